@@ -1,0 +1,1 @@
+"""Speaking to a registry: calls, transports, clients, caches, the command line."""

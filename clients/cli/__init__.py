@@ -1,0 +1,1 @@
+"""The command line: which verb lives where, and what all verbs share."""

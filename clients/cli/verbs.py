@@ -1,0 +1,61 @@
+"""The table of verbs: each lives in the folder that does its work and is imported when it is called."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+__all__ = ["VERBS", "Verb"]
+
+
+class Verb(NamedTuple):
+    """Where a verb lives.
+
+    The function is called as ``function(parser, argv) -> exit code``: it adds its arguments to the parser it is handed,
+    so that no folder depends on another for them.
+    """
+
+    target: str  #: ``package.module:function``
+    summary: str
+    example: str
+    extra: str | None = None  #: the extra that must be installed
+
+
+VERBS: Final[dict[str, Verb]] = {
+    "serve": Verb("contractlog.registry.cli:serve", "run the registry", "contractlog serve --port 8081", "server"),
+    "db": Verb(
+        "contractlog.registry.cli:db", "upgrade, downgrade or show the database", "contractlog db upgrade", "server"
+    ),
+    "register": Verb(
+        "contractlog.clients.cli.register:register",
+        "register schema files",
+        "contractlog register schemas/orders-value.avsc",
+    ),
+    "check": Verb(
+        "contractlog.clients.cli.check:check",
+        "say whether schema files may follow what is registered, and what to mend",
+        "contractlog check schemas/",
+    ),
+    "pull": Verb(
+        "contractlog.clients.cli.pull:pull",
+        "write registered schemas to files",
+        "contractlog pull orders-value --out schemas/",
+    ),
+    "produce": Verb(
+        "contractlog.serdes.cli:produce", "write JSON lines to a topic", "contractlog produce orders < orders.jsonl"
+    ),
+    "consume": Verb(
+        "contractlog.serdes.cli:consume", "print a topic as JSON lines", "contractlog consume orders --limit 10"
+    ),
+    "audit": Verb(
+        "contractlog.spark_validation.jobs.audit:audit",
+        "check every record of topics against the schema whose id it carries",
+        "contractlog audit orders --out audit/",
+        "spark",
+    ),
+    "lineage": Verb(
+        "contractlog.spark_validation.jobs.lineage:lineage",
+        "find where topics come from, in their values",
+        "contractlog lineage --state audit/state",
+        "spark",
+    ),
+}

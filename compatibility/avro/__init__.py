@@ -1,0 +1,1 @@
+"""Avro: parser, canonical text and checks."""

@@ -1,0 +1,120 @@
+"""What stands beside a schema's text: metadata and rules. Values only; nothing here runs a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Metadata", "Rule", "RuleSet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Tags by path, free properties, and the names of properties that must not be shown."""
+
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    properties: Mapping[str, str] = field(default_factory=dict)
+    sensitive: tuple[str, ...] = ()
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Metadata:
+        """Read metadata as the API writes it; absent and empty members are the same."""
+        return cls(
+            {path: tuple(tags) for path, tags in (body.get("tags") or {}).items()},
+            dict(body.get("properties") or {}),
+            tuple(body.get("sensitive") or ()),
+        )
+
+    def body(self) -> dict[str, Any]:
+        """Write metadata as the API does: empty members are left out."""
+        members = {
+            "tags": {path: list(tags) for path, tags in self.tags.items()},
+            "properties": dict(self.properties),
+            "sensitive": list(self.sensitive),
+        }
+        return {name: value for name, value in members.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One condition or transform of a data contract, as stored."""
+
+    name: str
+    doc: str | None = None
+    kind: str = "TRANSFORM"
+    mode: str = "WRITEREAD"
+    type: str | None = None
+    tags: tuple[str, ...] = ()
+    params: Mapping[str, str] = field(default_factory=dict)
+    expr: str | None = None
+    on_success: str | None = None
+    on_failure: str | None = None
+    disabled: bool = False
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Rule:
+        """Read a rule as the API writes it."""
+        return cls(
+            name=body.get("name") or "",
+            doc=body.get("doc"),
+            kind=body.get("kind") or "TRANSFORM",
+            mode=body.get("mode") or "WRITEREAD",
+            type=body.get("type"),
+            tags=tuple(body.get("tags") or ()),
+            params=dict(body.get("params") or {}),
+            expr=body.get("expr"),
+            on_success=body.get("onSuccess"),
+            on_failure=body.get("onFailure"),
+            disabled=bool(body.get("disabled")),
+        )
+
+    def body(self) -> dict[str, Any]:
+        """Write the rule as the API does: absent members are left out, ``disabled`` is always there."""
+        members = {
+            "name": self.name,
+            "doc": self.doc,
+            "kind": self.kind,
+            "mode": self.mode,
+            "type": self.type,
+            "tags": list(self.tags),
+            "params": dict(self.params),
+            "expr": self.expr,
+            "onSuccess": self.on_success,
+            "onFailure": self.on_failure,
+        }
+        return {name: value for name, value in members.items() if value} | {"disabled": self.disabled}
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules of a schema, in the order in which they run."""
+
+    migration_rules: tuple[Rule, ...] = ()
+    domain_rules: tuple[Rule, ...] = ()
+    encoding_rules: tuple[Rule, ...] = ()
+    enable_at: str | None = None
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> RuleSet:
+        """Read a rule set as the API writes it."""
+        return cls(
+            _rules(body.get("migrationRules")),
+            _rules(body.get("domainRules")),
+            _rules(body.get("encodingRules")),
+            body.get("enableAt"),
+        )
+
+    def body(self) -> dict[str, Any]:
+        """Write the rule set as the API does: empty members are left out."""
+        members: dict[str, Any] = {
+            "migrationRules": [rule.body() for rule in self.migration_rules],
+            "domainRules": [rule.body() for rule in self.domain_rules],
+            "encodingRules": [rule.body() for rule in self.encoding_rules],
+            "enableAt": self.enable_at,
+        }
+        return {name: value for name, value in members.items() if value}
+
+
+def _rules(bodies: Sequence[Mapping[str, Any]] | None) -> tuple[Rule, ...]:
+    return tuple(map(Rule.from_body, bodies or ()))

@@ -1,0 +1,515 @@
+"""The one exception hierarchy: the service raises these classes, the client raises the same classes again.
+
+ContractlogError
+├── UsageError, Unreachable                  what a caller got wrong; what could not be reached
+└── RegistryError                            has a wire code; the HTTP status is its first three digits
+    ├── BadRequest 400, Unauthorized 401, Forbidden 403, MethodNotAllowed 405, NotAcceptable 406,
+    │   PayloadTooLarge 413, UnsupportedMediaType 415
+    ├── NotFound 404     SubjectNotFound 40401 … AssociationNotFound 40410, KeyNotFound 40470 …
+    ├── Conflict 409     IncompatibleSchema 40901 …
+    ├── Unprocessable 422  InvalidSchema 42201 …
+    └── ServerError 500  StoreError 50001 …
+
+Codes and texts are the reference's to the letter, odd spaces included. Own resources use endings 80 to 89.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Self
+
+_HTTP_STATUS_DIGITS: Final = 3
+
+
+class ContractlogError(Exception):
+    """Something that contractlog can name went wrong; facts are attributes, the sentence is for people."""
+
+    template: ClassVar[str] = "{detail}"
+
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        self.facts = facts
+        self.message = self.template.format_map(facts) if message is None else message
+        super().__init__(self.message)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["facts"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.message, self.facts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and (self.message, self.facts) == (other.message, other.facts)
+
+    __hash__ = Exception.__hash__
+
+
+def _rebuild(cls: type[ContractlogError], message: str, facts: dict[str, Any]) -> ContractlogError:
+    return cls(message, **facts)
+
+
+class UsageError(ContractlogError):
+    """A command, a file or an argument cannot be used as it was given; exit code 2."""
+
+
+class Unreachable(ContractlogError):
+    """A registry or a broker could not be reached; exit code 3."""
+
+
+class RegistryError(ContractlogError):
+    """An answer of the registry that is not a success."""
+
+    code: ClassVar[int]
+    _by_code: ClassVar[dict[int, type[RegistryError]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "code" in cls.__dict__:
+            RegistryError._by_code.setdefault(cls.code, cls)
+
+    @property
+    def error_code(self) -> int:
+        """The code as it stands in the answer's body; a client keeps the one it was sent."""
+        return int(self.facts.get("error_code", self.code))
+
+    @property
+    def http_status(self) -> int:
+        """The first three digits of the code."""
+        return int(str(self.code)[:_HTTP_STATUS_DIGITS])
+
+    @classmethod
+    def of(cls, code: int, message: str) -> RegistryError:
+        """Make the exception that an error body stands for; unknown codes become the class of their HTTP status."""
+        status = int(str(code)[:_HTTP_STATUS_DIGITS])
+        known = (
+            cls._by_code.get(code) or cls._by_code.get(status) or (ServerError if status >= ServerError.code else None)
+        )
+        kind = known or BadRequest
+        return kind(message) if kind.code == code else kind(message, error_code=code)
+
+    @classmethod
+    def catalogue(cls) -> dict[int, type[Self]]:
+        """Return the class that each wire code stands for."""
+        return dict(sorted(cls._by_code.items()))  # type: ignore[arg-type]
+
+
+class BadRequest(RegistryError):
+    """The request cannot be read."""
+
+    code = 400
+
+
+class Unauthorized(RegistryError):
+    """Nobody is known by these credentials."""
+
+    code = 401
+    template = "Unauthorized"
+
+
+class Forbidden(RegistryError):
+    """This caller may not do this."""
+
+    code = 403
+    template = "Forbidden"
+
+
+class NotFound(RegistryError):
+    """What the path names does not exist."""
+
+    code = 404
+    template = "HTTP 404 Not Found"
+
+
+class MethodNotAllowed(RegistryError):
+    """The path exists, but not for this method."""
+
+    code = 405
+    template = "HTTP 405 Method Not Allowed"
+
+
+class NotAcceptable(RegistryError):
+    """Kept for clients: this service never negotiates on Accept."""
+
+    code = 406
+    template = "HTTP 406 Not Acceptable"
+
+
+class Conflict(RegistryError):
+    """The request contradicts what is stored."""
+
+    code = 409
+
+
+class PayloadTooLarge(RegistryError):
+    """The body is over the limit."""
+
+    code = 413
+    template = "The request body is larger than {limit} bytes; register a smaller schema or split it by references"
+
+
+class UnsupportedMediaType(RegistryError):
+    """The body has a content type that is not JSON."""
+
+    code = 415
+    template = "HTTP 415 Unsupported Media Type"
+
+
+class Unprocessable(RegistryError):
+    """The request can be read, but not accepted."""
+
+    code = 422
+
+
+class ServerError(RegistryError):
+    """The service failed; never caused by input alone."""
+
+    code = 500
+    template = "Internal Server Error"
+
+
+class Overloaded(RegistryError):
+    """The queue of writes is full; nothing was written."""
+
+    code = 503
+    template = "The registry has more writes waiting than it accepts; try again"
+
+
+class SubjectNotFound(NotFound):
+    """No live version exists under this subject."""
+
+    code = 40401
+    template = "Subject '{subject}' not found."
+
+
+class VersionNotFound(NotFound):
+    """The subject has no such live version."""
+
+    code = 40402
+    template = "Version {version} not found."
+
+
+class SchemaNotFound(NotFound):
+    """No schema has this id or guid."""
+
+    code = 40403
+    template = "Schema {schema} not found"
+
+
+class SchemaNotUnderSubject(SchemaNotFound):
+    """The subject exists, but holds no such schema."""
+
+    template = "Schema not found"
+
+
+class SubjectSoftDeleted(NotFound):
+    """The subject is soft-deleted already."""
+
+    code = 40404
+    template = "Subject '{subject}' was soft deleted.Set permanent=true to delete permanently"
+
+
+class SubjectNotSoftDeleted(NotFound):
+    """A permanent delete needs a soft one first."""
+
+    code = 40405
+    template = "Subject '{subject}' was not deleted first before being permanently deleted"
+
+
+class VersionSoftDeleted(NotFound):
+    """The version is soft-deleted already."""
+
+    code = 40406
+    template = "Subject '{subject}' Version {version} was soft deleted.Set permanent=true to delete permanently"
+
+
+class VersionNotSoftDeleted(NotFound):
+    """A permanent delete needs a soft one first."""
+
+    code = 40407
+    template = "Subject '{subject}' Version {version} was not deleted first before being permanently deleted"
+
+
+class LevelNotConfigured(NotFound):
+    """The subject inherits its level."""
+
+    code = 40408
+    template = "Subject '{subject}' does not have subject-level compatibility configured"
+
+
+class ModeNotConfigured(NotFound):
+    """The subject inherits its mode."""
+
+    code = 40409
+    template = "Subject '{subject}' does not have subject-level mode configured"
+
+
+class AssociationNotFound(NotFound):
+    """The resource is bound to no subject."""
+
+    code = 40410
+    template = "Association for '{resource}' not found."
+
+
+class KeyNotFound(NotFound):
+    """No such encryption key."""
+
+    code = 40470
+    template = "Key '{key}' not found"
+
+
+class KeyNotSoftDeleted(NotFound):
+    """A permanent delete of a key needs a soft one first."""
+
+    code = 40471
+    template = "Key '{key}' was not deleted first before being permanently deleted"
+
+
+class KeySoftDeleted(NotFound):
+    """The encryption key is soft-deleted."""
+
+    code = 40472
+    template = "Key '{key}' must be undeleted first"
+
+
+class KeyGenerationRefused(Forbidden):
+    """The key management service refused to make a key."""
+
+    code = 40370
+
+
+class IncompatibleSchema(Conflict):
+    """The level of the subject does not admit this schema; ``verdict`` says why."""
+
+    code = 40901
+    template = (
+        'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: {details}'
+    )
+
+
+class TooManyAssociations(Conflict):
+    """Defined by the reference, never raised."""
+
+    code = 40902
+    template = "A maximum of {limit} associations already exist"
+
+
+class AssociationTypeExists(Conflict):
+    """The resource has an association of this type."""
+
+    code = 40903
+    template = "An association of type '{type}' already exists for resource '{resource}'"
+
+
+class AssociationExists(Conflict):
+    """The subject is bound to a resource."""
+
+    code = 40904
+    template = "An association already exists for subject '{subject}'"
+
+
+class StrongAssociationExists(Conflict):
+    """The subject belongs to one resource alone."""
+
+    code = 40905
+    template = "A strong association already exists for subject '{subject}'"
+
+
+class NoActiveVersion(Conflict):
+    """An association needs a live version."""
+
+    code = 40907
+    template = "No active (non-deleted) version exists for subject '{subject}'"
+
+
+class AssociationFrozen(Conflict):
+    """A frozen association goes only with its subject."""
+
+    code = 40908
+    template = "The association of type  '{type}' is frozen for subject '{subject}'"
+
+
+class KeyExists(Conflict):
+    """Another key has this name."""
+
+    code = 40971
+    template = "Key '{key}' already exists; use a different value"
+
+
+class TooManyKeys(Conflict):
+    """The store of keys is full."""
+
+    code = 40972
+    template = "A maximum of {limit} keys already exist"
+
+
+class InvalidSchema(Unprocessable):
+    """The text is no schema, or not one that may be registered; ``at`` points into it where known."""
+
+    code = 42201
+
+
+class InvalidVersion(Unprocessable):
+    """Not a version number."""
+
+    code = 42202
+    template = (
+        "The specified version '{version}' is not a valid version id. "
+        'Allowed values are between [1, 2^31-1] and the string "latest"'
+    )
+
+
+class InvalidLevel(Unprocessable):
+    """Not a compatibility level."""
+
+    code = 42203
+    template = (
+        "Invalid compatibility level. Valid values are none, backward, forward, full, "
+        "backward_transitive, forward_transitive, and full_transitive"
+    )
+
+
+class InvalidMode(Unprocessable):
+    """Not a mode."""
+
+    code = 42204
+    template = "Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD."
+
+
+class OperationNotPermitted(Unprocessable):
+    """The mode in force, or a protection, forbids this."""
+
+    code = 42205
+
+
+class SubjectReadOnly(OperationNotPermitted):
+    """The subject's mode is READONLY."""
+
+    template = "Subject {subject} in context {context} is in read-only mode"
+
+
+class SubjectNotInImport(OperationNotPermitted):
+    """An id was given, but the subject's mode is not IMPORT."""
+
+    template = "Subject {subject} in context {context} is not in import mode"
+
+
+class SubjectNotReadWrite(OperationNotPermitted):
+    """No id was given, and the subject's mode is not READWRITE."""
+
+    template = "Subject {subject} in context {context} is not in read-write mode"
+
+
+class ReferenceExists(Unprocessable):
+    """Another schema leans on this version."""
+
+    code = 42206
+    template = (
+        "One or more references exist to the schema {{magic=1,keytype=SCHEMA,subject={subject},version={version}}}."
+    )
+
+
+class SchemaIdMismatch(Unprocessable):
+    """Raised by releases 5.2 to 7.1 of the reference only; kept for clients."""
+
+    code = 42207
+
+
+class InvalidSubject(Unprocessable):
+    """The name holds a control character or is reserved."""
+
+    code = 42208
+    template = "The specified subject '{subject}' is not a valid."
+
+
+class SchemaTooLarge(Unprocessable):
+    """The stored record would be over its limit."""
+
+    code = 42209
+    template = "Register operation failed because schema is too large"
+
+
+class InvalidRuleSet(Unprocessable):
+    """A rule set breaks the structure of rules."""
+
+    code = 42210
+
+
+class ContextNotEmpty(Unprocessable):
+    """Only empty contexts can go."""
+
+    code = 42211
+    template = "The specified context '{context}' is not empty."
+
+
+class InvalidAssociation(Unprocessable):
+    """A member of an association cannot be."""
+
+    code = 42212
+    template = "The association specified an invalid value for property: '{property}', detail: {detail}"
+
+
+class InvalidKeyField(Unprocessable):
+    """A member of a key cannot be."""
+
+    code = 42271
+    template = "Invalid or missing value for field '{field}' of key"
+
+
+class KeyReferenced(Unprocessable):
+    """Other keys lean on this one."""
+
+    code = 42272
+    template = "One or more references exist to the key '{key}'"
+
+
+class InvalidConformance(Unprocessable):
+    """An audit result that does not add up, or lacks a member."""
+
+    code = 42280
+    template = "The conformance entry is not valid: {detail}"
+
+
+class ConformanceNotFound(NotFound):
+    """Nobody has published an audit of this topic."""
+
+    code = 40480
+    template = "No conformance of topic '{topic}' is recorded."
+
+
+class StoreError(ServerError):
+    """The database failed; nothing was written."""
+
+    code = 50001
+    template = "Error in the backend data store -- {detail}"
+
+
+class StoreTimeout(ServerError):
+    """The database did not answer in time; the write may have landed."""
+
+    code = 50002
+    template = "Error in the backend data store -- operation timed out"
+
+
+class ForwardingFailed(ServerError):
+    """Kept for clients: nothing is forwarded here."""
+
+    code = 50003
+
+
+class LeaderUnknown(ServerError):
+    """Kept for clients: nobody is elected here."""
+
+    code = 50004
+
+
+class UnreadableAnswer(ServerError):
+    """Raised by clients: the answer is no JSON of this API."""
+
+    code = 50005
+
+
+class KeyGenerationFailed(ServerError):
+    """The key management service failed."""
+
+    code = 50070

@@ -1,0 +1,82 @@
+"""What makes two schemas the same content: a strong hash for the store, and the guid that records carry."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+
+from contractlog.compatibility.contract import Metadata, Rule, RuleSet
+from contractlog.compatibility.schema import Reference
+
+__all__ = ["content_hash", "guid"]
+
+
+def content_hash(
+    canonical: str,
+    references: Iterable[Reference] = (),
+    metadata: Metadata | None = None,
+    rule_set: RuleSet | None = None,
+) -> str:
+    """Return the SHA-256 that stands for this content in the store, as 64 hex digits.
+
+    The members are separated, so no two contents collide by moving a letter from one to the next.
+    """
+    members = [
+        canonical,
+        [reference.body() for reference in references],
+        None if metadata is None else metadata.body(),
+        None if rule_set is None else rule_set.body(),
+    ]
+    text = json.dumps(members, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def guid(
+    canonical: str,
+    references: Iterable[Reference] = (),
+    metadata: Metadata | None = None,
+    rule_set: RuleSet | None = None,
+) -> str:
+    """Return the MD5 of the content by the reference's recipe, as a lower-case UUID.
+
+    >>> guid('"string"')
+    '4c57337c-4a85-2bb4-1b05-4c3c77b6b9be'
+    """
+    digest = hashlib.md5(usedforsecurity=False)
+    digest.update(canonical.encode())
+    for reference in references:
+        digest.update(
+            reference.name.encode() + reference.subject.encode() + reference.version.to_bytes(4, "big", signed=True)
+        )
+    if metadata is not None:
+        digest.update(b"\x01")
+        digest.update("".join(_metadata_parts(metadata)).encode())
+    if rule_set is not None:
+        digest.update(b"\x01")
+        for rule in (*rule_set.migration_rules, *rule_set.domain_rules, *rule_set.encoding_rules):
+            digest.update("".join(_rule_parts(rule)).encode() + (b"\x01" if rule.disabled else b""))
+        digest.update((rule_set.enable_at or "").encode())
+    return str(uuid.UUID(bytes=digest.digest()))
+
+
+def _metadata_parts(metadata: Metadata) -> Iterator[str]:
+    for path, tags in sorted(metadata.tags.items()):
+        yield path
+        yield from sorted(tags)
+    yield from _pairs(metadata.properties)
+    yield from sorted(metadata.sensitive)
+
+
+def _rule_parts(rule: Rule) -> Iterator[str]:
+    yield from (rule.name, rule.doc or "", rule.kind, rule.mode, rule.type or "")
+    yield from sorted(rule.tags)
+    yield from _pairs(rule.params)
+    yield from (rule.expr or "", rule.on_success or "", rule.on_failure or "")
+
+
+def _pairs(mapping: Mapping[str, str]) -> Iterator[str]:
+    for key, value in sorted(mapping.items()):
+        yield key
+        yield value

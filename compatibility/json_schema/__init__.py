@@ -1,0 +1,1 @@
+"""JSON Schema: parser and canonical text."""

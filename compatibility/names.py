@@ -1,0 +1,58 @@
+"""Names of things in a registry: contexts, subjects, versions and schema ids."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import Final, NewType
+
+from contractlog.compatibility.errors import InvalidSubject
+
+__all__ = ["DEFAULT_CONTEXT", "GLOBAL_CONTEXT", "MAX_VERSION", "SchemaId", "Subject", "Version"]
+
+SchemaId = NewType("SchemaId", int)
+"""The number a record carries; unique within a context, from 1."""
+
+Version = NewType("Version", int)
+"""The ordinal of a schema under its subject, from 1 to 2^31 - 1."""
+
+MAX_VERSION: Final = 2**31 - 1
+DEFAULT_CONTEXT: Final = "."
+GLOBAL_CONTEXT: Final = ".__GLOBAL"
+
+_RESERVED: Final = frozenset({"__GLOBAL", "__EMPTY"})
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subject:
+    """A name under which versions follow each other, in a context.
+
+    >>> Subject.parse(":.staging:orders-value")
+    Subject(context='.staging', name='orders-value')
+    >>> str(Subject.parse("orders-value")), str(Subject(".staging", "orders-value"))
+    ('orders-value', ':.staging:orders-value')
+    """
+
+    context: str  #: starts with a dot; ``.`` is the default context
+    name: str  #: may hold any text but control characters, further colons included; empty names the context itself
+
+    @classmethod
+    def parse(cls, text: str) -> Subject:
+        """Read a plain or qualified (``:.context:name``) subject; only the first two colons are structural."""
+        if not text.startswith(":."):
+            return cls(DEFAULT_CONTEXT, text)
+        context, colon, name = text[1:].partition(":")
+        return cls(context, name) if colon else cls(DEFAULT_CONTEXT, text)
+
+    def __str__(self) -> str:
+        return self.name if self.context == DEFAULT_CONTEXT else f":{self.context}:{self.name}"
+
+    def validated(self) -> Subject:
+        """Return the subject itself.
+
+        Raises:
+            InvalidSubject: a control character, or a name that the registry keeps for itself.
+        """
+        if self.name in _RESERVED or any(unicodedata.category(c) == "Cc" for c in self.context + self.name):
+            raise InvalidSubject(subject=str(self))
+        return self

@@ -1,0 +1,1 @@
+"""What is promised about data, and what was observed of it."""

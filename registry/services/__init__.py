@@ -1,0 +1,1 @@
+"""What the registry does, apart from HTTP and SQL."""

@@ -1,0 +1,1 @@
+"""What the registry keeps, on SQLite and PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Bytes to values and back, one record at a time."""

@@ -1,0 +1,1 @@
+"""Many records at a time: scanning topics, validating, reporting, finding lineage."""

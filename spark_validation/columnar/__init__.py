@@ -1,0 +1,1 @@
+"""Validation of many records at once: Arrow in, codes out; no Spark."""

@@ -1,0 +1,1 @@
+"""The audit's result as report.json and report.html."""

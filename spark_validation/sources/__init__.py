@@ -1,0 +1,1 @@
+"""Where records come from: Kafka by offset ranges, and Parquet archives, as one column set."""

@@ -1,0 +1,27 @@
+"""What all tests share: fixtures live in ``tests/support``, one module per real thing that tests meet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from importlib.util import find_spec
+
+import pytest
+
+pytest_plugins = [
+    name
+    for name in ("support.postgres", "support.kafka", "support.spark", "support.registry", "support.browser")
+    if find_spec(name)
+]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In CI nothing may be left out: a skipped test has failed."""
+    report = yield
+    if os.environ.get("CI") and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, and in CI every part is required: {report.longrepr}"
+    return report

@@ -1,0 +1,40 @@
+"""Subjects: qualified and plain names are one thing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import InvalidSubject
+from contractlog.compatibility.names import Subject
+
+
+@given(
+    st.from_regex(r"\.[a-z0-9]*", fullmatch=True),
+    st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1),
+)
+def test_a_subject_is_what_its_text_says(context: str, name: str) -> None:
+    if context == "." and name.startswith(":."):
+        return  # such a name cannot be written plainly
+    assert Subject.parse(str(Subject(context, name))) == Subject(context, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "context", "name"),
+    [
+        ("orders", ".", "orders"),
+        (":.:orders", ".", "orders"),
+        (":.ctx:orders", ".ctx", "orders"),
+        (":.ctx:a:b", ".ctx", "a:b"),
+        (":.ctx:", ".ctx", ""),
+        (":orders", ".", ":orders"),
+        (":.ctx", ".", ":.ctx"),
+    ],
+)
+def test_only_the_first_two_colons_are_structural(text: str, context: str, name: str) -> None:
+    assert Subject.parse(text) == Subject(context, name)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "\x00", "__GLOBAL", "__EMPTY"])
+def test_control_characters_and_reserved_names_are_refused(name: str) -> None:
+    with pytest.raises(InvalidSubject, match="The specified subject '.*' is not a valid."):
+        Subject(".", name).validated()
