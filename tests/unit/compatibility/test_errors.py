@@ -3,7 +3,6 @@
 import pickle
 
 import pytest
-
 from contractlog.compatibility.errors import BadRequest, IncompatibleSchema, RegistryError, ServerError, SubjectNotFound
 
 

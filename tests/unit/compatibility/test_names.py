@@ -1,11 +1,10 @@
 """Subjects: qualified and plain names are one thing."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from contractlog.compatibility.errors import InvalidSubject
 from contractlog.compatibility.names import Subject
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 @given(
@@ -36,5 +35,5 @@ def test_only_the_first_two_colons_are_structural(text: str, context: str, name:
 
 @pytest.mark.parametrize("name", ["a\nb", "\x00", "__GLOBAL", "__EMPTY"])
 def test_control_characters_and_reserved_names_are_refused(name: str) -> None:
-    with pytest.raises(InvalidSubject, match="The specified subject '.*' is not a valid."):
+    with pytest.raises(InvalidSubject, match=r"is not a valid\.$"):
         Subject(".", name).validated()
