@@ -1,1 +1,31 @@
-"""Speaking to a registry: calls, transports, clients, caches, the command line."""
+"""Speaking to a registry: calls, transports, clients, caches, the command line.
+
+``Registry`` and ``AsyncRegistry`` are loaded when they are asked for, so that importing a neighbour stays cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from contractlog.clients.aclient import AsyncRegistry as AsyncRegistry
+    from contractlog.clients.calls import CompatibilityAnswer as CompatibilityAnswer
+    from contractlog.clients.client import Registry as Registry
+    from contractlog.clients.conversation import Retries as Retries
+
+__all__ = ["AsyncRegistry", "CompatibilityAnswer", "Registry", "Retries"]
+
+_HOMES: Final = {
+    "AsyncRegistry": "aclient",
+    "CompatibilityAnswer": "calls",
+    "Registry": "client",
+    "Retries": "conversation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

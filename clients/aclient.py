@@ -1,0 +1,193 @@
+"""A client to be awaited: the twin of ``client.py``, method by method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from contractlog.clients import calls
+from contractlog.clients.cache import IdCache
+from contractlog.clients.calls import Call, CompatibilityAnswer, SubjectLike, VersionLike
+from contractlog.clients.conversation import Retries
+from contractlog.clients.settings import DEFAULT_TIMEOUT
+from contractlog.clients.transport import ASGIApp, AsyncTransport
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.contracts.observed.report import Part, TopicPart
+
+__all__ = ["AsyncRegistry"]
+
+T = TypeVar("T")
+
+
+class AsyncRegistry:
+    """A registry, spoken to over HTTP or in this process, from one event loop.
+
+    Every failure is an exception of ``compatibility/errors.py``: those that the service raises, ``Unreachable`` when
+    no answer came, ``UnreadableAnswer`` when it was none of a registry.
+
+    Args:
+        url: of the registry, credentials included where it asks for them; several are separated by commas.
+        app: an ASGI application to speak to in this process, in place of a URL.
+        timeout: seconds to wait for connecting, sending and answering, each.
+        headers: sent with every request.
+        retries: how often, and how patiently, lost calls are repeated.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        app: ASGIApp | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        headers: Mapping[str, str] | None = None,
+        retries: Retries | None = None,
+    ) -> None:
+        self._transport = AsyncTransport(url, app=app, timeout=timeout, headers=headers, retries=retries)
+        self._by_id = IdCache()
+
+    @property
+    def url(self) -> str:
+        """Where the registry answers, without credentials."""
+        return self._transport.urls[0]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        await self._transport.close()
+
+    async def send(self, call: Call[T]) -> T:
+        """Send any call of ``calls.py`` and return what it reads."""
+        return await self._transport.send(call)
+
+    async def register(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
+        """Register a schema under a subject, or return the version it already is.
+
+        Raises:
+            IncompatibleSchema: the level of the subject does not admit it.
+            InvalidSchema: it is no schema.
+            OperationNotPermitted: the mode of the subject forbids it.
+        """
+        return await self.send(calls.register(subject, draft, normalize=normalize))
+
+    async def lookup(
+        self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
+    ) -> RegisteredSchema:
+        """Return the version of a subject that has this content.
+
+        Raises:
+            SubjectNotFound: the subject has no versions.
+            SchemaNotFound: it has, but none like this.
+        """
+        return await self.send(calls.lookup(subject, draft, normalize=normalize, deleted=deleted))
+
+    async def schema_by_id(self, schema_id: int, *, subject: SubjectLike | None = None) -> RegisteredSchema:
+        """Return the schema that an id stands for; asked once, known for ever.
+
+        Raises:
+            SchemaNotFound: no schema has this id.
+        """
+        asked = None if subject is None else str(subject)
+        known = self._by_id.get(asked, schema_id)
+        if known is None:
+            known = await self.send(calls.by_id(schema_id, subject=subject))
+            self._by_id.put(asked, known)
+        return known
+
+    async def version(self, subject: SubjectLike, version: VersionLike, *, deleted: bool = False) -> RegisteredSchema:
+        """Return one version of a subject, or its newest.
+
+        Raises:
+            SubjectNotFound: the subject has no versions.
+            VersionNotFound: it has, but not this one.
+        """
+        return await self.send(calls.version(subject, version, deleted=deleted))
+
+    async def versions(self, subject: SubjectLike, *, deleted: bool = False) -> list[int]:
+        """Return the version numbers of a subject, ascending."""
+        return await self.send(calls.versions(subject, deleted=deleted))
+
+    async def subjects(self, *, prefix: str | None = None, deleted: bool = False) -> list[str]:
+        """Return the names of all subjects, sorted."""
+        return await self.send(calls.subjects(prefix=prefix, deleted=deleted))
+
+    async def versions_of_id(self, schema_id: int, *, deleted: bool = False) -> list[tuple[str, int]]:
+        """Return every (subject, version) that an id stands under."""
+        return await self.send(calls.versions_of_id(schema_id, deleted=deleted))
+
+    async def referenced_by(self, subject: SubjectLike, version: VersionLike) -> list[int]:
+        """Return the ids of the schemas that lean on a version."""
+        return await self.send(calls.referenced_by(subject, version))
+
+    async def delete_subject(self, subject: SubjectLike, *, permanent: bool = False) -> list[int]:
+        """Delete a subject, softly unless told otherwise; return the versions that went."""
+        return await self.send(calls.delete_subject(subject, permanent=permanent))
+
+    async def delete_version(self, subject: SubjectLike, version: VersionLike, *, permanent: bool = False) -> int:
+        """Delete a version, softly unless told otherwise; return its number."""
+        return await self.send(calls.delete_version(subject, version, permanent=permanent))
+
+    async def check(
+        self, subject: SubjectLike, draft: SchemaDraft, *, version: VersionLike | None = None, normalize: bool = False
+    ) -> CompatibilityAnswer:
+        """Ask whether a schema might follow one version, or all that the level of the subject selects."""
+        return await self.send(calls.check(subject, draft, number=version, normalize=normalize))
+
+    async def level(self, subject: SubjectLike | None = None, *, inherited: bool = True) -> Level:
+        """Return the level of a subject, or of the registry.
+
+        Raises:
+            LevelNotConfigured: the subject has none of its own, and ``inherited`` is false.
+        """
+        return await self.send(calls.level(subject, inherited=inherited))
+
+    async def set_level(self, level: Level | str, subject: SubjectLike | None = None) -> Level:
+        """Set the level of a subject, or of the registry, and return it."""
+        return await self.send(calls.set_level(level, subject))
+
+    async def delete_level(self, subject: SubjectLike | None = None) -> Level | None:
+        """Let a subject inherit its level again; return the one that was in force, where the answer tells."""
+        return await self.send(calls.delete_level(subject))
+
+    async def mode(self, subject: SubjectLike | None = None) -> Mode:
+        """Return what may be written to a subject, or to the registry."""
+        return await self.send(calls.mode(subject))
+
+    async def types(self) -> list[str]:
+        """Return the formats that the registry knows."""
+        return await self.send(calls.types())
+
+    async def contexts(self) -> list[str]:
+        """Return the names of all contexts."""
+        return await self.send(calls.contexts())
+
+    async def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Mapping[str, str]:
+        """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
+        walk = calls.referenced(draft, subject=subject)
+        try:
+            call = next(walk)
+            while True:
+                call = walk.send(await self.send(call))
+        except StopIteration as done:
+            texts: Mapping[str, str] = done.value
+            return texts
+
+    async def conformance(self, topic: str, *, part: Part | None = None) -> list[TopicPart]:
+        """Return the newest audit of each part of a topic.
+
+        Raises:
+            ConformanceNotFound: nobody has published one.
+        """
+        return await self.send(calls.conformance(topic, part=part))
+
+    async def publish_conformance(self, topic: str, entry: TopicPart) -> Mapping[str, Any]:
+        """Record the audit of one part of a topic; return it with the time of its recording."""
+        return await self.send(calls.publish_conformance(topic, entry))

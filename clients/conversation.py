@@ -1,0 +1,156 @@
+"""How a call is carried through: when to try again, and what an answer means. Written once, waited for twice.
+
+``converse`` is a generator: it yields an ``Attempt`` to make and is sent what came of it, an ``Answer`` or a
+``Failure``. The blocking and the asynchronous transport drive the same generator.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+import orjson
+
+from contractlog.clients.calls import Call
+from contractlog.compatibility.errors import IncompatibleSchema, RegistryError, Unreachable, UnreadableAnswer
+
+__all__ = ["Answer", "Attempt", "Conversation", "Failure", "Retries", "converse"]
+
+T = TypeVar("T")
+
+_RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
+_NOTHING_DONE: Final = frozenset({429, 503})  # refused before anything happened: safe to repeat whatever the call
+_SAID_BY_STATUS: Final = frozenset({401, 403, 413})  # understood without a body, as proxies answer them
+_OLD_INCOMPATIBLE: Final = 409  # what servers before 8.0 write in place of 40901
+_SUCCESS: Final = range(200, 300)
+_REDIRECT: Final = range(300, 400)
+_START: Final = 200  # characters of an unreadable body that are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How often a call is tried, and how long it waits in between: a random share of a doubling span."""
+
+    attempts: int = 4
+    first: float = 0.2  #: seconds
+    longest: float = 5.0  #: seconds; a server's Retry-After counts up to this
+
+    def pause(self, attempt: int, asked: float | None = None) -> float:
+        """Return the seconds to wait before an attempt (the first one is 0)."""
+        if not attempt:
+            return 0.0
+        span = min(self.longest, self.first * 2 ** (attempt - 1))
+        return max(random.uniform(0, span), min(asked or 0.0, self.longest))  # noqa: S311 - spreads load, hides nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What to do next: wait, then send the call to the address of this number."""
+
+    pause: float
+    address: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server answered."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)  #: names in lower case
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer, and whether the request may have arrived."""
+
+    reason: str
+    sent: bool
+
+
+Outcome = Answer | Failure
+Conversation = Generator[Attempt, Outcome, T]
+
+
+def converse(call: Call[T], urls: tuple[str, ...], retries: Retries) -> Conversation[T]:
+    """Carry a call through.
+
+    Raises:
+        RegistryError: the class that the error body stands for.
+        Unreachable: no answer came.
+    """
+    address = 0
+    asked: float | None = None
+    outcome: Outcome = Failure("no attempt was made", sent=False)
+    for attempt in range(max(1, retries.attempts)):
+        outcome = yield Attempt(retries.pause(attempt, asked), address)
+        if not _worth_repeating(call, outcome):
+            break
+        asked = _retry_after(outcome)
+        address = (address + 1) % len(urls)
+    if isinstance(outcome, Failure):
+        raise _unreachable(" or ".join(urls), outcome)
+    return _read(call, outcome)
+
+
+def _worth_repeating(call: Call[T], outcome: Outcome) -> bool:
+    if isinstance(outcome, Failure):
+        return call.repeatable or not outcome.sent
+    return outcome.status in (_RETRIED if call.repeatable else _NOTHING_DONE)
+
+
+def _retry_after(outcome: Outcome) -> float | None:
+    text = outcome.headers.get("retry-after", "") if isinstance(outcome, Answer) else ""
+    return float(text) if text.isascii() and text.isdigit() else None
+
+
+def _unreachable(url: str, failure: Failure) -> Unreachable:
+    return Unreachable(
+        f"the registry at {url} cannot be reached ({failure.reason}); start one with `contractlog serve`, "
+        "or name another with --registry or CONTRACTLOG_REGISTRY_URL",
+        url=url,
+    )
+
+
+def _read(call: Call[T], answer: Answer) -> T:
+    if answer.status not in _SUCCESS:
+        raise _error(call, answer)
+    try:
+        return call.read(orjson.loads(answer.body))
+    except (ValueError, TypeError, KeyError, AttributeError, RegistryError):
+        raise _unreadable(call, answer) from None
+
+
+def _error(call: Call[Any], answer: Answer) -> RegistryError:
+    code, message = _code_and_message(answer)
+    if code == _OLD_INCOMPATIBLE:
+        return IncompatibleSchema(message, error_code=code)
+    if code is not None:
+        return RegistryError.of(code, message)
+    if answer.status in _SAID_BY_STATUS:
+        return RegistryError.of(answer.status, f"the registry answered {answer.status} to {call.method} {call.target}")
+    return _unreadable(call, answer)
+
+
+def _code_and_message(answer: Answer) -> tuple[int | None, str]:
+    try:
+        body = orjson.loads(answer.body)
+        code, message = body["error_code"], str(body.get("message") or "")
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None, ""
+    plausible = isinstance(code, int) and str(code).startswith(str(answer.status))
+    return (code if plausible else answer.status), message
+
+
+def _unreadable(call: Call[Any], answer: Answer) -> UnreadableAnswer:
+    start = answer.body[:_START].decode(errors="replace")
+    if answer.status in _REDIRECT:
+        target = answer.headers.get("location", "elsewhere")
+        why = f"points to {target}; name that address instead"
+    else:
+        why = f"is not an answer of a schema registry, it starts with {start!r}" if start else "has no body"
+    return UnreadableAnswer(
+        f"the answer to {call.method} {call.target} (HTTP {answer.status}) {why}", status=answer.status, start=start
+    )

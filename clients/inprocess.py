@@ -1,0 +1,39 @@
+"""Blocking calls into an ASGI application in the same process: it runs in a small event loop of its own thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import httpx2
+
+from contractlog.clients.transport import ASGIApp
+
+__all__ = ["BlockingASGI"]
+
+
+class BlockingASGI(httpx2.BaseTransport):
+    """Hands requests to an application and waits for its answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._inner = httpx2.ASGITransport(app)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="contractlog-in-process", daemon=True)
+        self._thread.start()
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the application's answer, read whole."""
+        return asyncio.run_coroutine_threadsafe(self._handle(request), self._loop).result()
+
+    async def _handle(self, request: httpx2.Request) -> httpx2.Response:
+        response = await self._inner.handle_async_request(request)
+        content = await response.aread()
+        return httpx2.Response(response.status_code, headers=response.headers, content=content)
+
+    def close(self) -> None:
+        """End the loop and its thread."""
+        if self._loop.is_closed():
+            return
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

@@ -1,0 +1,66 @@
+"""Which registry is meant, and how long to wait for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from contractlog.compatibility.errors import UsageError
+
+__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_URL", "URL_VARIABLES", "Address", "registry_url"]
+
+URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first that is set counts
+DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: where ``contractlog serve`` listens
+DEFAULT_TIMEOUT: Final = 30.0  #: seconds for each of: connecting, sending, waiting for the answer
+
+
+def registry_url(option: str | None = None, environ: Mapping[str, str] | None = None) -> str:
+    """Return the URL from ``--registry``, else from the environment, else where ``contractlog serve`` listens."""
+    known = os.environ if environ is None else environ
+    candidates = (option, *map(known.get, URL_VARIABLES))
+    return next((text for text in candidates if text), DEFAULT_URL)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a registry answers; the credentials stand apart, so that no message shows them."""
+
+    url: str  #: scheme, host and path, without a closing slash
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def parse(cls, text: str) -> tuple[Address, ...]:
+        """Read one URL, or several separated by commas, the first of which is asked first.
+
+        >>> Address.parse("http://me:secret@registry:8081/")[0].url
+        'http://registry:8081'
+
+        Raises:
+            UsageError: one of them is no URL of a web server.
+        """
+        return tuple(_address(part.strip()) for part in text.split(","))
+
+
+def _address(text: str) -> Address:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise UsageError(f"the registry's URL cannot be read: {error}") from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise UsageError(f"a registry's URL starts with http:// or https:// and names a host, unlike `{_shown(text)}`")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return Address(
+        urlunsplit((parts.scheme, host if port is None else f"{host}:{port}", parts.path.rstrip("/"), "", "")),
+        None if parts.username is None else unquote(parts.username),
+        None if parts.username is None else unquote(parts.password or ""),
+    )
+
+
+def _shown(text: str) -> str:
+    # Whatever stands before an @ may be a secret.
+    return text.rpartition("@")[2]

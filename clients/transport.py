@@ -1,0 +1,143 @@
+"""Sends calls over httpx2, blocking or not, over HTTP or straight into an ASGI application.
+
+httpx2 costs a tenth of a second to import; whoever connects pays it, nobody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from contractlog.clients.calls import Call
+from contractlog.clients.conversation import Answer, Attempt, Failure, Retries, converse
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Address
+from contractlog.compatibility.errors import UsageError
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["ASGIApp", "AsyncTransport", "Transport"]
+
+T = TypeVar("T")
+Message = MutableMapping[str, Any]
+ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
+
+IN_PROCESS: Final = "http://contractlog.in-process"
+_CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
+_ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
+
+
+class _Transport:
+    """What both transports share: where to send, what to send, what came of it."""
+
+    def __init__(
+        self,
+        url: str | None,
+        *,
+        app: ASGIApp | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        headers: Mapping[str, str] | None = None,
+        retries: Retries | None = None,
+    ) -> None:
+        if (url is None) == (app is None):
+            raise UsageError("a registry is named by its URL or by an ASGI application, exactly one of them")
+        import httpx2  # noqa: PLC0415 - see the module's docstring
+
+        self.addresses = (Address(IN_PROCESS),) if url is None else Address.parse(url)
+        self.urls = tuple(address.url for address in self.addresses)
+        self._httpx2 = httpx2
+        self._app = app
+        self._timeout = httpx2.Timeout(timeout)
+        self._headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
+        self._retries = retries or Retries()
+
+    def _request(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
+        address = self.addresses[attempt.address]
+        request: dict[str, Any] = {"method": call.method, "url": address.url + call.target}
+        if address.user is not None:
+            request["auth"] = (address.user, address.password or "")
+        if call.body is not None:
+            request["content"] = json.dumps(call.body, separators=(",", ":")).encode()
+            request["headers"] = {"Content-Type": _CONTENT_TYPE}
+        return request
+
+    def _failure(self, error: httpx2.RequestError) -> Failure:
+        unsent = isinstance(error, self._httpx2.ConnectError | self._httpx2.ConnectTimeout | self._httpx2.PoolTimeout)
+        if isinstance(error, self._httpx2.TimeoutException):
+            return Failure(f"no answer within {self._timeout.read:g} seconds", sent=not unsent)
+        return Failure(str(error) or type(error).__name__, sent=not unsent)
+
+
+class Transport(_Transport):
+    """Sends calls and waits for their answers; may be shared by threads."""
+
+    def __init__(self, url: str | None, **options: Any) -> None:
+        super().__init__(url, **options)
+        transport = None
+        if self._app is not None:
+            from contractlog.clients.inprocess import BlockingASGI  # noqa: PLC0415 - needs httpx2
+
+            transport = BlockingASGI(self._app)
+        self._client = self._httpx2.Client(timeout=self._timeout, headers=self._headers, transport=transport)
+
+    def send(self, call: Call[T]) -> T:
+        """Carry a call through and return what it reads."""
+        talk = converse(call, self.urls, self._retries)
+        attempt = next(talk)
+        while True:
+            if attempt.pause:
+                time.sleep(attempt.pause)
+            try:
+                attempt = talk.send(self._attempt(call, attempt))
+            except StopIteration as done:
+                result: T = done.value
+                return result
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._client.close()
+
+    def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+        try:
+            return _answer(self._client.request(**self._request(call, attempt)))
+        except self._httpx2.RequestError as error:
+            return self._failure(error)
+
+
+class AsyncTransport(_Transport):
+    """Sends calls and awaits their answers, in one event loop."""
+
+    def __init__(self, url: str | None, **options: Any) -> None:
+        super().__init__(url, **options)
+        transport = None if self._app is None else self._httpx2.ASGITransport(self._app)
+        self._client = self._httpx2.AsyncClient(timeout=self._timeout, headers=self._headers, transport=transport)
+
+    async def send(self, call: Call[T]) -> T:
+        """Carry a call through and return what it reads."""
+        talk = converse(call, self.urls, self._retries)
+        attempt = next(talk)
+        while True:
+            if attempt.pause:
+                await asyncio.sleep(attempt.pause)
+            try:
+                attempt = talk.send(await self._attempt(call, attempt))
+            except StopIteration as done:
+                result: T = done.value
+                return result
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        await self._client.aclose()
+
+    async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+        try:
+            return _answer(await self._client.request(**self._request(call, attempt)))
+        except self._httpx2.RequestError as error:
+            return self._failure(error)
+
+
+def _answer(response: httpx2.Response) -> Answer:
+    return Answer(response.status_code, response.content, {k.lower(): v for k, v in response.headers.items()})
