@@ -1,0 +1,74 @@
+"""Kafka as a Spark data source without a connector jar: raw records, one Spark partition per range of offsets.
+
+>>> spark.dataSource.register(KafkaDataSource)
+>>> spark.read.format("contractlog_kafka").option("kafka.bootstrap.servers", …).option("subscribe", "orders").load()
+
+Every other option that begins with ``kafka.`` goes to the client as it is, without the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.types import StructType
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.sources import kafka
+from contractlog.spark_validation.sources.records import RECORDS_DDL, SPAN, OffsetRange
+
+__all__ = ["NAME", "KafkaDataSource"]
+
+NAME: Final = "contractlog_kafka"
+_CLIENT: Final = "kafka."
+_BOOTSTRAP: Final = "kafka.bootstrap.servers"
+
+
+class KafkaDataSource(DataSource):
+    """Records of topics from the first to the last stable offset, as they are when the query is planned.
+
+    Options: ``kafka.bootstrap.servers``; ``subscribe``, topics parted by commas, all that do not start with ``_`` when
+    left out; ``maxRecordsPerPartition``, the offsets of one task.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name by which Spark finds it."""
+        return NAME
+
+    def schema(self) -> str:
+        """Return the columns, those of Spark's own Kafka source."""
+        return RECORDS_DDL
+
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - the columns are always these
+        """Return what plans and reads."""
+        return KafkaReader(dict(self.options))
+
+
+class KafkaReader(DataSourceReader):
+    """Plans on the driver, reads in the workers."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        given = {key.lower(): value for key, value in options.items()}
+        if _BOOTSTRAP not in given:
+            raise UsageError(f"the data source {NAME} needs the option `{_BOOTSTRAP}`")
+        self._bootstrap = given[_BOOTSTRAP]
+        self._topics = [name for name in map(str.strip, given.get("subscribe", "").split(",")) if name]
+        self._span = int(given.get("maxrecordsperpartition", SPAN))
+        self._settings = {
+            key.removeprefix(_CLIENT): value
+            for key, value in given.items()
+            if key.startswith(_CLIENT) and key != _BOOTSTRAP
+        }
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Return the ranges of offsets, their ends fixed here, once."""
+        ranges = kafka.plan_ranges(self._bootstrap, self._topics, settings=self._settings, span=self._span)
+        return [InputPartition(offsets) for offsets in ranges]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the records of one range."""
+        offsets: OffsetRange = partition.value
+        yield from kafka.read_range(self._bootstrap, offsets, settings=self._settings)

@@ -1,0 +1,50 @@
+"""What every source gives: ranges of offsets, and records in the columns of Spark's Kafka source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+
+__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "OffsetRange", "split"]
+
+_COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
+    ("key", pa.binary()),
+    ("value", pa.binary()),
+    ("topic", pa.string()),
+    ("partition", pa.int32()),
+    ("offset", pa.int64()),
+    ("timestamp", pa.timestamp("us", "UTC")),
+    ("timestampType", pa.int32()),  # -1 none, 0 set by the producer, 1 by the broker
+    ("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))),
+]
+RECORDS: Final = pa.schema(_COLUMNS)
+RECORDS_DDL: Final = (
+    "key binary, value binary, topic string, partition int, offset long, timestamp timestamp, timestampType int, "
+    "headers array<struct<key string, value binary>>"
+)
+SPAN: Final = 200_000  #: offsets that one task reads unless told otherwise
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OffsetRange:
+    """Offsets of one partition: the unit of planning, retry and merge."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int  #: exclusive
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+
+def split(ranges: Iterable[OffsetRange], span: int = SPAN) -> Iterator[OffsetRange]:
+    """Cut ranges into pieces of at most ``span`` offsets; an empty range stays one piece."""
+    for whole in ranges:
+        yield from (
+            OffsetRange(whole.topic, whole.partition, start, min(start + span, whole.end))
+            for start in range(whole.start, max(whole.end, whole.start + 1), span)
+        )
