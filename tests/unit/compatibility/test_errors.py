@@ -3,6 +3,7 @@
 import pickle
 
 import pytest
+
 from contractlog.compatibility.errors import BadRequest, IncompatibleSchema, RegistryError, ServerError, SubjectNotFound
 
 

@@ -1,10 +1,11 @@
 """Subjects: qualified and plain names are one thing."""
 
 import pytest
-from contractlog.compatibility.errors import InvalidSubject
-from contractlog.compatibility.names import Subject
 from hypothesis import given
 from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import InvalidSubject
+from contractlog.compatibility.names import Subject
 
 
 @given(

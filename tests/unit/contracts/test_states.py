@@ -1,5 +1,8 @@
 """States are a commutative monoid: how a range was cut does not show."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.states import (
     MAX_EXAMPLES,
@@ -12,8 +15,6 @@ from contractlog.contracts.observed.states import (
     ViolationKey,
     merge,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 RECORDS = st.lists(
     st.tuples(st.sampled_from([Outcome.CONFORMS, Outcome.TRUNCATED, Outcome.TOMBSTONE]), st.integers(0, 9)), max_size=60

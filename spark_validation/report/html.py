@@ -1,0 +1,221 @@
+"""``report.html``: one file, offline, made from ``report.json`` alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from contractlog.contracts.observed.report import Report, TopicPart
+from contractlog.spark_validation.report import words
+from contractlog.spark_validation.report.pictures.coverage import KINDS, MAX_BARS, coverage
+from contractlog.spark_validation.report.pictures.graph import graph
+from contractlog.spark_validation.report.pictures.river import Bins, binned, river, schema_label
+from contractlog.spark_validation.report.sentences import (
+    ORDER,
+    answer,
+    by_code,
+    command,
+    conforms,
+    meaning,
+    mend,
+    part_line,
+)
+
+__all__ = ["render"]
+
+MAX_BYTES: Final = 1_000_000
+MAX_TODO: Final = 12
+MAX_LINES: Final = 20  #: places per code and part; the rest is in report.json
+MAX_TABLE_ROWS: Final = 16
+FEW: Final = 40  #: parts; beyond, only those that need attention get a section of their own
+
+
+class _Room(NamedTuple):
+    """How much a page may show; what needs attention is shown first."""
+
+    letters_of_pictures: int
+    sections: int
+    rows: int  #: of the table of topics; beyond, topics are only named
+
+
+_ROOMS: Final = (_Room(400_000, 100, 600), _Room(200_000, 40, 600), _Room(100_000, 12, 200), _Room(0, 4, 50))
+
+_MS: Final = {"s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
+
+
+def render(report: Report) -> str:
+    """Write the report as one HTML page of at most a megabyte; every value from outside is escaped."""
+    page = ""
+    for room in _ROOMS:
+        page = _page(report, room)
+        if len(page.encode()) <= MAX_BYTES:
+            break
+    return page
+
+
+def _page(report: Report, room: _Room) -> str:
+    parts = sorted(report["topics"], key=_need)
+    few = len(parts) <= FEW
+    detailed = [part for part in parts if few or part["verdict"] in {"broken", "degraded"}][: room.sections]
+    topics: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    letters = room.letters_of_pictures
+    for part in detailed:
+        entry = _part(report, part, pictured=letters > 0)
+        letters -= len(entry["river"] or "") + len(entry["coverage"] or "")
+        topics[part["topic"]].append(entry)
+    todo = [item for entries in topics.values() for entry in entries for item in entry["groups"]]
+    style, script = _asset("report.css"), _asset("report.js")
+    values = [part for part in parts if part["part"] == "value"]
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            report=report,
+            names=sorted({part["topic"] for part in parts}),
+            parts=parts,
+            answer=answer(report),
+            topics=topics,
+            listed=parts[: room.rows],
+            unlisted=sorted({part["topic"] for part in parts[room.rows :]}),
+            todo=todo[:MAX_TODO],
+            more_todo=max(0, len(todo) - MAX_TODO),
+            unpictured=len(detailed) < len(parts) or letters <= 0,
+            kinds=KINDS,
+            max_partitions=MAX_BARS,
+            graph=graph(report["lineage"]),
+            lineage_headline=_lineage_headline(report),
+            offsets=sum(row["to_offset"] - row["from_offset"] for part in values for row in part["partitions"]),
+            partition_count=sum(len(part["partitions"]) for part in values),
+            style=Markup(style),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            style_hash=_source_hash(style),
+            script_hash=_source_hash(script),
+        )
+    )
+
+
+def _need(part: TopicPart) -> tuple[int, int, str, str]:
+    """Order by need: broken before degraded before unknown before fine."""
+    return ORDER.index(part["verdict"]), -part["violating"], part["topic"], part["part"]
+
+
+def _part(report: Report, part: TopicPart, *, pictured: bool) -> dict[str, Any]:
+    uses = {use["schema_id"]: use for use in part["schemas"]}
+    bins = binned(part["series"]) if pictured else None
+    labels = {schema_id: schema_label(schema_id, uses) for schema_id in {0, *uses, *(bins.records if bins else ())}}
+    return {
+        "data": part,
+        "labels": defaultdict(str, labels),
+        "groups": _groups(report, part),
+        "river": river(bins, uses) if bins else None,
+        "months": _periods(bins) if bins else None,
+        "headline": _river_headline(part, labels),
+        "coverage": coverage(part["partitions"]) if pictured and part["partitions"] else None,
+        "coverage_headline": _coverage_headline(part),
+    }
+
+
+def _groups(report: Report, part: TopicPart) -> list[dict[str, Any]]:
+    stem = f"topic/{part['topic']}" + ("" if part["part"] == "value" else f"/{part['part']}")
+    return [
+        {
+            "part": part,
+            "code": code,
+            "anchor": f"{stem}/{code}",
+            "records": sum(line["records"] for line in lines),
+            "meaning": meaning(code),
+            "mend": mend(code),
+            "lines": lines[:MAX_LINES],
+            "left_out": max(0, len(lines) - MAX_LINES),
+            "command": command(report, part, lines[0]),
+        }
+        for code, lines in by_code(part["violations"]).items()
+    ]
+
+
+def _periods(bins: Bins) -> Mapping[str, Any]:
+    """Sum the bins of the picture into at most ``MAX_TABLE_ROWS`` rows."""
+    step = -(-len(bins.starts) // MAX_TABLE_ROWS)
+    ids = list(bins.records)
+
+    def cell(schema_id: int, start: int) -> str:
+        records = sum(bins.records[schema_id][start : start + step])
+        violating = sum(bins.violating[schema_id][start : start + step])
+        return f"{words.count(records)} ({words.count(violating)})" if records else ""
+
+    rows = [
+        {"start": bins.starts[start].isoformat(), "cells": [cell(schema_id, start) for schema_id in ids]}
+        for start in range(0, len(bins.starts), step)
+    ]
+    return {"ids": ids, "rows": rows}
+
+
+def _river_headline(part: TopicPart, labels: Mapping[int, str]) -> str:
+    uses = sorted(part["schemas"], key=lambda use: use["first_seen"])
+    if not uses:
+        return "No record carries a schema id that the registry knows."
+    newest = uses[-1]
+    name, since = labels[newest["schema_id"]], words.moment(newest["first_seen"])
+    if len(uses) == 1:
+        return f"All records with a known id are of {name}, from {since} on."
+    return f"{name.capitalize()} is the newest, in use since {since}; {words.plural(len(uses), 'schema')} in all."
+
+
+def _coverage_headline(part: TopicPart) -> str:
+    total = sum(row["to_offset"] - row["from_offset"] for row in part["partitions"])
+    if not total:
+        return "The topic holds no offsets."
+    return f"Every one of {words.plural(total, 'offset')} is accounted for."
+
+
+def _lineage_headline(report: Report) -> str:
+    made = sorted({edge["to"]["topic"] for edge in report["lineage"]})
+    if not made:
+        return ""
+    sources = sorted({edge["from"]["topic"] for edge in report["lineage"] if edge["to"]["topic"] == made[0]})
+    if len(made) == 1:
+        return f"{made[0]} was made from {' and '.join(sources)}."
+    return f"{words.plural(len(made), 'topic')} were made from others."
+
+
+def _lag(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return ""
+    unit = "h" if milliseconds >= _MS["h"] else "min" if milliseconds >= _MS["min"] else "s"
+    return f"{words.significant(milliseconds / _MS[unit])} {unit}"
+
+
+def _source_hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _asset(name: str) -> str:
+    return (files(__package__) / "templates" / name).read_text("utf-8").strip()
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("contractlog.spark_validation.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters |= {
+        "count": words.count,
+        "plural": words.plural,
+        "moment": words.moment,
+        "day": words.day,
+        "conforms": conforms,
+        "part_line": part_line,
+        "lag": _lag,
+    }
+    return environment

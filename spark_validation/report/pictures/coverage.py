@@ -1,0 +1,59 @@
+"""The coverage bar: one thin bar per partition, from its first to its last offset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from markupsafe import Markup
+
+from contractlog.contracts.observed.report import PartitionCounts
+from contractlog.spark_validation.report.pictures.svg import document, element, text
+from contractlog.spark_validation.report.words import count
+
+__all__ = ["KINDS", "MAX_BARS", "coverage"]
+
+MAX_BARS: Final = 48
+KINDS: Final = ("conforming", "violating", "tombstones", "absent")
+
+_WIDTH: Final = 720
+_LEFT: Final = 96
+_RIGHT: Final = 8
+_ROW: Final = 40
+_SLIVER: Final = 3.0  #: what exists is seen, however small its share
+
+
+def coverage(partitions: Sequence[PartitionCounts]) -> Markup:
+    """Draw what the offsets of each partition hold; bars are as long as their range, compared with the longest."""
+    drawn = partitions[:MAX_BARS]
+    longest = max((partition["to_offset"] - partition["from_offset"] for partition in drawn), default=0) or 1
+    rows = [_bar(partition, index * _ROW, longest) for index, partition in enumerate(drawn)]
+    title = f"What the offsets of {'the partition' if len(partitions) == 1 else 'each partition'} hold"
+    return document(title, *rows, width=_WIDTH, height=len(drawn) * _ROW + 4)
+
+
+def _bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
+    full = _WIDTH - _LEFT - _RIGHT
+    span = partition["to_offset"] - partition["from_offset"]
+    pieces = [
+        text(f"partition {partition['partition']}", x=0, y=top + 13),
+        text(
+            f"offsets {count(partition['from_offset'])} to {count(partition['to_offset'])}",
+            x=_LEFT,
+            y=top + 34,
+            class_="note",
+        ),
+    ]
+    x = float(_LEFT)
+    for kind in KINDS:
+        records = partition[kind]
+        if not records or not span:
+            continue
+        width = max(_SLIVER, full * records / longest)
+        width = min(width, _LEFT + full - x)
+        title = element("title", f"{kind}: {count(records)} of {count(span)}")
+        pieces.append(element("rect", title, class_=f"is-{kind}", x=x, y=top + 2, width=width, height=16))
+        x += width
+    if not span:
+        pieces.append(element("line", class_="axis", x1=_LEFT, y1=top + 10, x2=_LEFT + 24, y2=top + 10))
+    return element("g", *pieces)

@@ -1,0 +1,117 @@
+"""The version river and the conformance strip in one: records per schema version over time, and where they break it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+from markupsafe import Markup
+
+from contractlog.contracts.observed.report import SchemaUse, SeriesPoint
+from contractlog.spark_validation.report.pictures.svg import document, element, shortened, text
+from contractlog.spark_validation.report.words import share
+
+__all__ = ["Bins", "binned", "river", "schema_label"]
+
+MAX_BINS: Final = 110
+MAX_ROWS: Final = 12
+
+_WIDTH: Final = 720
+_LEFT: Final = 132
+_ROW: Final = 56
+_BAR: Final = 36
+_STRIP: Final = 6
+_FEW: Final = 0.001  #: a bin with at most this share of violations is drawn ``degraded``, with more ``broken``
+_LABEL_EVERY: Final = 90  #: pixels between time labels, at least
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Records and violations per schema id (0: none) and bin of time."""
+
+    starts: tuple[date, ...]
+    days: int  #: length of a bin
+    records: Mapping[int, tuple[int, ...]]
+    violating: Mapping[int, tuple[int, ...]]
+
+
+def binned(series: Sequence[SeriesPoint]) -> Bins | None:
+    """Sum the days of a series into at most ``MAX_BINS`` bins; None when no record has a time."""
+    points = [(date.fromisoformat(point["window"]), point) for point in series if point["window"]]
+    if not points:
+        return None
+    first, last = min(at for at, _ in points), max(at for at, _ in points)
+    span = (last - first).days + 1
+    days = -(-span // MAX_BINS)
+    size = -(-span // days)
+    records: dict[int, list[int]] = defaultdict(lambda: [0] * size)
+    violating: dict[int, list[int]] = defaultdict(lambda: [0] * size)
+    for at, point in points:
+        index, schema_id = (at - first).days // days, point["schema_id"] or 0
+        records[schema_id][index] += point["records"]
+        violating[schema_id][index] += point["violating"]
+    return Bins(
+        tuple(first + timedelta(days * index) for index in range(size)),
+        days,
+        {schema_id: tuple(numbers) for schema_id, numbers in sorted(records.items())},
+        {schema_id: tuple(numbers) for schema_id, numbers in sorted(violating.items())},
+    )
+
+
+def schema_label(schema_id: int, uses: Mapping[int, SchemaUse]) -> str:
+    """Name a schema as people know it: its version, and the id that records carry."""
+    if not schema_id:
+        return "no schema id"
+    use = uses.get(schema_id)
+    return f"version {use['version']} (id {schema_id})" if use and use["version"] else f"id {schema_id}"
+
+
+def river(bins: Bins, uses: Mapping[int, SchemaUse]) -> Markup:
+    """Draw one row per schema id, most records first: bars for records, a strip below for the share that violates."""
+    order = sorted(bins.records, key=lambda schema_id: -sum(bins.records[schema_id]))[:MAX_ROWS]
+    order.sort()
+    highest = max((max(bins.records[schema_id]) for schema_id in order), default=1) or 1
+    rows = [_row(bins, schema_id, uses, index * _ROW, highest) for index, schema_id in enumerate(order)]
+    axis = _time_axis(bins, len(order) * _ROW + 16)
+    unit = "day" if bins.days == 1 else f"{bins.days} days"
+    title = f"Records per schema version and {unit}; the strip below each row marks where records violate"
+    return document(title, *rows, axis, width=_WIDTH, height=len(order) * _ROW + 24)
+
+
+def _row(bins: Bins, schema_id: int, uses: Mapping[int, SchemaUse], top: float, highest: int) -> Markup:
+    step = (_WIDTH - _LEFT) / len(bins.starts)
+    base = top + _BAR + 2
+    pieces = [
+        text(shortened(schema_label(schema_id, uses), 20), x=0, y=top + 24),
+        element("line", class_="axis", x1=_LEFT, y1=base, x2=_WIDTH, y2=base),
+    ]
+    for index, (records, violating) in enumerate(zip(bins.records[schema_id], bins.violating[schema_id], strict=True)):
+        if not records:
+            continue
+        x, width = _LEFT + index * step, max(step - 1, 0.6)
+        height = max(1.0, _BAR * records / highest)
+        said = element("title", f"{bins.starts[index].isoformat()}: {share(violating, records)} violate")
+        bar = element("rect", class_="is-records", x=x, y=base - height, width=width, height=height)
+        strip = element("rect", class_=_shade(records, violating), x=x, y=base + 2, width=width, height=_STRIP)
+        pieces.append(element("g", said, bar, strip))
+    return element("g", *pieces)
+
+
+def _shade(records: int, violating: int) -> str:
+    if not violating:
+        return "is-keeps"
+    return "is-degraded" if violating / records <= _FEW else "is-broken"
+
+
+def _time_axis(bins: Bins, y: float) -> Markup:
+    step = (_WIDTH - _LEFT) / len(bins.starts)
+    every = max(1, round(_LABEL_EVERY / step))
+    labels = [
+        text(f"{start.day} {start:%b %Y}", x=_LEFT + index * step, y=y, class_="note")
+        for index, start in enumerate(bins.starts)
+        if index % every == 0 and _LEFT + index * step < _WIDTH - _LABEL_EVERY * 0.7
+    ]
+    return element("g", *labels) if labels else element("g")

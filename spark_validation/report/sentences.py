@@ -1,0 +1,129 @@
+"""What the report says: the answer first, then what each kind of violation means and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from markupsafe import Markup
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.report import Report, TopicPart, ViolationLine
+from contractlog.spark_validation.report.words import MEANINGS, count, moment, plural, share
+
+__all__ = ["MENDS", "ORDER", "answer", "by_code", "command", "conforms", "meaning", "mend", "part_line"]
+
+ORDER: Final = ("broken", "degraded", "unknown", "keeps")
+
+_ENCODER: Final = (
+    "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
+    "consumers fail here."
+)
+MENDS: Final[Mapping[str, str]] = {
+    Outcome.NOT_FRAMED.name: (
+        "Something writes here without the serializer. Find it by the time of its records, and give it the serializer."
+    ),
+    Outcome.UNKNOWN_SCHEMA_ID.name: (
+        "The producer uses another registry, or the id was lost. "
+        "Import the schema under its id, or point the producer here."
+    ),
+    Outcome.WRONG_SUBJECT.name: (
+        "The producer stamps the id of another subject. Check its subject name strategy, and the topic it means."
+    ),
+    Outcome.TRUNCATED.name: _ENCODER,
+    Outcome.TRAILING_BYTES.name: (
+        "The producer writes with another schema than it names. Compare its schema with the one of the id."
+    ),
+    Outcome.LOGICAL_TYPE.name: "Clients disagree on such values. Mend the producer, or drop the logical type.",
+    Outcome.SCHEMA_VIOLATION.name: "Mend the producer, or widen the schema if the value is right.",
+    Outcome.NOT_JSON.name: (
+        "Something writes other bytes than JSON under this id. Find it by the time of its records."
+    ),
+    Outcome.RULE_BROKEN.name: "Mend the producer, or the rule.",
+}
+
+
+def answer(report: Report) -> Markup:
+    """Say in one or two sentences what a busy owner needs."""
+    parts = report["topics"]
+    topics = sorted({part["topic"] for part in parts})
+    if not topics:
+        return Markup("Nothing was audited: no topic was found.")
+    failing = [part for part in parts if part["verdict"] in {"broken", "degraded"}]
+    unknown = {part["topic"] for part in parts if part["verdict"] == "unknown"} - {
+        part["topic"] for part in parts if part["verdict"] != "unknown"
+    }
+    failing_topics = {part["topic"] for part in failing}
+    keeping = len(topics) - len(failing_topics) - len(unknown)
+    said = [
+        Markup("{} of {} {} contract.").format(
+            count(keeping), plural(len(topics), "topic"), "keeps its" if keeping == 1 else "keep their"
+        )
+    ]
+    if unknown:
+        said.append(
+            Markup("Of {} nothing can be said: no schema and no records.").format(plural(len(unknown), "topic"))
+        )
+    if failing:
+        said.append(
+            _worst(max(failing, key=lambda part: (part["verdict"] == "broken", part["violating"])), len(failing_topics))
+        )
+    return Markup(" ").join(said)
+
+
+def _worst(part: TopicPart, failing: int) -> Markup:
+    first = min((line["first_seen"] for line in part["violations"] if line["first_seen"]), default="")
+    ids = {line["schema_id"] for line in part["violations"]}
+    where = Markup("<code>{}</code>{}").format(part["topic"], "" if part["part"] == "value" else " (key)")
+    lead = Markup("{} does not").format(where) if failing == 1 else Markup("Most violations are in {}").format(where)
+    since = f", the first of {moment(first)}" if first else ""
+    source = f", all from schema id {next(iter(ids))}" if len(ids) == 1 and None not in ids else ""
+    records = part["conforming"] + part["violating"]
+    return Markup("{}: {} records{}{}.").format(lead, share(part["violating"], records), since, source)
+
+
+def conforms(part: TopicPart) -> str:
+    """Say how much of what was audited conforms."""
+    audited = part["conforming"] + part["violating"]
+    return share(part["conforming"], audited) if audited else "nothing was audited"
+
+
+def part_line(part: TopicPart) -> str:
+    """Say in one line how a part came out, with all of its range accounted for."""
+    total = sum(partition["to_offset"] - partition["from_offset"] for partition in part["partitions"])
+    counts = [
+        f"{count(part['conforming'])} conforming",
+        f"{count(part['violating'])} violating",
+        plural(part["tombstones"], "tombstone"),
+        f"{count(part['absent'])} absent",
+    ]
+    return f"{plural(total, 'offset')} = {' + '.join(counts)}."
+
+
+def command(report: Report, part: TopicPart, line: ViolationLine) -> str | None:
+    """Give the command that shows a violating record, where it can be read again."""
+    if report["source"].get("kind") != "kafka" or not line["examples"]:
+        return None
+    place = line["examples"][0]
+    servers = report["source"].get("bootstrap_servers")
+    broker = f" --bootstrap-servers {servers}" if servers else ""
+    at = f"--partition {place['partition']} --offset {place['offset']} --limit 1"
+    return f"contractlog consume {part['topic']} {at}{broker}"
+
+
+def meaning(code: str) -> str:
+    """Say what an outcome code means."""
+    return MEANINGS.get(code, "the record breaks its contract")
+
+
+def mend(code: str) -> str:
+    """Say what to do about an outcome code."""
+    return MENDS.get(code, _ENCODER)
+
+
+def by_code(lines: Sequence[ViolationLine]) -> dict[str, list[ViolationLine]]:
+    """Group violations by their code, most records first."""
+    groups: dict[str, list[ViolationLine]] = {}
+    for line in sorted(lines, key=lambda line: -line["records"]):
+        groups.setdefault(line["code"], []).append(line)
+    return dict(sorted(groups.items(), key=lambda item: -sum(line["records"] for line in item[1])))

@@ -1,0 +1,136 @@
+"""Reports of every size and temper, for tests that render them."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from contractlog.contracts.observed.report import FORMAT, Edge, Report, TopicPart, ViolationLine
+
+__all__ = ["edge", "flights", "part", "report", "violation"]
+
+
+def violation(
+    code: str, records: int, *, schema_id: int | None = 7, path: str = "/fields/3", field: str = "legs[].carrier"
+) -> ViolationLine:
+    """Make a line of violations with three examples."""
+    return {
+        "code": code,
+        "records": records,
+        "schema_id": schema_id,
+        "path": path,
+        "field": field,
+        "detail": "the string of 12 bytes ends after 3",
+        "first_seen": "2013-07-01T04:12:00Z",
+        "last_seen": "2013-12-31T23:59:00Z",
+        "examples": [{"partition": 0, "offset": offset} for offset in (42, 99, 12345)],
+    }
+
+
+def part(
+    topic: str, *, name: str = "value", records: int = 336_776, violations: list[ViolationLine] | None = None
+) -> TopicPart:
+    """Make the audit of a part over 2013: two schema versions, the second from July on."""
+    lines = violations or []
+    violating = sum(line["records"] for line in lines)
+    day = date(2013, 1, 1)
+    series = [
+        {
+            "window": (day + timedelta(index)).isoformat(),
+            "schema_id": 7 if index > 180 else 3,
+            "records": records // 365 + index % 7,
+            "violating": violating // 180 if index > 180 else 0,
+        }
+        for index in range(365)
+    ]
+    return {
+        "topic": topic,
+        "part": name,
+        "verdict": "unknown"
+        if not records
+        else "keeps"
+        if not violating
+        else "degraded"
+        if violating < records / 1000
+        else "broken",
+        "conformance": (records - violating) / records if records else None,
+        "records": records,
+        "conforming": records - violating,
+        "violating": violating,
+        "tombstones": 0,
+        "absent": 12,
+        "partitions": [
+            {
+                "partition": 0,
+                "from_offset": 0,
+                "to_offset": records + 12,
+                "records": records,
+                "conforming": records - violating,
+                "violating": violating,
+                "tombstones": 0,
+                "absent": 12,
+            }
+        ],
+        "schemas": [
+            {
+                "schema_id": id_,
+                "subject": f"{topic}-{name}",
+                "version": version,
+                "records": records // 2,
+                "conforming": records // 2,
+                "first_seen": "2013-01-01T10:17:00Z",
+                "last_seen": "2013-12-31T23:59:00Z",
+            }
+            for id_, version in ((3, 1), (7, 2))
+        ]
+        if records
+        else [],
+        "violations": lines,
+        "series": series if records else [],
+        "fields": [],
+        "notes": [] if records else ["The topic holds no records."],
+    }
+
+
+def edge(source: str, target: str, field: str, method: str = "copy") -> Edge:
+    """Make a lineage edge between fields of one name."""
+    return {
+        "from": {"topic": source, "field": field},
+        "to": {"topic": target, "field": field},
+        "method": method,
+        "score": 0.98,
+        "support": 812,
+        "lag_ms": 15_400.0 if method == "copy" else None,
+    }
+
+
+def report(*parts: TopicPart, edges: list[Edge] | None = None) -> Report:
+    """Make a report of parts."""
+    return {
+        "format": FORMAT,
+        "tool": "contractlog 0.1.0",
+        "audited_at": "2026-11-21T08:00:00Z",
+        "source": {"kind": "kafka", "bootstrap_servers": "127.0.0.1:9092"},
+        "topics": list(parts),
+        "lineage": edges or [],
+    }
+
+
+def flights() -> Report:
+    """Make a report like the demo's: one topic broken, one degraded, the rest fine."""
+    return report(
+        part(
+            "flights.departed",
+            violations=[violation("TRUNCATED", 168), violation("NOT_FRAMED", 20, schema_id=None, path="", field="")],
+        ),
+        part("flights.departed", name="key"),
+        part(
+            "flights.delayed",
+            records=60_000,
+            violations=[violation("BAD_ENUM_INDEX", 400, field="origin", path="/fields/2/type")],
+        ),
+        part("weather.hourly", records=26_115),
+        part("airports", records=1458),
+        part("empty", records=0),
+        edges=[edge("flights.departed", "flights.delayed", field) for field in ("carrier", "flight", "origin")]
+        + [edge("airports", "flights.delayed", field, "lookup") for field in ("name", "lat")],
+    )

@@ -1,0 +1,97 @@
+"""``report.html``: one offline file that answers first and escapes everything."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from contractlog.spark_validation.report.html import render
+
+from support.reports import edge, flights, part, report, violation
+
+_MEGABYTE = 1 << 20
+
+
+class Page(HTMLParser):
+    """What a page holds, by tag."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.append(value)
+            if name in {"href", "src", "action"} and value:
+                self.links.append(value)
+
+
+def test_the_first_words_are_the_answer() -> None:
+    text = render(flights())
+    answer = re.search(r'<p class="answer">(.*?)</p>', text, re.DOTALL)
+    assert answer is not None
+    assert answer[1].startswith("2 of 5 topics keep their contract.")
+    assert "<code>flights.delayed</code>: 400 of 60,000 (0.667 %) records" in answer[1]
+    assert "all from schema id 7" in answer[1]
+
+
+def test_what_needs_attention_comes_first() -> None:
+    text = render(flights())
+    order = [
+        text.index(f'<h2 id="topic/{name}"') for name in ("flights.delayed", "flights.departed", "empty", "airports")
+    ]
+    assert order == sorted(order)
+
+
+def test_every_link_leads_to_a_place_in_the_page_and_none_leads_out() -> None:
+    page = Page(render(flights()))
+    assert len(page.ids) == len(set(page.ids))
+    assert page.links
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert page.tags.count("h1") == 1
+
+
+def test_violations_have_stable_anchors_and_a_command_that_shows_one() -> None:
+    text = render(flights())
+    assert 'id="topic/flights.departed/TRUNCATED"' in text
+    assert 'id="topic/flights.departed/TRUNCATED/0/42"' in text
+    assert (
+        "contractlog consume flights.departed --partition 0 --offset 42 --limit 1 --bootstrap-servers 127.0.0.1:9092"
+        in text
+    )
+
+
+@pytest.mark.parametrize(
+    "hostile", ['<script>alert("1")</script>', "\"onload='x'", "</style><img src=x>", "a&b{{ 7 * 7 }}"]
+)
+def test_names_from_outside_are_text_wherever_they_stand(hostile: str) -> None:
+    harmless = Page(render(report(part("t", violations=[violation("TRUNCATED", 5)]), edges=[edge("a", "t", "f")])))
+    line = violation("TRUNCATED", 5, path=hostile, field=hostile) | {"detail": hostile}
+    page = Page(render(report(part(hostile, violations=[line]), edges=[edge(hostile, "t", hostile)])))  # type: ignore[list-item]
+    assert page.tags == harmless.tags
+
+
+@pytest.mark.parametrize(("topics", "every"), [(500, 5), (500, 1), (2000, 1), (2000, 7), (40, 1)])
+def test_a_report_stays_under_a_megabyte_however_many_topics_there_are(topics: int, every: int) -> None:
+    lines = [violation("TRUNCATED", 3), violation("NOT_FRAMED", 3, path="", field="")]
+    parts = [part(f"{'topic' * 20}.{index}", violations=lines if index % every == 0 else []) for index in range(topics)]
+    text = render(report(*parts))
+    assert len(text.encode()) < _MEGABYTE
+    assert all(one["topic"] in text for one in parts)
+
+
+def test_a_report_of_nothing_says_so() -> None:
+    assert "Nothing was audited" in render(report())
+    assert "The topic holds no records." in render(report(part("empty", records=0)))
+
+
+def test_the_page_is_made_from_the_json_alone() -> None:
+    assert render(json.loads(json.dumps(flights()))) == render(flights())

@@ -1,0 +1,50 @@
+"""Pictures: what they show adds up to what was counted."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.contracts.observed.report import SeriesPoint
+from contractlog.spark_validation.report.pictures.coverage import coverage
+from contractlog.spark_validation.report.pictures.graph import graph
+from contractlog.spark_validation.report.pictures.river import MAX_BINS, binned
+from contractlog.spark_validation.report.pictures.svg import element
+
+from support.reports import edge, part
+
+POINTS = st.builds(
+    SeriesPoint,
+    window=st.dates().map(lambda day: day.isoformat()),
+    schema_id=st.one_of(st.none(), st.integers(1, 3)),
+    records=st.integers(0, 1000),
+    violating=st.integers(0, 10),
+)
+
+
+@given(st.lists(POINTS, min_size=1, max_size=50))
+def test_bins_lose_no_record(points: list[SeriesPoint]) -> None:
+    bins = binned(points)
+    assert bins is not None
+    assert len(bins.starts) <= MAX_BINS
+    for schema_id in {point["schema_id"] or 0 for point in points}:
+        mine = [point for point in points if (point["schema_id"] or 0) == schema_id]
+        assert sum(bins.records[schema_id]) == sum(point["records"] for point in mine)
+        assert sum(bins.violating[schema_id]) == sum(point["violating"] for point in mine)
+
+
+def test_what_exists_is_drawn_however_small_its_share() -> None:
+    drawn = str(coverage(part("t")["partitions"]))
+    assert "is-absent" in drawn
+    assert "absent: 12 of 336,788" in drawn
+    assert "is-violating" not in drawn
+
+
+def test_a_cycle_of_topics_is_drawn_and_too_many_topics_are_not() -> None:
+    assert graph([edge("a", "b", "f"), edge("b", "a", "f")]) is not None
+    assert graph([edge(f"a{index}", "b", "f") for index in range(100)]) is None
+    assert graph([]) is None
+
+
+def test_elements_escape_what_they_hold() -> None:
+    assert str(element("text", "<b>", x='"')) == '<text x="&#34;">&lt;b&gt;</text>'
