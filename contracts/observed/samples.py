@@ -1,39 +1,107 @@
 """Coordinated samples of values: the same values are kept in every topic, so that samples can be joined.
 
-A value is kept when the keyed 64-bit hash of its canonical text is among the lowest of its field. The canonical text is
-equal across Avro and JSON (see ``spark_validation.lineage.sampling``), and the key travels with the sample.
+Values are ordered by the keyed 64-bit hash of their canonical text, which is equal across Avro and JSON (see
+``spark_validation.lineage.sampling``), and the occurrences of one value by a hash of value and UTC day: so two topics
+keep the same values, and of a frequent value the occurrences of the same days. Of this order a sample keeps
+
+- *in breadth* the first occurrence of the lowest values, which shows what a field holds, and
+- *in depth* many occurrences of the very lowest values, which shows when each was seen.
+
+Each kept occurrence brings the whole row it stood in, as hashes, so that rows of two topics can be compared field by
+field.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from heapq import nsmallest
-from typing import Final
+from struct import iter_unpack
+from typing import Final, NamedTuple
 
-__all__ = ["SAMPLE_SIZE", "FieldSample", "SampledValue", "merge_samples"]
+__all__ = [
+    "DESIGN",
+    "MILLISECONDS_PER_DAY",
+    "FieldSample",
+    "SampleDesign",
+    "SampledValue",
+    "cells_of",
+    "kept",
+    "merge_samples",
+    "turn_of",
+]
 
-SAMPLE_SIZE: Final = 1024
+MILLISECONDS_PER_DAY: Final = 86_400_000
+_WORD: Final = (1 << 64) - 1
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class SampledValue:
-    """One occurrence of a sampled value."""
+class SampledValue(NamedTuple):
+    """One occurrence of a sampled value; their order is the order in which they are kept."""
 
     value_hash: int  #: unsigned 64 bits
+    turn: int  #: ``turn_of`` value and day
     timestamp: int  #: of the record, milliseconds since 1970, UTC
     partition: int
     offset: int
+    row: bytes  #: every value of the record's part, as ``cells_of`` reads them
+
+
+@dataclass(frozen=True, slots=True)
+class SampleDesign:
+    """How values are hashed and how many are kept; only samples of one design can be joined or merged."""
+
+    key: str = "contractlog.lineage/1"  #: of the hash
+    breadth: int = 1024  #: distinct values
+    depth: int = 512  #: occurrences that are kept in depth
+    repeats: int = 32  #: of them, at most so many of one value
+
+
+DESIGN: Final = SampleDesign()
 
 
 @dataclass(frozen=True, slots=True)
 class FieldSample:
-    """The occurrences of a field's values with the lowest hashes."""
+    """The occurrences of a field's values that come first."""
 
-    key: str  #: of the hash; samples of different keys cannot be joined
-    size: int
+    design: SampleDesign
     values: tuple[SampledValue, ...]  #: ascending
+
+
+def kept(values: Iterable[SampledValue], design: SampleDesign) -> tuple[SampledValue, ...]:
+    """Return what a sample keeps of occurrences that come in ascending order; repetitions count once."""
+    chosen: list[SampledValue] = []
+    broad = deep = rank = 0
+    previous: SampledValue | None = None
+    for value in values:
+        if value == previous:
+            continue
+        rank = rank + 1 if previous is not None and value.value_hash == previous.value_hash else 0
+        previous = value
+        in_breadth = rank == 0 and broad < design.breadth
+        in_depth = rank < design.repeats and deep < design.depth
+        broad += rank == 0
+        deep += rank < design.repeats
+        if in_breadth or in_depth:
+            chosen.append(value)
+        elif broad > design.breadth and deep >= design.depth:
+            break
+    return tuple(chosen)
 
 
 def merge_samples(left: FieldSample, right: FieldSample) -> FieldSample:
     """Return the sample of both together, exactly as if it had been taken in one pass."""
-    return FieldSample(left.key, left.size, tuple(nsmallest(left.size, {*left.values, *right.values})))
+    if left.design != right.design:
+        raise ValueError(f"samples of different designs cannot be merged: {left.design} and {right.design}")
+    return FieldSample(left.design, kept(sorted(left.values + right.values), left.design))
+
+
+def turn_of(value_hash: int, timestamp: int) -> int:
+    """Return when it is a day's turn among the occurrences of a value: 32 bits, equal in every topic."""
+    mixed = (value_hash ^ (timestamp // MILLISECONDS_PER_DAY * 0x9E3779B97F4A7C15)) & _WORD
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _WORD
+    return (mixed ^ (mixed >> 31)) >> 32
+
+
+def cells_of(row: bytes) -> dict[int, int]:
+    """Return a row's values by field: upper 32 bits of the value's hash by the hash of the field's path."""
+    return dict(iter_unpack("<II", row))

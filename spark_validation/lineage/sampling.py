@@ -1,0 +1,151 @@
+"""Taking coordinated samples of a batch: each distinct value is hashed once, the rest is array work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, Final, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from contractlog.contracts.observed.samples import (
+    DESIGN,
+    MILLISECONDS_PER_DAY,
+    FieldSample,
+    SampleDesign,
+    SampledValue,
+)
+from contractlog.spark_validation.lineage.canonical import canonical_texts
+
+__all__ = ["FieldValues", "canonical_texts", "field_id", "sample"]
+
+Words = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.int64]
+
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_FIRST: Final = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND: Final = np.uint64(0x94D049BB133111EB)
+
+
+class FieldValues(Protocol):
+    """The values of one field in a batch: of which row each is, ascending, and the values without nulls."""
+
+    @property
+    def field(self) -> str:
+        """The value's path, as ``legs[].carrier``."""
+
+    @property
+    def rows(self) -> Places:
+        """The row of each value."""
+
+    @property
+    def values(self) -> pa.Array[Any]:
+        """The values, typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Hashed:
+    field: str
+    rows: Places
+    hashes: Words
+
+
+@lru_cache(maxsize=4096)
+def field_id(field: str) -> int:
+    """Return the 32 bits by which a row's cells name a field."""
+    return int.from_bytes(blake2b(field.encode(), digest_size=4, key=b"field").digest(), "little")
+
+
+def sample(
+    columns: Iterable[FieldValues],
+    timestamps_ms: npt.NDArray[np.int64],
+    partition: int,
+    offsets: npt.NDArray[np.int64],
+    design: SampleDesign = DESIGN,
+) -> Mapping[str, FieldSample]:
+    """Return a sample of each field that has values in the batch.
+
+    Timestamps and offsets are those of the batch's rows. ``sample(A + B)`` equals ``sample(A)`` merged with
+    ``sample(B)``.
+    """
+    hashed = [_hashed(column, design.key) for column in columns if len(column.values)]
+    chosen = [_chosen(column, timestamps_ms, offsets, design) for column in hashed]
+    wanted = np.unique(np.concatenate([column.rows for column, _ in chosen])) if chosen else np.empty(0, np.int64)
+    cells = _cells(hashed, wanted)
+    samples = {}
+    for column, turns in chosen:
+        at = column.rows
+        values = map(
+            SampledValue,
+            column.hashes.tolist(),
+            turns.tolist(),
+            timestamps_ms[at].tolist(),
+            [partition] * len(at),
+            offsets[at].tolist(),
+            map(cells.__getitem__, np.searchsorted(wanted, at).tolist()),
+        )
+        samples[column.field] = FieldSample(design, tuple(values))
+    return samples
+
+
+def _hashed(column: FieldValues, key: str) -> _Hashed:
+    """Hash each distinct value once."""
+    encoded = column.values.dictionary_encode()
+    texts = cast("list[str]", canonical_texts(encoded.dictionary).to_pylist())
+    secret = key.encode()
+    digests = b"".join([blake2b(text.encode(), digest_size=8, key=secret).digest() for text in texts])
+    hashes = np.frombuffer(digests, "<u8").astype(np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
+    return _Hashed(column.field, np.asarray(column.rows, np.int64), hashes)
+
+
+def _chosen(
+    column: _Hashed, timestamps_ms: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], design: SampleDesign
+) -> tuple[_Hashed, Words]:
+    """Return the occurrences that a sample keeps, in order, and their turns: ``samples.kept`` over arrays."""
+    distinct = np.unique(column.hashes)
+    most = max(design.breadth, design.depth)
+    if len(distinct) > most:  # no later value can be kept
+        low = column.hashes <= distinct[most - 1]
+        column = _Hashed(column.field, column.rows[low], column.hashes[low])
+    turns = _turns(column.hashes, timestamps_ms[column.rows])
+    order = np.lexsort((offsets[column.rows], timestamps_ms[column.rows], turns, column.hashes))
+    rows, hashes, turns = column.rows[order], column.hashes[order], turns[order]
+    once = np.ones(len(rows), bool)
+    once[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])  # a value twice in one row counts once
+    rows, hashes, turns = rows[once], hashes[once], turns[once]
+    first = np.ones(len(rows), bool)
+    first[1:] = hashes[1:] != hashes[:-1]
+    ranks = np.arange(len(rows)) - np.flatnonzero(first)[np.cumsum(first) - 1]
+    early = ranks < design.repeats
+    keep = (first & (np.cumsum(first) <= design.breadth)) | (early & (np.cumsum(early) <= design.depth))
+    return _Hashed(column.field, rows[keep], hashes[keep]), turns[keep]
+
+
+def _turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
+    """``samples.turn_of`` over arrays."""
+    days = (timestamps_ms // MILLISECONDS_PER_DAY).astype(np.uint64)
+    mixed = hashes ^ (days * _GOLDEN)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _SECOND
+    return np.asarray((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(32), np.uint64)
+
+
+def _cells(columns: list[_Hashed], wanted: Places) -> list[bytes]:
+    """Return each wanted row as cells, ascending by field; of repeated values the first speaks for the field."""
+    columns = sorted(columns, key=lambda column: field_id(column.field))
+    table = np.zeros((len(wanted), len(columns), 2), "<u4")
+    present = np.zeros((len(wanted), len(columns)), bool)
+    for index, column in enumerate(columns):
+        rows, firsts = np.unique(column.rows, return_index=True)
+        places = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+        here = rows[places] == wanted
+        present[:, index] = here
+        table[here, index, 0] = field_id(column.field)
+        table[here, index, 1] = column.hashes[firsts[places[here]]] >> np.uint64(32)
+    flat = table[present].tobytes()
+    ends = (np.cumsum(present.sum(axis=1)) * 8).tolist()
+    return [flat[start:end] for start, end in zip([0, *ends], ends, strict=False)]
