@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from contractlog.compatibility.avro.canonical import canonical_text, normalized_text
+from contractlog.compatibility.avro.parse import parse_avro
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 
 def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
     """Understand an Avro draft, or raise ``InvalidSchema`` with the place."""
-    raise NotImplementedError
+    schema, known = parse_avro(draft.text, referenced, strict=strict)
+    return ParsedSchema(
+        SchemaType.AVRO,
+        canonical_text(schema, known),
+        normalized_text(schema, known),
+        schema,
+        draft.references,
+        dict(referenced),
+    )
 
 
 def check(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:

@@ -1,0 +1,209 @@
+"""The one text of an Avro schema: compact, keys in a fixed order, each named type defined once, then named.
+
+Documentation, aliases and custom properties stay, so they make a new schema; spaces and ways of writing do not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final
+
+from contractlog.compatibility.avro.nodes import (
+    PRIMITIVES,
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Named,
+    Node,
+    Primitive,
+    Record,
+    Schema,
+    TypeName,
+    Union,
+)
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_text import MAX_NESTING, Number, quoted, write
+
+__all__ = ["canonical_text", "definition", "java_number", "normalized_text"]
+
+_COMPLEX: Final = frozenset({"record", "enum", "array", "map", "union", "fixed"})
+
+
+def canonical_text(schema: Schema, known: Collection[str] = ()) -> str:
+    """Write the text that is stored, hashed and answered.
+
+    Args:
+        schema: what to write.
+        known: full names of the types that references bring; they stay names.
+    """
+    return _Writer(schema.types, set(known)).node(schema.root, None, 0)
+
+
+def normalized_text(schema: Schema, known: Collection[str] = ()) -> str:
+    """Write the text in which properties and aliases are sorted, too, and empty documentation is gone."""
+    return _Normalizing(schema.types, set(known)).node(schema.root, None, 0)
+
+
+def definition(node: Named) -> str:
+    """Write what must be equal for a type to be defined twice: all but documentation and aliases."""
+    return _Shape({}, set()).node(node, None, 0)
+
+
+def java_number(number: Number) -> str:
+    """Write a number as Java does, which decides identity in the reference: ``1e2`` is ``100.0``."""
+    if number.integral:
+        return str(number.value)
+    double = float(number.text)
+    if math.isinf(double):
+        return '"Infinity"' if double > 0 else '"-Infinity"'
+    if double == 5e-324:  # noqa: PLR2004 - the one double of which Java writes a digit more
+        return "4.9E-324"
+    sign = "-" if math.copysign(1, double) < 0 else ""
+    mantissa, _, exponent = f"{abs(double)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return f"{sign}0.0"
+    scale = int(exponent or 0) + len(whole) - (len(whole + fraction) - len(digits) if whole.strip("0") == "" else 0)
+    digits = digits.rstrip("0") or "0"
+    if -2 <= scale <= 7:  # noqa: PLR2004 - between 0.001 and 10,000,000 there is no exponent
+        padded = digits.ljust(scale, "0") if scale > 0 else "0" * (1 - scale) + digits
+        point = max(scale, 1)
+        return f"{sign}{padded[:point]}.{padded[point:] or '0'}"
+    return f"{sign}{digits[0]}.{digits[1:] or '0'}E{scale - 1}"
+
+
+class _Writer:
+    """Writes the canonical text; depth is counted, since types that were named ahead are written in place."""
+
+    def __init__(self, types: Mapping[str, Named], known: set[str]) -> None:
+        self.types = types
+        self.known = known
+
+    def node(self, node: Node, namespace: str | None, depth: int) -> str:
+        if depth > MAX_NESTING:
+            raise InvalidSchema(f"the types, written out, are nested more than {MAX_NESTING} levels deep", at=node.at)
+        match node:
+            case Primitive(props=props) if not props:
+                return quoted(node.type)
+            case Union():
+                return "[" + ",".join([self.node(branch, namespace, depth + 1) for branch in node.branches]) + "]"
+            case TypeName() | Named():
+                return self.named(node.name, node, namespace, depth)
+            case _:
+                return _object(self.unnamed(node, namespace, depth))
+
+    def unnamed(self, node: Node, namespace: str | None, depth: int) -> Iterator[tuple[str, str]]:
+        match node:
+            case Array():
+                yield "type", '"array"'
+                yield "items", self.node(node.items, namespace, depth + 1)
+            case Map():
+                yield "type", '"map"'
+                yield "values", self.node(node.values, namespace, depth + 1)
+            case Primitive():
+                yield "type", quoted(node.type)
+        yield from self.type_props(node.props)
+
+    def named(self, name: str, node: TypeName | Named, namespace: str | None, depth: int) -> str:
+        if name in self.known:
+            return quoted(relative(name, namespace))
+        self.known.add(name)
+        definition = self.types[name] if isinstance(node, TypeName) else node
+        return _object(self.definition(definition, namespace, depth))
+
+    def definition(self, node: Named, namespace: str | None, depth: int) -> Iterator[tuple[str, str]]:
+        space, _, name = node.name.rpartition(".")
+        yield "type", quoted("error" if isinstance(node, Record) and node.is_error else node.kind.lower())
+        yield "name", quoted(name)
+        if space != (namespace or ""):
+            yield "namespace", quoted(space)
+        yield from self.doc(node.doc)
+        match node:
+            case Record():
+                fields = [_object(self.field(field, space, depth + 2)) for field in node.fields]
+                yield "fields", "[" + ",".join(fields) + "]"
+            case Enum():
+                yield "symbols", "[" + ",".join(map(quoted, node.symbols)) + "]"
+                if node.default is not None:
+                    yield "default", quoted(node.default)
+            case Fixed():
+                yield "size", str(node.size)
+        yield from self.type_props(node.props)
+        yield from self.aliases(node.aliases, space)
+
+    def field(self, field: Field, namespace: str, depth: int) -> Iterator[tuple[str, str]]:
+        yield "name", quoted(field.name)
+        yield "type", self.node(field.type, namespace, depth + 1)
+        yield from self.doc(field.doc)
+        if field.has_default:
+            yield "default", self.value(field.default)
+        if field.order != "ascending":
+            yield "order", quoted(field.order)
+        if field.aliases:
+            yield "aliases", "[" + ",".join(map(quoted, field.aliases)) + "]"
+        yield from self.field_props(field.props)
+
+    def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
+        if doc is not None:
+            yield "doc", quoted(doc)
+
+    def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
+        if aliases:
+            yield "aliases", "[" + ",".join(quoted(relative(alias, space)) for alias in aliases) + "]"
+
+    def type_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        return ((name, self.value(value)) for name, value in props.items())
+
+    def field_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        return self.type_props(props)
+
+    def value(self, value: Any) -> str:
+        return write(value, java_number)
+
+
+class _Normalizing(_Writer):
+    """Sorts what has no order of its own."""
+
+    def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
+        return super().doc(doc or None)
+
+    def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
+        return super().aliases(tuple(sorted(aliases)), space)
+
+    def type_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        first: tuple[str, ...] = (
+            ("logicalType", "precision", "scale") if isinstance(props.get("logicalType"), str) else ()
+        )
+        kept = {name: value for name, value in props.items() if not (name == "scale" in first and value == Number("0"))}
+        names = [*(name for name in first if name in kept), *sorted(kept.keys() - set(first))]
+        return ((name, self.value(kept[name])) for name in names)
+
+    def field_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        return super().field_props(dict(sorted(props.items())))
+
+
+class _Shape(_Writer):
+    """Names the types inside in full, and leaves out what does not make a type another one."""
+
+    def named(self, name: str, node: TypeName | Named, namespace: str | None, depth: int) -> str:
+        return super().named(name, node, namespace, depth) if depth == 0 else quoted(name)
+
+    def doc(self, _: str | None) -> Iterator[tuple[str, str]]:
+        return iter(())
+
+    def aliases(self, _: tuple[str, ...], __: str) -> Iterator[tuple[str, str]]:
+        return iter(())
+
+
+def relative(name: str, namespace: str | None) -> str:
+    """Shorten a full name where the namespace around it says the rest."""
+    space, _, last = name.rpartition(".")
+    return last if space and space == namespace and last not in PRIMITIVES | _COMPLEX else name
+
+
+def _object(members: Iterator[tuple[str, str]]) -> str:
+    return "{" + ",".join([f"{quoted(name)}:{value}" for name, value in members]) + "}"

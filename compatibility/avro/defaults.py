@@ -1,0 +1,88 @@
+"""Whether the defaults of a schema are values of their types, as the reference asks of new schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from contractlog.compatibility.avro.nodes import (
+    MISSING,
+    Array,
+    Enum,
+    Fixed,
+    Map,
+    Node,
+    Primitive,
+    Record,
+    Schema,
+    Union,
+)
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_text import MAX_NESTING, Number, pointer
+
+__all__ = ["check_defaults"]
+
+_BITS: Final = {"int": 31, "long": 63}
+_MAX_STEPS: Final = 1_000_000
+
+
+def check_defaults(schema: Schema, records: Iterable[Record]) -> None:
+    """Refuse a default that is no value of its field's type; a union's default may be of any branch.
+
+    Raises:
+        InvalidSchema: with the place of the first such default.
+    """
+    checking = _Checking(schema)
+    for record in records:
+        for field in record.fields:
+            if field.has_default and not checking.fits(field.type, field.default, 0):
+                raise InvalidSchema(
+                    f'the default of the field "{field.name}" is no value of its type', at=pointer(field.at, "default")
+                )
+
+
+class _Checking:
+    """Counts its steps: defaults of records that fill each other could go on for ever."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.steps = 0
+
+    def fits(self, node: Node, value: Any, depth: int) -> bool:  # noqa: PLR0911 - one case for each kind of type
+        self.steps += 1
+        if self.steps > _MAX_STEPS:
+            raise InvalidSchema(f"checking the defaults takes more than {_MAX_STEPS} steps", at=node.at)
+        if depth > MAX_NESTING:
+            return False
+        match self.schema.resolve(node):
+            case Primitive(type=name):
+                return _is_a(name, value)
+            case Enum() | Fixed():
+                return isinstance(value, str)
+            case Array(items=items):
+                return isinstance(value, list) and all(self.fits(items, item, depth + 1) for item in value)
+            case Map(values=values):
+                return isinstance(value, dict) and all(self.fits(values, item, depth + 1) for item in value.values())
+            case Union(branches=branches):
+                return any(self.fits(branch, value, depth + 1) for branch in branches)
+            case resolved:
+                return isinstance(resolved, Record) and isinstance(value, dict) and self.fills(resolved, value, depth)
+
+    def fills(self, record: Record, value: dict[str, Any], depth: int) -> bool:
+        given = ((field.type, value.get(field.name, field.default)) for field in record.fields)
+        return all(member is not MISSING and self.fits(node, member, depth + 1) for node, member in given)
+
+
+def _is_a(name: str, value: Any) -> bool:
+    match name:
+        case "null":
+            return value is None
+        case "boolean":
+            return isinstance(value, bool)
+        case "int" | "long":
+            bound = 1 << _BITS[name]
+            return isinstance(value, Number) and value.integral and -bound <= value.value < bound
+        case "float" | "double":
+            return isinstance(value, Number) or value in ("NaN", "Infinity", "-Infinity")
+        case _:
+            return isinstance(value, str)

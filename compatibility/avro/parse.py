@@ -1,0 +1,351 @@
+"""From JSON to an Avro tree, accepting what the reference accepts.
+
+Strict reading is for new schemas: ASCII names, defaults that fit. Tolerant reading is for stored ones and for those
+that are leaned on: names of letters and digits of any script, defaults as they are. In both, a name may be used before
+it is defined, a type may be defined twice when both definitions agree, and a logical type that makes no sense is
+ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from contractlog.compatibility.avro.canonical import definition, java_number
+from contractlog.compatibility.avro.defaults import check_defaults
+from contractlog.compatibility.avro.nodes import (
+    MISSING,
+    PRIMITIVES,
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Named,
+    Node,
+    Primitive,
+    Record,
+    Schema,
+    TypeName,
+    Union,
+)
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_text import Number, pointer, read
+
+__all__ = ["Limits", "parse_avro"]
+
+_STRICT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_TYPE_WORDS: Final = frozenset(
+    {"type", "name", "namespace", "doc", "fields", "items", "values", "symbols", "size", "aliases"}
+)
+_FIELD_WORDS: Final = frozenset({"type", "name", "doc", "default", "order", "aliases"})
+_ORDERS: Final = frozenset({"ascending", "descending", "ignore"})
+_NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
+_MAX_FIXED_SIZE: Final = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large a schema may be, with all that it leans on."""
+
+    named_types: int = 10_000
+    fields: int = 20_000
+    branches: int = 1_000  #: of one union
+    symbols: int = 50_000
+    referenced: int = 100
+    referenced_characters: int = 10 * 1024 * 1024
+
+
+_LIMITS: Final = Limits()
+
+
+def parse_avro(
+    text: str, referenced: Mapping[str, str], *, strict: bool, limits: Limits = _LIMITS
+) -> tuple[Schema, set[str]]:
+    """Understand an Avro schema and all that it leans on.
+
+    Returns:
+        The schema, and the full names that its references stand for: they stay names in its text.
+
+    Raises:
+        InvalidSchema: it is none; ``at`` points to the place, in a referenced text as ``NAME#POINTER``.
+    """
+    if len(referenced) > limits.referenced or sum(map(len, referenced.values())) > limits.referenced_characters:
+        raise InvalidSchema(
+            f"the schema leans on more than {limits.referenced} schemas or {limits.referenced_characters} characters",
+            at="",
+        )
+    reading = _Reading(limits)
+    roots = [reading.text(leaned_on, at=f"{name}#", strict=False) for name, leaned_on in referenced.items()]
+    known = {root.name for root in roots if isinstance(root, (Named, TypeName))}
+    return Schema(reading.text(text, at="", strict=strict), reading.types), known
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The state of one parse: the types so far, and what has been counted."""
+
+    limits: Limits
+    types: dict[str, Named] = field(default_factory=dict)
+    strict: bool = True
+    counted: dict[str, int] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)  #: full names whose definition is being read
+    pending: dict[str, str] = field(default_factory=dict)  #: names used before their definition -> where
+    repeated: list[Named] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+
+    def text(self, text: str, *, at: str, strict: bool) -> Node:
+        """Read one text to its end: every name is defined, every default fits."""
+        self.strict, self.pending, self.repeated, self.records = strict, {}, [], []
+        try:
+            root = self.node(read(text, comments=True), at, "")
+        except InvalidSchema as problem:
+            if at and not problem.at.startswith(at):
+                raise InvalidSchema(problem.message, at=at + problem.at) from None
+            raise
+        for name, place in self.pending.items():
+            if name not in self.types:
+                raise InvalidSchema(f'the type "{name}" is not defined', at=place)
+        schema = Schema(root, self.types)
+        for again in self.repeated:
+            if definition(again) != definition(self.types[again.name]):
+                raise InvalidSchema(f'the type "{again.name}" is defined twice, and differently', at=again.at)
+        if strict:
+            check_defaults(schema, self.records)
+        return root
+
+    def node(self, value: Any, at: str, namespace: str) -> Node:
+        """Read any type."""
+        match value:
+            case str():
+                return self.by_name(value, at, namespace)
+            case list():
+                return self.union(value, at, namespace)
+            case dict():
+                return self.described(value, at, namespace)
+            case _:
+                raise InvalidSchema("a type is a name, an object or a list of types", at=at)
+
+    def by_name(self, name: str, at: str, namespace: str) -> Node:
+        """Find what a name means here: a primitive, a type in the namespace around it, else one without namespace."""
+        if name in PRIMITIVES:
+            return Primitive(type=name, at=at)
+        full = f"{namespace}.{name}" if namespace and "." not in name else name
+        known = next(
+            (candidate for candidate in (full, name) if candidate in self.types or candidate in self.open), full
+        )
+        if known not in self.types and known not in self.open:
+            self.pending.setdefault(known, at)
+        return TypeName(name=known, at=at)
+
+    def described(self, value: dict[str, Any], at: str, namespace: str) -> Node:
+        """Read a type written as an object."""
+        kind = value.get("type")
+        if not isinstance(kind, str):
+            raise InvalidSchema('an object that describes a type needs a "type" that is a name', at=at)
+        if kind in PRIMITIVES:
+            return Primitive(type=kind, at=at, props=_props(value, _TYPE_WORDS))
+        if kind == "array":
+            items = self.node(_part(value, "items", "array", at), pointer(at, "items"), namespace)
+            return Array(items=items, at=at, props=_props(value, _TYPE_WORDS))
+        if kind == "map":
+            values = self.node(_part(value, "values", "map", at), pointer(at, "values"), namespace)
+            return Map(values=values, at=at, props=_props(value, _TYPE_WORDS))
+        if kind in _NAMED:
+            return self.named(value, kind, at, namespace)
+        return self.by_name(kind, at, namespace)
+
+    def union(self, value: list[Any], at: str, namespace: str) -> Union:
+        """Read a union: no branch is a union, none comes twice."""
+        if len(value) > self.limits.branches:
+            raise InvalidSchema(f"a union of {len(value)} branches is over the limit of {self.limits.branches}", at=at)
+        branches = []
+        seen: set[str] = set()
+        for index, branch in enumerate(value):
+            node = self.node(branch, pointer(at, index), namespace)
+            if isinstance(node, Union):
+                raise InvalidSchema("a union cannot be a branch of a union", at=node.at)
+            name = node.name if isinstance(node, (Named, TypeName)) else node.kind.lower()
+            if name in seen:
+                raise InvalidSchema(f'the union has the branch "{name}" twice', at=node.at)
+            seen.add(name)
+            branches.append(node)
+        return Union(branches=tuple(branches), at=at)
+
+    def named(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> Node:
+        """Read a definition and enter it under its name."""
+        name = self.full_name(value, kind, at, namespace)
+        space = name.rpartition(".")[0]
+        self.count("named types", self.limits.named_types, at)
+        first = name not in self.types and name not in self.open
+        self.open.add(name)
+        make = {"enum": self.enum, "fixed": self.fixed}.get(kind, self.record)
+        doc = value.get("doc")
+        node = make(
+            value,
+            at,
+            name=name,
+            doc=doc if isinstance(doc, str) else None,
+            aliases=tuple(self.aliases(value, at, space)),
+            props=_props(value, _TYPE_WORDS | {"default"} if kind == "enum" else _TYPE_WORDS),
+        )
+        if not first:
+            self.repeated.append(node)
+            return TypeName(name=name, at=at)
+        self.open.discard(name)
+        self.types[name] = node
+        return node
+
+    def record(self, value: dict[str, Any], place: str, **common: Any) -> Record:
+        """Read the fields; no name comes twice."""
+        entries = value.get("fields")
+        if not isinstance(entries, list):
+            raise InvalidSchema('a record needs "fields", a list', at=place)
+        space = common["name"].rpartition(".")[0]
+        fields: dict[str, Field] = {}
+        for index, entry in enumerate(entries):
+            member = self.field(entry, pointer(place, "fields", index), space)
+            if member.name in fields:
+                raise InvalidSchema(f'the record has the field "{member.name}" twice', at=member.at)
+            fields[member.name] = member
+        record = Record(fields=tuple(fields.values()), is_error=value["type"] == "error", at=place, **common)
+        self.records.append(record)
+        return record
+
+    def field(self, entry: Any, at: str, namespace: str) -> Field:
+        """Read a field."""
+        if not isinstance(entry, dict):
+            raise InvalidSchema("a field is an object", at=at)
+        self.count("fields", self.limits.fields, at)
+        name, doc, order, aliases = (entry.get(word) for word in ("name", "doc", "order", "aliases"))
+        if not isinstance(name, str):
+            raise InvalidSchema('a field needs a "name"', at=at)
+        self.check_name(name, "field", pointer(at, "name"))
+        if "type" not in entry:
+            raise InvalidSchema(f'the field "{name}" needs a "type"', at=at)
+        if "order" in entry and not (isinstance(order, str) and order.lower() in _ORDERS):
+            raise InvalidSchema('an "order" is ascending, descending or ignore', at=pointer(at, "order"))
+        node = self.node(entry["type"], pointer(at, "type"), namespace)
+        default = entry.get("default", MISSING)
+        return Field(
+            name=name,
+            type=node,
+            at=at,
+            default=_figure(default, at) if isinstance(default, str) and node.kind in {"FLOAT", "DOUBLE"} else default,
+            doc=doc if isinstance(doc, str) else None,
+            order=order.lower() if isinstance(order, str) else "ascending",
+            aliases=tuple(dict.fromkeys(_texts(aliases, "aliases", at))),
+            props=_props(entry, _FIELD_WORDS),
+        )
+
+    def enum(self, value: dict[str, Any], place: str, **common: Any) -> Enum:
+        """Read the symbols; none comes twice, and the default is one of them."""
+        entries = value.get("symbols")
+        if not isinstance(entries, list):
+            raise InvalidSchema('an enum needs "symbols", a list', at=place)
+        self.count("symbols", self.limits.symbols, place, len(entries))
+        symbols: dict[str, None] = {}
+        for index, symbol in enumerate(entries):
+            here = pointer(place, "symbols", index)
+            if not isinstance(symbol, str):
+                raise InvalidSchema("a symbol is a name", at=here)
+            self.check_name(symbol, "symbol", here)
+            if symbol in symbols:
+                raise InvalidSchema(f'the enum has the symbol "{symbol}" twice', at=here)
+            symbols[symbol] = None
+        default = value.get("default")
+        if isinstance(default, str) and default not in symbols:
+            raise InvalidSchema(f'the default "{default}" is not a symbol of the enum', at=pointer(place, "default"))
+        return Enum(symbols=tuple(symbols), default=default if isinstance(default, str) else None, at=place, **common)
+
+    def fixed(self, value: dict[str, Any], place: str, **common: Any) -> Fixed:
+        """Read the size."""
+        size = value.get("size")
+        if not (isinstance(size, Number) and size.integral and 0 <= size.value <= _MAX_FIXED_SIZE):
+            raise InvalidSchema('a fixed needs a "size", a number of bytes', at=place)
+        return Fixed(size=int(size.value), at=place, **common)
+
+    def full_name(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> str:
+        """Put name and namespace together; a dot in the name brings its own namespace."""
+        name, space = value.get("name"), value.get("namespace")
+        if not isinstance(name, str):
+            raise InvalidSchema(f'a type "{kind}" needs a "name"', at=at)
+        full = _qualified(name, space if isinstance(space, str) else namespace)
+        self.check_full_name(full, pointer(at, "name"))
+        return full
+
+    def aliases(self, value: dict[str, Any], at: str, namespace: str) -> dict[str, None]:
+        """Read the other names under which a writer may know this type."""
+        names: dict[str, None] = {}
+        for alias in _texts(value.get("aliases"), "aliases", at):
+            full = _qualified(alias, namespace)
+            self.check_full_name(full, pointer(at, "aliases"))
+            names[full] = None
+        return names
+
+    def check_full_name(self, full: str, at: str) -> None:
+        """Refuse what is no name; namespaces are looked at in strict reading alone."""
+        space, _, name = full.rpartition(".")
+        self.check_name(name, "type", at)
+        if self.strict and space:
+            for part in space.split("."):
+                self.check_name(part, "namespace", at)
+        if not space and name in PRIMITIVES:
+            raise InvalidSchema(f'a type cannot be named after the primitive "{name}"', at=at)
+
+    def check_name(self, name: str, what: str, at: str) -> None:
+        """Refuse what is no name."""
+        fits: Callable[[str], object] = _STRICT_NAME.fullmatch if self.strict else _is_tolerable
+        if not fits(name):
+            letters = "letters A to Z, digits and _" if self.strict else "letters, digits and _"
+            raise InvalidSchema(
+                f'"{name}" is no {what} name: one is made of {letters}, and starts with no digit', at=at
+            )
+
+    def count(self, what: str, limit: int, at: str, more: int = 1) -> None:
+        """Count what hostile schemas have too many of."""
+        total = self.counted[what] = self.counted.get(what, 0) + more
+        if total > limit:
+            raise InvalidSchema(f"the schema has more than {limit} {what}", at=at)
+
+
+def _qualified(name: str, namespace: str) -> str:
+    space, dot, last = name.rpartition(".")
+    if not dot:
+        space = namespace
+    return f"{space}.{last}" if space else last
+
+
+def _is_tolerable(name: str) -> bool:
+    return bool(name) and not name[0].isdecimal() and all(letter.isalnum() or letter == "_" for letter in name)
+
+
+def _part(value: dict[str, Any], word: str, kind: str, at: str) -> Any:
+    if word not in value:
+        raise InvalidSchema(f'a type "{kind}" needs "{word}"', at=at)
+    return value[word]
+
+
+def _texts(value: Any, word: str, at: str) -> list[str]:
+    if value is None:
+        return []
+    if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+        raise InvalidSchema(f'"{word}" is a list of names', at=pointer(at, word))
+    return value
+
+
+def _props(value: dict[str, Any], words: frozenset[str]) -> dict[str, Any]:
+    return {word: member for word, member in value.items() if word not in words}
+
+
+def _figure(text: str, at: str) -> Any:
+    """Read a floating-point default that is written as a string."""
+    word = text.strip()
+    if word in {"NaN", "Infinity", "+Infinity", "-Infinity"}:
+        return word.removeprefix("+")
+    try:
+        return Number(java_number(Number(repr(float(word)))))
+    except ValueError:
+        raise InvalidSchema(f'the default "{text}" is no number', at=pointer(at, "default")) from None

@@ -1,0 +1,180 @@
+"""From JSON to an understood JSON Schema: its draft, its tree, and every ``$ref`` found without opening anything.
+
+What a schema leans on comes by the name of the reference, taken as it is or relative to the schema's ``$id``, or by the
+``$id`` of the text itself. A ``$ref`` to anything else is refused: nothing here opens a URL or a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urldefrag, urljoin
+
+import jsonschema_rs
+from referencing import Registry, Resource, Specification
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_text import plain, pointer, read
+
+__all__ = ["DRAFTS", "Draft", "JsonSchema", "draft_of", "parse_json_schema"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A version of JSON Schema."""
+
+    name: str
+    uri: str  #: what ``$schema`` says, without an empty fragment
+    specification: Specification[Any]
+
+
+DRAFTS: Final = (
+    Draft("draft-04", "http://json-schema.org/draft-04/schema", DRAFT4),
+    Draft("draft-06", "http://json-schema.org/draft-06/schema", DRAFT6),
+    Draft("draft-07", "http://json-schema.org/draft-07/schema", DRAFT7),
+    Draft("2019-09", "https://json-schema.org/draft/2019-09/schema", DRAFT201909),
+    Draft("2020-12", "https://json-schema.org/draft/2020-12/schema", DRAFT202012),
+)
+_DEFAULT: Final = DRAFTS[2]
+_BY_URI: Final = {draft.uri.partition(":")[2]: draft for draft in DRAFTS}
+_BRIDGED: Final = ("#/definitions/", "#/$defs/")
+_POINTING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_MAX_MESSAGE: Final = 500
+_MAX_REFERENCED: Final = 100
+_MAX_REFERENCED_CHARACTERS: Final = 10 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class JsonSchema:
+    """An understood JSON Schema."""
+
+    value: Any  #: its JSON; numbers are ``Number``
+    draft: Draft
+
+
+def draft_of(value: Any) -> Draft:
+    """Return the draft that a schema names; draft 7 where it names none, or one that nobody knows."""
+    named = value.get("$schema") if isinstance(value, dict) else None
+    if not isinstance(named, str):
+        return _DEFAULT
+    return _BY_URI.get(named.removesuffix("#").partition(":")[2], _DEFAULT)
+
+
+def parse_json_schema(text: str, referenced: Mapping[str, str], *, strict: bool) -> JsonSchema:
+    """Understand a JSON Schema.
+
+    Args:
+        text: the schema.
+        referenced: name to text of every schema leaned on.
+        strict: hold the schema against its draft's own schema, and find everything that a ``$ref`` names.
+
+    Raises:
+        InvalidSchema: it is none; ``at`` points to the place.
+    """
+    if len(referenced) > _MAX_REFERENCED or sum(map(len, referenced.values())) > _MAX_REFERENCED_CHARACTERS:
+        raise InvalidSchema(
+            f"the schema leans on more than {_MAX_REFERENCED} schemas or {_MAX_REFERENCED_CHARACTERS} characters", at=""
+        )
+    value = read(text)
+    if not isinstance(value, (dict, bool)):
+        raise InvalidSchema("the root of a JSON schema is an object, true or false", at="")
+    schema = JsonSchema(value, draft_of(value))
+    if strict:
+        contents = plain(value)
+        _check_against_draft(contents, schema.draft)
+        leaned_on = {name: plain(_read(name, other)) for name, other in referenced.items()}
+        _find_references(contents, schema.draft, leaned_on)
+    return schema
+
+
+def _read(name: str, text: str) -> Any:
+    try:
+        value = read(text)
+    except InvalidSchema as problem:
+        raise InvalidSchema(problem.message, at=f"{name}#{problem.at}") from None
+    if not isinstance(value, (dict, bool)):
+        raise InvalidSchema("the root of a JSON schema is an object, true or false", at=f"{name}#")
+    return value
+
+
+def _check_against_draft(contents: Any, draft: Draft) -> None:
+    if isinstance(contents, bool):
+        return
+    try:
+        jsonschema_rs.meta.validate({**contents, "$schema": draft.uri})
+    except jsonschema_rs.ValidationError as problem:
+        at = pointer("", *problem.instance_path)
+        raise InvalidSchema(f"not a schema of {draft.name}: {_shortened(problem.message)}", at=at) from None
+    except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
+        raise InvalidSchema(f"not a schema of {draft.name}: {_shortened(str(problem))}", at="") from None
+
+
+def _find_references(contents: Any, draft: Draft, leaned_on: Mapping[str, Any]) -> None:
+    root: Resource[Any] = Resource(contents, draft.specification)
+    base = root.id() or ""
+    resources = [(base, root)]
+    for name, other in leaned_on.items():
+        resource: Resource[Any] = Resource(other, draft_of(other).specification)
+        resources += [(uri, resource) for uri in {name, f"./{name}", urljoin(base, name), resource.id() or name}]
+    try:
+        registry: Registry[Any] = Registry().with_resources(resources).crawl()
+        for reference, resolver in _references(root, registry.resolver(base)):
+            if not _resolves(reference, resolver):
+                raise InvalidSchema(
+                    f'"{_shortened(reference)}" is neither in the schema nor among its references, and is not fetched',
+                    at=_place(contents, reference),
+                )
+    except (ValueError, TypeError, AttributeError, RecursionError) as problem:
+        raise InvalidSchema(f"the references of the schema cannot be followed: {problem}", at="") from None
+
+
+def _references(root: Resource[Any], resolver: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every ``$ref`` of the schema itself, with the base against which it is resolved."""
+    waiting: list[tuple[Resource[Any], Any]] = [(root, resolver)]
+    while waiting:
+        resource, here = waiting.pop()
+        contents = resource.contents
+        if isinstance(contents, dict):
+            yield from ((contents[word], here) for word in _POINTING if isinstance(contents.get(word), str))
+        waiting.extend((inner, here.in_subresource(inner)) for inner in resource.subresources())
+
+
+def _place(contents: Any, reference: str) -> str:
+    """Return where in the text a reference stands first."""
+    waiting = [("", contents)]
+    while waiting:
+        at, value = waiting.pop()
+        members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, member in members:
+            if key in _POINTING and member == reference:
+                return pointer(at, key)
+            waiting.append((pointer(at, key), member))
+    return ""
+
+
+def _shortened(message: str) -> str:
+    return message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}…"
+
+
+def _resolves(reference: str, resolver: Any) -> bool:
+    if urldefrag(reference).url.partition(":")[2] in _BY_URI:
+        return True
+    return any(_finds(candidate, resolver) for candidate in (reference, *_bridges(reference)))
+
+
+def _finds(reference: str, resolver: Any) -> bool:
+    try:
+        resolver.lookup(reference)
+    except Unresolvable:
+        return False
+    return True
+
+
+def _bridges(reference: str) -> Iterator[str]:
+    """``definitions`` and ``$defs`` of a root can each be named as the other."""
+    for one, other in (_BRIDGED, _BRIDGED[::-1]):
+        if one in reference:
+            yield reference.replace(one, other, 1)

@@ -1,0 +1,171 @@
+"""JSON text, read within bounds and without loss: what Avro and JSON schemas are written in.
+
+Numbers stay the text that they were, so no reading rounds them; ``Number.value`` gives the figure. Nesting is counted
+before anything recurses, so a hostile text ends in ``InvalidSchema``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, NoReturn
+
+from contractlog.compatibility.errors import InvalidSchema
+
+__all__ = ["MAX_NESTING", "Number", "plain", "pointer", "quoted", "read", "write"]
+
+MAX_NESTING: Final = 128
+MAX_DIGITS: Final = 1_000
+
+# Every alternative ends at the end of the text too, so that a string without an end cannot be looked for twice.
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
+_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)', re.DOTALL)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_CONTROL: Final = re.compile(r'[\x00-\x1f"\\]')
+_SHORT_ESCAPES: Final = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as its text; ``1``, ``1.0`` and ``1e0`` are three texts of one figure."""
+
+    text: str
+
+    @property
+    def integral(self) -> bool:
+        """Whether the text has neither fraction nor exponent."""
+        return not any(mark in self.text for mark in ".eE")
+
+    @property
+    def value(self) -> int | float:
+        """The figure: an int where the text is integral, else a double."""
+        return int(self.text) if self.integral else float(self.text)
+
+    @property
+    def decimal(self) -> Decimal:
+        """The exact figure."""
+        return Decimal(self.text)
+
+
+def read(text: str, *, comments: bool = False) -> Any:
+    """Read a JSON text; numbers become ``Number``.
+
+    Args:
+        text: one JSON value.
+        comments: accept ``//`` and ``/* */``, as the reference does in Avro schemas.
+
+    Raises:
+        InvalidSchema: no JSON, nested too deep, or with text that no encoding can carry.
+    """
+    if comments and "/" in text:
+        text = _COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
+    _limit_nesting(text)
+    try:
+        value = json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as problem:
+        raise InvalidSchema(
+            f"this is no JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}", at=""
+        ) from None
+    except RecursionError:
+        raise _too_deep() from None
+    if "\\u" in text or _SURROGATE.search(text):
+        _refuse_surrogates(value)
+    return value
+
+
+def write(value: Any, number: Callable[[Number], str], *, sort_keys: bool = False) -> str:
+    """Write a value as compact JSON, in the order it has or with sorted keys; ``number`` writes the numbers."""
+    match value:
+        case dict():
+            members = sorted(value.items(), key=_utf16) if sort_keys else value.items()
+            inner = (f"{quoted(key)}:{write(member, number, sort_keys=sort_keys)}" for key, member in members)
+            return "{" + ",".join(inner) + "}"
+        case list():
+            return "[" + ",".join([write(item, number, sort_keys=sort_keys) for item in value]) + "]"
+        case str():
+            return quoted(value)
+        case Number():
+            return number(value)
+        case _:
+            return {True: "true", False: "false", None: "null"}[value]
+
+
+def quoted(text: str) -> str:
+    """Write a string; only control characters, quotes and backslashes are escaped."""
+    return '"' + _CONTROL.sub(lambda match: _SHORT_ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04X}", text) + '"'
+
+
+def plain(value: Any) -> Any:
+    """Turn numbers into ints and floats, for libraries that know no ``Number``."""
+    match value:
+        case dict():
+            return {key: plain(member) for key, member in value.items()}
+        case list():
+            return [plain(item) for item in value]
+        case Number():
+            return value.value
+        case _:
+            return value
+
+
+def pointer(parent: str, *tokens: str | int) -> str:
+    """Extend a JSON Pointer.
+
+    >>> pointer("/fields/0", "a/b")
+    '/fields/0/a~1b'
+    """
+    return parent + "".join(f"/{str(token).replace('~', '~0').replace('/', '~1')}" for token in tokens)
+
+
+def _limit_nesting(text: str) -> None:
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        start = token[0][0]
+        if start in "[{":
+            depth += 1
+            if depth > MAX_NESTING:
+                raise _too_deep()
+        elif start != '"':
+            depth -= 1
+
+
+def _too_deep() -> InvalidSchema:
+    return InvalidSchema(f"the text is nested more than {MAX_NESTING} levels deep", at="")
+
+
+def _number(text: str) -> Number:
+    if len(text) > MAX_DIGITS:
+        raise InvalidSchema(f"a number of {len(text)} characters is longer than the limit of {MAX_DIGITS}", at="")
+    try:
+        Decimal(text)
+    except InvalidOperation:
+        raise InvalidSchema(f"the number {text} is out of every range", at="") from None
+    return Number(text)
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise InvalidSchema(f"this is no JSON: {text} is not a JSON value", at="")
+
+
+def _refuse_surrogates(value: Any, at: str = "") -> None:
+    """A lone surrogate is no text: no encoding can store or send it."""
+    match value:
+        case str() if _SURROGATE.search(value):
+            raise InvalidSchema("a string holds half of a surrogate pair, which no encoding can carry", at=at)
+        case dict():
+            for key, member in value.items():
+                _refuse_surrogates(key, at)
+                _refuse_surrogates(member, pointer(at, key))
+        case list():
+            for index, item in enumerate(value):
+                _refuse_surrogates(item, pointer(at, index))
+        case _:
+            pass
+
+
+def _utf16(member: tuple[str, Any]) -> bytes:
+    """Order keys as Java orders strings."""
+    return member[0].encode("utf-16-be")
