@@ -6,6 +6,8 @@ PARTS := clients compatibility contracts migrations registry serdes spark_valida
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+LOCKS := base server spark demo dev
+COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11
 
 .PHONY: help setup lock format check test test-all docs build demo bench clean
 
@@ -22,17 +24,44 @@ $(READY): requirements/dev.txt pyproject.toml setup.py
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
 	@mkdir -p .typing/contractlog && for part in $(PARTS); do ln -sfn ../../$$part .typing/contractlog/$$part; done
+	@mkdir -p .cache
 	@touch $@
 
 lock: setup ## compile requirements/*.in to *.txt
-	@for name in base server spark demo dev; do $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11 requirements/$$name.in -o requirements/$$name.txt; done
+	@for name in $(LOCKS); do $(COMPILE) requirements/$$name.in -o requirements/$$name.txt; done
 
 format: setup ## format the code
-	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
 
-check: setup ## lint, types, import layers, generated documents
-	$(BIN)/ruff format --check .
+check: setup ## lint, types, import layers, locked versions, generated documents
+	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-logo
+	@for name in $(LOCKS); do cp requirements/$$name.txt .cache/$$name.txt; $(COMPILE) requirements/$$name.in -o .cache/$$name.txt; \
+	  cmp -s requirements/$$name.txt .cache/$$name.txt || { echo "requirements/$$name.txt lags behind its .in file: run make lock"; exit 1; }; done
+	$(BIN)/python docs/generate.py --check
+
+test: setup ## the tests: unit, contract, integration, e2e (about five minutes on two cores)
+	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end"
+	$(BIN)/pytest --quiet -m "not slow" tests/unit tests/contract tests/integration tests/e2e
+	@echo "all tests passed; next: make demo shows the whole product on real flights, CONTRIBUTING.md tells how to change it"
+
+test-all: setup ## the long part: fuzz, histories, full-size data
+	$(BIN)/pytest --quiet -m slow tests
+
+demo: setup ## the main job on real flights: registry, Kafka, gate, audit, lineage (under two minutes once set up)
+	@$(BIN)/python examples/demo.py
+
+docs: setup ## write the generated documents
+	$(BIN)/python docs/generate.py
+
+build: setup ## wheel and sdist in dist/
+	$(BIN)/uv build --quiet --python $(BIN)/python
+
+bench: setup ## ratios against named alternatives, each in one run
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+clean: ## remove everything that the other verbs made
+	rm -rf .venv .typing .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo *.egg-info

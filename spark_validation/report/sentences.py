@@ -62,7 +62,7 @@ def answer(report: Report) -> Markup:
     ]
     if unknown:
         said.append(
-            Markup("Of {} nothing can be said: no schema and no records.").format(plural(len(unknown), "topic"))
+            Markup("{} could not be judged, for lack of a schema or of records.").format(plural(len(unknown), "topic"))
         )
     if failing:
         said.append(

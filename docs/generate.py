@@ -1,0 +1,112 @@
+"""Write the documents that are made from the code; with ``--check``, fail when one of them lags.
+
+python docs/generate.py [--check]
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.cli.verbs import VERBS
+from contractlog.compatibility.checks import CATALOGUE
+from contractlog.compatibility.errors import RegistryError
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.registry.openapi import document as openapi
+from contractlog.spark_validation.report.words import MEANINGS
+
+ROOT: Final = Path(__file__).parent.parent
+MADE: Final = "<!-- made by docs/generate.py: change the code, then `make docs` -->\n\n"
+
+
+def errors() -> Iterator[str]:
+    """List every code of the wire."""
+    yield "# Error codes\n\n" + MADE
+    yield "The registry answers an error with `{\"error_code\": …, \"message\": …}`; the HTTP status is the first three digits of\n"
+    yield "the code. The client raises the class of the same name from `contractlog.compatibility.errors`.\n\n"
+    yield "| code | class | message | means |\n|---|---|---|---|\n"
+    for code, kind in RegistryError.catalogue().items():
+        template = "" if kind.template == "{detail}" else f"`{kind.template.replace('{{', '{').replace('}}', '}')}`"
+        yield f"| {code} | `{kind.__name__}` | {_cell(template)} | {_cell(_summary(kind.__doc__))} |\n"
+
+
+def outcomes() -> Iterator[str]:
+    """List every outcome of a record."""
+    yield "# Outcome codes\n\n" + MADE
+    yield "An audit gives each record and part (key, value) one code: the first that holds, in this order.\n\n"
+    yield "| code | number | means |\n|---|---|---|\n"
+    said = {
+        "CONFORMS": "decodes exactly by the schema whose id it carries",
+        "TOMBSTONE": "null value, or null key",
+        "UNAUDITED": "the part has no schema to be held against; it counts neither way",
+    }
+    for outcome in Outcome:
+        yield f"| `{outcome.name}` | {outcome.value} | {said.get(outcome.name) or MEANINGS[outcome.name]} |\n"
+
+
+def checks() -> Iterator[str]:
+    """List every check of the engines."""
+    yield "# Compatibility checks\n\n" + MADE
+    yield "A finding names the check that made it. A reader is the schema that reads, a writer the one that wrote.\n"
+    for spec in CATALOGUE.values():
+        yield f"\n## `{spec.id}`\n\n{spec.title}\n\n{spec.explanation}\n"
+        for word, example in (("Refused", spec.bad), ("Accepted", spec.good)):
+            yield f"\n{word}:\n\n```json\n{example}\n```\n"
+
+
+def verbs() -> Iterator[str]:
+    """Show the help of the command line and of every verb."""
+    yield "# The command line\n\n" + MADE
+    yield f"```text\n{_help()}\n```\n"
+    for name in VERBS:
+        yield f"\n## contractlog {name}\n\n```text\n{_help(name)}\n```\n"
+
+
+def _help(*verb: str) -> str:
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", *verb, "--help"]
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout.strip()  # noqa: S603
+
+
+def _summary(docstring: str | None) -> str:
+    return " ".join((docstring or "").split("\n\n")[0].split())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("``", "`")
+
+
+DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
+    "docs/errors.md": errors,
+    "docs/outcomes.md": outcomes,
+    "docs/checks.md": checks,
+    "docs/verbs.md": verbs,
+    "openapi.yaml": lambda: iter([openapi()]),
+}
+
+
+def main() -> int:
+    """Write all documents, or say which lag."""
+    lagging = []
+    for name, made in DOCUMENTS.items():
+        text, file = "".join(made()), ROOT / name
+        if file.exists() and file.read_text("utf-8") == text:
+            continue
+        lagging.append(name)
+        if "--check" not in sys.argv:
+            file.write_text(text, "utf-8")
+    if not lagging:
+        return 0
+    if "--check" in sys.argv:
+        print(f"{', '.join(lagging)} lag behind the code: run make docs", file=sys.stderr)
+        return 1
+    print(f"wrote {', '.join(lagging)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
