@@ -2,31 +2,57 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.metadata import version
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verbs import VERBS, Verb
-from contractlog.compatibility.errors import ContractlogError, RegistryError, ServerError, Unreachable
+from contractlog.compatibility.errors import ContractlogError, IncompatibleSchema, RegistryError, Unreachable
 
 __all__ = ["main"]
 
 _REFUSED_STATUS: Final = frozenset({401, 403})
+_BUSY_STATUS: Final = frozenset({408, 429})
+_FAILED_STATUS: Final = 500
+_INTERRUPTED: Final = 130  # as shells have it: 128 plus the signal's number
+_PIPE_CLOSED: Final = 141
 _OPERATION_NOT_PERMITTED: Final = 42205
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _code(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has had enough. What the verdict would have been was not said, so it is no success.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    except KeyboardInterrupt:
+        return _fail("interrupted", _INTERRUPTED)
+    return code
+
+
+def _code(arguments: list[str]) -> int:
+    try:
+        return _dispatch(arguments)
+    except SystemExit as done:  # argparse has told its help, or what is wrong with the arguments
+        return done.code if isinstance(done.code, int) else exit_codes.USAGE
+
+
+def _dispatch(arguments: list[str]) -> int:
     if arguments[:1] in (["--version"], ["-V"]):
+        from importlib.metadata import version  # noqa: PLC0415 - costs as much as all the rest of the start
+
         print(f"contractlog {version('contractlog')}")
         return exit_codes.CLEAN
     if not arguments or arguments[0] in {"-h", "--help"}:
-        print(_usage())
+        print(_usage(), file=sys.stdout if arguments else sys.stderr)
         return exit_codes.CLEAN if arguments else exit_codes.USAGE
     name, *rest = arguments
     verb = VERBS.get(name)
@@ -50,11 +76,6 @@ def _run(name: str, verb: Verb, argv: list[str]) -> int:
         return _fail(f"`contractlog {name}` needs more: pip install 'contractlog[{verb.extra}]'", exit_codes.USAGE)
     except ContractlogError as error:
         return _fail(str(error), exit_code_of(error))
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has had enough; nothing is wrong
-        return exit_codes.CLEAN
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
 
 
 def _load(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
@@ -65,17 +86,25 @@ def _load(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
 
 def exit_code_of(error: ContractlogError) -> int:
     """The exit code that an exception ends a verb with."""
-    if isinstance(error, Unreachable | ServerError):
+    if isinstance(error, IncompatibleSchema):
+        return exit_codes.FINDINGS
+    if isinstance(error, Unreachable):
         return exit_codes.UNREACHABLE
-    if isinstance(error, RegistryError) and (
-        error.code == _OPERATION_NOT_PERMITTED or error.http_status in _REFUSED_STATUS
-    ):
+    if not isinstance(error, RegistryError):
+        return exit_codes.USAGE
+    status = int(str(error.error_code)[:3])
+    if status >= _FAILED_STATUS or status in _BUSY_STATUS:
+        return exit_codes.UNREACHABLE
+    if error.code == _OPERATION_NOT_PERMITTED or status in _REFUSED_STATUS:
         return exit_codes.REFUSED
     return exit_codes.USAGE
 
 
 def _fail(sentence: str, code: int) -> int:
-    print(f"contractlog: {sentence}", file=sys.stderr)
+    from contractlog.clients.cli.output import harmless  # noqa: PLC0415 - only needed when something went wrong
+
+    sys.stdout.flush()
+    print("contractlog: " + "\n".join(map(harmless, sentence.split("\n"))), file=sys.stderr)
     return code
 
 

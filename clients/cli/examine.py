@@ -1,0 +1,218 @@
+"""Whether a schema file may follow what is registered: judged here for the reasons, asked there for the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final, Literal
+
+from contractlog.clients.cli.files import SchemaFile
+from contractlog.clients.cli.positions import Position, locate, syntax_error
+from contractlog.clients.client import Registry
+from contractlog.compatibility.errors import (
+    InvalidSchema,
+    PayloadTooLarge,
+    SchemaNotFound,
+    SchemaTooLarge,
+    SubjectNotFound,
+    UsageError,
+)
+from contractlog.compatibility.finding import Finding, Verdict
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+
+__all__ = ["Examined", "Located", "SubjectGate", "understand"]
+
+Outcome = Literal["registered", "compatible", "incompatible"]
+
+MOST_FINDINGS: Final = 100  #: that are told of one file; who has more starts anew with the first ones
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A finding, and where in the file the author meets it."""
+
+    finding: Finding
+    direction: Direction
+    earlier: str  #: the version it was compared with, in words
+    pointer: str
+    position: Position
+
+    def body(self) -> dict[str, Any]:
+        """Write the finding for machines."""
+        return {
+            "check": self.finding.check,
+            "direction": self.direction.value,
+            "compared_with": self.earlier,
+            "pointer": self.pointer,
+            "line": self.position.line,
+            "column": self.position.column,
+            "detail": self.finding.detail,
+            "mend": self.finding.mend,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What came of a file."""
+
+    file: SchemaFile
+    outcome: Outcome
+    level: Level
+    registered: RegisteredSchema | None = None  #: the version that the file already is
+    compared: tuple[str, ...] = ()  #: the versions it was compared with, in words
+    findings: tuple[Located, ...] = ()
+    messages: tuple[str, ...] = ()  #: the registry's own reasons
+    notes: tuple[str, ...] = ()
+
+    def body(self) -> dict[str, Any]:
+        """Write the outcome for machines."""
+        known = self.registered
+        return {
+            "file": str(self.file.path),
+            "subject": self.file.subject,
+            "outcome": self.outcome,
+            "level": self.level.value,
+            "version": None if known is None else known.version,
+            "schema_id": None if known is None else known.schema_id,
+            "compared_with": list(self.compared),
+            "findings": [finding.body() for finding in self.findings],
+            "messages": list(self.messages),
+            "notes": list(self.notes),
+        }
+
+
+def understand(file: SchemaFile, registry: Registry) -> ParsedSchema:
+    """Parse a file as strictly as the registry does.
+
+    Raises:
+        UsageError: it is no schema; the message leads with file, line and column.
+    """
+    try:
+        referenced = registry.referenced(file.draft, subject=file.subject) if file.draft.references else {}
+        return parse(file.draft, referenced, strict=True)
+    except InvalidSchema as error:
+        raise UsageError(_unreadable(file, error)) from None
+
+
+@dataclass
+class SubjectGate:
+    """Judges the files of one subject, in order, each against the registry and the files before it."""
+
+    registry: Registry
+    subject: str
+    normalize: bool = False
+    planned_level: Level | None = None  #: the level that is about to be set; the registry is not asked under another
+    _pending: list[tuple[SchemaFile, ParsedSchema]] = field(default_factory=list)
+    _history: list[Earlier] | None = None
+    _level: Level | None = None
+    _notes: list[str] = field(default_factory=list)
+
+    def examine(self, file: SchemaFile, parsed: ParsedSchema) -> Examined:
+        """Say whether a file may follow; one that may is part of the history of those that come after it."""
+        try:
+            known = self._known(file)
+            if known is not None:
+                return Examined(file, "registered", self.level, known)
+            examined = self._judged(file, parsed)
+        except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
+            raise UsageError(f"{file.path}: the registry does not take it: {error}") from None
+        if examined.outcome == "compatible":
+            self._pending.append((file, parsed))
+        return examined
+
+    @property
+    def level(self) -> Level:
+        """The level that files are judged at."""
+        if self._level is None:
+            self._level = self.planned_level or self.registry.level(self.subject)
+        return self._level
+
+    def _known(self, file: SchemaFile) -> RegisteredSchema | None:
+        try:
+            return self.registry.lookup(self.subject, file.draft, normalize=self.normalize)
+        except (SubjectNotFound, SchemaNotFound):
+            return None
+
+    def _judged(self, file: SchemaFile, parsed: ParsedSchema) -> Examined:
+        registered = self._registered()
+        pending = self._numbered(registered)
+        names = {earlier.version: f"version {earlier.version}" for earlier in registered}
+        names |= {earlier.version: str(path.path) for earlier, path in pending}
+        history = registered + [earlier for earlier, _ in pending]
+        reach = history if self.level.transitive else history[-1:]
+        verdict = judge(parsed, history, self.level)
+        examined = Examined(
+            file,
+            "compatible" if verdict.compatible else "incompatible",
+            self.level,
+            compared=() if self.level is Level.NONE else tuple(names[earlier.version] for earlier in reach),
+            findings=tuple(islice(_located(file, verdict, names), MOST_FINDINGS)),
+            notes=(*self._notes, *_left_out(verdict)),
+        )
+        # The registry does not know the files before this one: under a level that looks at the last version alone
+        # it would compare with the wrong one.
+        if self.planned_level is not None or (pending and not self.level.transitive):
+            return examined
+        known_only = judge(parsed, registered, self.level) if pending else verdict
+        return self._asked(examined, known_only)
+
+    def _asked(self, examined: Examined, local: Verdict) -> Examined:
+        answer = self.registry.check(self.subject, examined.file.draft, normalize=self.normalize)
+        if answer.compatible == local.compatible:
+            return replace(examined, messages=answer.messages)
+        if answer.compatible:
+            note = "the registry takes it, though this command finds reasons against it; the registry decides"
+            return replace(examined, outcome="compatible", notes=(*examined.notes, note))
+        note = "the registry refuses it, though this command finds no reason; the registry decides"
+        return replace(examined, outcome="incompatible", messages=answer.messages, notes=(*examined.notes, note))
+
+    def _numbered(self, registered: list[Earlier]) -> list[tuple[Earlier, SchemaFile]]:
+        first = registered[-1].version + 1 if registered else 1
+        return [(Earlier(first + n, parsed), file) for n, (file, parsed) in enumerate(self._pending)]
+
+    def _registered(self) -> list[Earlier]:
+        if self._history is None:
+            self._history = [] if self.level is Level.NONE else list(self._fetched())
+        return self._history
+
+    def _fetched(self) -> Iterator[Earlier]:
+        try:
+            versions = self.registry.versions(self.subject)
+        except SubjectNotFound:
+            return
+        for number in versions if self.level.transitive else versions[-1:]:
+            stored = self.registry.version(self.subject, number)
+            try:
+                referenced = self.registry.referenced(stored.draft, subject=self.subject)
+                yield Earlier(number, parse(stored.draft, referenced, strict=False))
+            except InvalidSchema as error:
+                self._notes.append(f"version {number} cannot be read here, so the registry alone judges it: {error}")
+
+
+def _located(file: SchemaFile, verdict: Verdict, names: Mapping[int, str]) -> Iterator[Located]:
+    for comparison in verdict.comparisons:
+        for finding in comparison.findings:
+            pointer = finding.reader_at if comparison.direction is Direction.BACKWARD else finding.writer_at
+            earlier = names.get(comparison.version or 0, "an earlier version")
+            yield Located(finding, comparison.direction, earlier, pointer, locate(file.draft.text, pointer))
+
+
+def _left_out(verdict: Verdict) -> Iterator[str]:
+    if len(verdict.findings) > MOST_FINDINGS:
+        yield f"{len(verdict.findings) - MOST_FINDINGS:,} more findings are not listed"
+
+
+def _unreadable(file: SchemaFile, error: InvalidSchema) -> str:
+    pointer = error.facts.get("at")
+    if isinstance(pointer, str):
+        return f"{file.path}:{locate(file.draft.text, pointer)}: {error} (at `{pointer or '/'}`)"
+    syntax = syntax_error(file.draft.text)
+    if syntax is None:
+        return f"{file.path}: {error}"
+    reason, position = syntax
+    place = f"{file.path}:{position}" if position else str(file.path)
+    return f"{place}: the text is not JSON: {reason}"

@@ -1,0 +1,38 @@
+"""A JSON text laid out over lines for people and for diffs: only the space between its tokens changes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from contractlog.clients.cli.positions import TOKEN
+
+__all__ = ["laid_out"]
+
+_DEEPEST_INDENT: Final = 40
+_INDENT: Final = "  "
+
+
+def laid_out(text: str) -> str:
+    """Return the text with one member per line; numbers, escapes and their order stay as they are.
+
+    >>> print(laid_out('{"a":[1.0,{}]}'), end="")
+    {
+      "a": [
+        1.0,
+        {}
+      ]
+    }
+    """
+    pieces: list[str] = []
+    depth = 0
+    before = ""
+    for match in TOKEN.finditer(text):
+        piece = match[0]
+        empty = piece in "}]" and before in ("{", "[")
+        depth -= piece in "}]"
+        if (before in ("{", "[", ",") or piece in "}]") and not empty and before:
+            pieces.append("\n" + _INDENT * min(max(depth, 0), _DEEPEST_INDENT))
+        pieces.append(": " if piece == ":" else piece)
+        depth += piece in "{["
+        before = piece
+    return "".join(pieces) + "\n"

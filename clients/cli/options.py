@@ -1,0 +1,90 @@
+"""Arguments that several verbs share."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from typing import Final
+
+from contractlog.clients.client import Registry
+from contractlog.clients.settings import DEFAULT_TIMEOUT, registry_url
+from contractlog.compatibility.errors import InvalidLevel
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import Reference
+
+__all__ = ["add_files", "add_format", "add_registry", "connect", "level"]
+
+LATEST: Final = -1  #: the version of a reference that means the newest
+
+
+def add_registry(parser: ArgumentParser) -> None:
+    """Add ``--registry`` and ``--timeout``; ``connect`` reads them."""
+    parser.add_argument(
+        "--registry",
+        metavar="URL",
+        help="the registry (else CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, then http://127.0.0.1:8081)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=DEFAULT_TIMEOUT,
+        metavar="SECONDS",
+        help="how long to wait for an answer (default: %(default)g)",
+    )
+
+
+def add_format(parser: ArgumentParser) -> None:
+    """Add ``--format``."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the result (default: text)")
+
+
+def add_files(parser: ArgumentParser) -> None:
+    """Add the schema files, and what they mean where their names do not tell."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE|FOLDER",
+        help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json; versions in folders 1/, 2/",
+    )
+    parser.add_argument("--subject", help="the subject of all files, in place of their names")
+    parser.add_argument(
+        "--reference",
+        action="append",
+        default=[],
+        type=_reference,
+        dest="references",
+        metavar="NAME=SUBJECT:VERSION",
+        help="a registered schema that the files lean on, under the name they call it; VERSION may be `latest`",
+    )
+    parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
+
+
+def connect(options: Namespace) -> Registry:
+    """Open the registry that the arguments and the environment name."""
+    return Registry(registry_url(options.registry), timeout=options.timeout)
+
+
+def level(text: str) -> Level:
+    """Read a level given as an argument."""
+    try:
+        return Level.parse(text)
+    except InvalidLevel:
+        raise ArgumentTypeError(f"`{text}` is none of {', '.join(Level)}") from None
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise ArgumentTypeError(f"`{text}` is no number of seconds above 0")
+    return seconds
+
+
+def _reference(text: str) -> Reference:
+    name, equals, target = text.partition("=")
+    subject, colon, number = target.rpartition(":")
+    version = LATEST if number == "latest" else int(number) if number.isascii() and number.isdigit() else 0
+    if not (name and equals and subject and colon and version):
+        raise ArgumentTypeError(f"`{text}` does not read NAME=SUBJECT:VERSION")
+    return Reference(name, subject, version)

@@ -1,0 +1,120 @@
+"""From a JSON Pointer to the line and column where its value begins in a text; one pass, no recursion."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final, NamedTuple
+
+__all__ = ["TOKEN", "Position", "locate", "position_of", "syntax_error"]
+
+TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+
+_OPENING: Final = ("{", "[")
+_CLOSING: Final = ("}", "]")
+
+
+class _Kind(Enum):
+    """What a token is in its text."""
+
+    NAME = "name"
+    VALUE = "value"
+    CLOSE = "close"
+
+
+class Position(NamedTuple):
+    """A place in a text, counted from 1, columns in characters."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}"
+
+
+def position_of(text: str, offset: int) -> Position:
+    """Return the line and column of a character."""
+    return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+
+
+def locate(text: str, pointer: str) -> Position:
+    """Return where the value that a pointer names begins, or the deepest value on the way that exists.
+
+    >>> str(locate('{"a": [1, {"b": 2}]}', "/a/1/b"))
+    '1:17'
+    """
+    wanted = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
+    deepest, at = -1, 0
+    for depth, offset in _on_the_way(text, wanted):
+        if depth >= deepest:  # of equal names the last one counts, as JSON readers have it
+            deepest, at = depth, offset
+    return position_of(text, at)
+
+
+def syntax_error(text: str) -> tuple[str, Position | None] | None:
+    """Return what keeps a text from being JSON, and where; None when it is JSON."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.msg, position_of(text, error.pos)
+    except (RecursionError, ValueError) as error:
+        return str(error), None
+    return None
+
+
+def _on_the_way(text: str, wanted: list[str]) -> Iterator[tuple[int, int]]:
+    """Yield (number of parts matched, offset) of each value on the way to the wanted one."""
+    names: list[str | int] = []  # of the open containers: the member or the item being read
+    matched = 0  # how many of the outermost names agree with what is wanted
+    for kind, piece, offset in _events(text):
+        if kind is _Kind.CLOSE:
+            names.pop()
+            matched = min(matched, len(names))
+        elif kind is _Kind.NAME:
+            names[-1] = piece
+        else:
+            depth = len(names)
+            if depth and isinstance(names[-1], int):
+                names[-1] += 1
+            matched = min(matched, max(depth - 1, 0))
+            if depth and matched == depth - 1 < len(wanted) and str(names[-1]) == wanted[matched]:
+                matched = depth
+            if matched == depth:
+                yield depth, offset
+            if piece in _OPENING:
+                names.append("" if piece == _OPENING[0] else -1)
+
+
+def _events(text: str) -> Iterator[tuple[_Kind, str, int]]:
+    """Yield each member's name (decoded), each value's first token, and each closing bracket."""
+    containers: list[str] = []
+    name_next = False
+    for match in TOKEN.finditer(text):
+        piece = match[0]
+        if piece in _OPENING:
+            yield _Kind.VALUE, piece, match.start()
+            containers.append(piece)
+            name_next = piece == _OPENING[0]
+        elif piece in _CLOSING:
+            if not containers:
+                return
+            containers.pop()
+            name_next = False
+            yield _Kind.CLOSE, piece, match.start()
+        elif piece == ",":
+            name_next = containers[-1:] == [_OPENING[0]]
+        elif piece == ":":
+            name_next = False
+        elif name_next:
+            yield _Kind.NAME, _decoded(piece), match.start()
+        else:
+            yield _Kind.VALUE, piece, match.start()
+
+
+def _decoded(piece: str) -> str:
+    try:
+        return str(json.loads(piece))
+    except ValueError:
+        return piece

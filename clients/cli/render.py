@@ -1,0 +1,70 @@
+"""Outcomes of files as lines for people: one verdict per file, then place, sentence and mend of each finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from contractlog.clients.cli.examine import Examined, Located
+from contractlog.clients.cli.output import Tone, harmless, toned
+from contractlog.compatibility.level import Direction, Level
+
+__all__ = ["details", "verdict_line"]
+
+_TONES: Final = {"registered": Tone.PLAIN, "compatible": Tone.GOOD, "incompatible": Tone.BAD}
+
+
+def verdict_line(examined: Examined) -> str:
+    """One line: the file, its subject, whether it may be registered, and why one may believe it."""
+    return toned(
+        _TONES[examined.outcome],
+        harmless(f"{examined.file.path}: {_verdict(examined)}"),
+    )
+
+
+def details(examined: Examined) -> Iterator[str]:
+    """Yield the lines below a verdict."""
+    for found in examined.findings if examined.outcome == "incompatible" else ():
+        yield from _finding(examined, found)
+    if examined.outcome == "incompatible" and not examined.findings:
+        for message in examined.messages:
+            yield f"    the registry says: {harmless(message)}"
+    for note in examined.notes:
+        yield f"    note: {harmless(note)}"
+
+
+def _verdict(examined: Examined) -> str:
+    subject = f"`{examined.file.subject}`"
+    if examined.registered is not None:
+        known = examined.registered
+        return f"registered already, as version {known.version} of {subject} (id {known.schema_id})"
+    if examined.level is Level.NONE:
+        return f"compatible: level NONE lets {subject} take any schema"
+    if not examined.compared:
+        return f"compatible: {subject} has no version yet"
+    with_what = _listed(examined.compared)
+    return f"{examined.outcome} with {with_what} of {subject} at level {examined.level}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{names[0]} to {names[-1].removeprefix('version ')}"
+
+
+def _finding(examined: Examined, found: Located) -> Iterator[str]:
+    check = found.finding.check
+    place = f"{examined.file.path}:{found.position}"
+    yield f"    {harmless(place)}  at {harmless(found.pointer or '/')}  {check}"
+    yield f"        {harmless(_sentence(found))}"
+    if found.finding.mend:
+        yield f"        mend: {harmless(found.finding.mend)}"
+
+
+def _sentence(found: Located) -> str:
+    reads = (
+        f"it cannot read what {found.earlier} wrote"
+        if found.direction is Direction.BACKWARD
+        else f"{found.earlier} cannot read what it writes"
+    )
+    return f"{reads}: {found.finding.detail}"
