@@ -1,0 +1,132 @@
+"""Avro's binary primitives: a cursor over bytes that were not trusted, and the bytes of numbers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.failure import Failure
+from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["INT_RANGE", "LONG_RANGE", "Output", "Source", "put_bytes", "put_long"]
+
+INT_RANGE: Final = (-(2**31), 2**31 - 1)
+LONG_RANGE: Final = (-(2**63), 2**63 - 1)
+
+_MORE: Final = 0x80  # set in a varint's byte when another one follows
+_INT_BYTES: Final = 5
+_LONG_BYTES: Final = 10
+
+
+class Source:
+    """A place in a record's bytes. Everything is checked before it is believed."""
+
+    __slots__ = ("at", "data", "empty_items", "end", "limits")
+
+    def __init__(self, data: bytes, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.data = data
+        self.at = 0
+        self.end = len(data)
+        self.limits = limits
+        self.empty_items = limits.max_empty_items  # what is left of the allowance
+
+    def byte(self) -> int:
+        """Read one byte."""
+        if self.at >= self.end:
+            raise self._ended(1)
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def take(self, length: int) -> bytes:
+        """Read so many bytes."""
+        start = self.at
+        if length > self.end - start:
+            raise self._ended(length)
+        self.at = start + length
+        return self.data[start : self.at]
+
+    def read_int(self) -> int:
+        """Read a zig-zag number of 32 bits."""
+        if self.at < self.end and (first := self.data[self.at]) < _MORE:
+            self.at += 1
+            return (first >> 1) ^ -(first & 1)
+        raw = self._varint(_INT_BYTES)
+        if raw >> 32:
+            raise Failure(Outcome.INT_OUT_OF_RANGE, f"{(raw >> 1) ^ -(raw & 1)} does not fit 32 bits")
+        return (raw >> 1) ^ -(raw & 1)
+
+    def read_long(self) -> int:
+        """Read a zig-zag number of 64 bits."""
+        if self.at < self.end and (first := self.data[self.at]) < _MORE:
+            self.at += 1
+            return (first >> 1) ^ -(first & 1)
+        raw = self._varint(_LONG_BYTES)
+        if raw >> 64:
+            raise Failure(Outcome.BAD_VARINT, "a variable-length number overflows 64 bits")
+        return (raw >> 1) ^ -(raw & 1)
+
+    def length(self) -> int:
+        """Read the length of a string or bytes."""
+        length = self.read_long()
+        if length < 0:
+            raise Failure(Outcome.BAD_LENGTH, f"the length is negative: {length}")
+        if length > self.limits.max_length:
+            raise Failure(Outcome.BAD_LENGTH, f"the length {length} is over the limit of {self.limits.max_length}")
+        return length
+
+    def block(self, so_far: int, *, empty: bool) -> int:
+        """Read how many items the next block of an array or map has; 0 ends it.
+
+        Args:
+            so_far: the items of the blocks before.
+            empty: whether an item can take no bytes at all, so that the input's length does not bound their number.
+        """
+        count = self.read_long()
+        if count < 0:
+            count = -count
+            size = self.read_long()  # lets readers skip the block; the items themselves are what counts
+            if size < 0:
+                raise Failure(Outcome.BAD_LENGTH, f"the size of a block is negative: {size}")
+        if count + so_far > self.limits.max_items:
+            raise Failure(Outcome.TOO_MANY_ITEMS, f"more than {self.limits.max_items} items")
+        if empty:
+            self.empty_items -= count
+            if self.empty_items < 0:
+                raise Failure(
+                    Outcome.TOO_MANY_ITEMS, f"more than {self.limits.max_empty_items} items that take no bytes"
+                )
+        return count
+
+    def _varint(self, most: int) -> int:
+        raw = 0
+        for index in range(most):
+            byte = self.byte()
+            raw |= (byte & 0x7F) << (7 * index)
+            if byte < _MORE:
+                return raw
+        raise Failure(Outcome.BAD_VARINT, f"a variable-length number is longer than {most} bytes")
+
+    def _ended(self, wanted: int) -> Failure:
+        left = self.end - self.at
+        return Failure(Outcome.TRUNCATED, f"{wanted} byte{'s' * (wanted != 1)} expected and {left} left")
+
+
+class Output(bytearray):
+    """The bytes of a value that is being written."""
+
+    trials: int = 10_000  #: how often the records of unions may still be told apart by trying
+
+
+def put_long(out: bytearray, number: int) -> None:
+    """Append a zig-zag number; ints and longs of equal value have equal bytes."""
+    raw = (number << 1) ^ (number >> 63)
+    while raw >= _MORE:
+        out.append((raw & 0x7F) | _MORE)
+        raw >>= 7
+    out.append(raw)
+
+
+def put_bytes(out: bytearray, data: bytes | bytearray | memoryview) -> None:
+    """Append bytes with their length before them."""
+    put_long(out, len(data))
+    out += data

@@ -1,0 +1,311 @@
+# ruff: noqa: ARG002 -- scalars are read and written at any depth
+"""What every codec can do, and the codecs of values without parts."""
+
+from __future__ import annotations
+
+import struct
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, Final
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.binary import INT_RANGE, LONG_RANGE, Output, Source, put_bytes, put_long
+from contractlog.serdes.avro.failure import Failure, shown
+
+__all__ = [
+    "BooleanCodec",
+    "BytesCodec",
+    "Codec",
+    "DoubleCodec",
+    "EnumCodec",
+    "FixedCodec",
+    "FloatCodec",
+    "IntCodec",
+    "LongCodec",
+    "NullCodec",
+    "Reader",
+    "StringCodec",
+    "misfit",
+]
+
+_FLOAT: Final = struct.Struct("<f")
+_DOUBLE: Final = struct.Struct("<d")
+
+
+class Reader(ABC):
+    """Reads values of one node of a schema."""
+
+    empty: bool = False  #: whether a value can take no bytes at all
+
+    @abstractmethod
+    def read(self, source: Source, depth: int) -> Any:
+        """Return the value at the source's place, which moves behind it.
+
+        Args:
+            source: bytes that nobody has checked.
+            depth: how many more records, arrays and maps may be opened.
+
+        Raises:
+            Failure: the bytes do not fit.
+        """
+
+
+class Codec(Reader):
+    """Reads and writes values of one node of a schema."""
+
+    names: tuple[str, ...] = ()  #: what a union's branch may be chosen by, as in ``("string", "x")``
+    expected: str = ""  #: for sentences: what a value must be
+
+    @abstractmethod
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append the bytes of a value.
+
+        Raises:
+            Failure: the value does not fit; nothing is rounded, cut off or converted to make it fit.
+        """
+
+    @abstractmethod
+    def fits(self, value: Any) -> bool:
+        """Whether the value looks like one of this node; parts of records, arrays and maps are not looked at."""
+
+
+def misfit(codec: Codec, value: Any) -> Failure:
+    """Say that a value is none of this node."""
+    return Failure(
+        Outcome.SCHEMA_VIOLATION, f"{codec.expected} is expected, not {shown(value)} ({type(value).__name__})"
+    )
+
+
+def _is_integer(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
+class NullCodec(Codec):
+    """Nothing, in no bytes."""
+
+    empty = True
+    names = ("null",)
+    expected = "None"
+
+    def read(self, source: Source, depth: int) -> None:
+        """Return None."""
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append nothing."""
+        if value is not None:
+            raise misfit(self, value)
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is None."""
+        return value is None
+
+
+class BooleanCodec(Codec):
+    """One byte."""
+
+    names = ("boolean",)
+    expected = "True or False"
+
+    def read(self, source: Source, depth: int) -> bool:
+        """Return whether the byte is 1; 0 is False, and others are refused unless the limits are lax."""
+        byte = source.byte()
+        if byte > 1 and source.limits.strict_booleans:
+            source.at -= 1
+            raise Failure(Outcome.BAD_BOOLEAN, f"a boolean is one byte, 0 or 1, not {byte}")
+        return byte == 1
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append the byte."""
+        if not isinstance(value, bool):
+            raise misfit(self, value)
+        out.append(value)
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a bool."""
+        return isinstance(value, bool)
+
+
+class _IntegerCodec(Codec):
+    bits: int
+    low: int
+    high: int
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append an integer in its range; booleans and floats are none."""
+        if not _is_integer(value):
+            raise misfit(self, value)
+        number = int(value)
+        if not self.low <= number <= self.high:
+            raise Failure(Outcome.INT_OUT_OF_RANGE, f"{shown(number)} does not fit {self.bits} bits")
+        put_long(out, number)
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is an integer in its range."""
+        return _is_integer(value) and self.low <= int(value) <= self.high
+
+
+class IntCodec(_IntegerCodec):
+    """An integer of 32 bits."""
+
+    names = ("int",)
+    expected = "an integer of 32 bits"
+    bits = 32
+    low, high = INT_RANGE
+
+    def read(self, source: Source, depth: int) -> int:
+        """Return the integer."""
+        return source.read_int()
+
+
+class LongCodec(_IntegerCodec):
+    """An integer of 64 bits."""
+
+    names = ("long",)
+    expected = "an integer of 64 bits"
+    bits = 64
+    low, high = LONG_RANGE
+
+    def read(self, source: Source, depth: int) -> int:
+        """Return the integer."""
+        return source.read_long()
+
+
+class FloatCodec(Codec):
+    """A number in four bytes, little-endian."""
+
+    names = ("float",)
+    expected = "a number"
+    layout = _FLOAT
+
+    def read(self, source: Source, depth: int) -> float:
+        """Return the number."""
+        number: float = self.layout.unpack(source.take(self.layout.size))[0]
+        return number
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append a number that the type's range holds."""
+        if not self.fits(value):
+            raise misfit(self, value)
+        try:
+            out += self.layout.pack(value)
+        except (OverflowError, struct.error):
+            raise Failure(
+                Outcome.SCHEMA_VIOLATION, f"{shown(value)} is beyond what a {self.names[0]} can hold"
+            ) from None
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a real number."""
+        return not isinstance(value, bool) and isinstance(value, Real)
+
+
+class DoubleCodec(FloatCodec):
+    """A number in eight bytes, little-endian."""
+
+    names = ("double",)
+    layout = _DOUBLE
+
+
+class BytesCodec(Codec):
+    """Bytes, after their length."""
+
+    names = ("bytes",)
+    expected = "bytes"
+
+    def read(self, source: Source, depth: int) -> bytes:
+        """Return the bytes."""
+        return source.take(source.length())
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append the bytes after their length."""
+        if not isinstance(value, bytes | bytearray | memoryview):
+            raise misfit(self, value)
+        put_bytes(out, value)
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is bytes."""
+        return isinstance(value, bytes | bytearray | memoryview)
+
+
+class StringCodec(Codec):
+    """Text in UTF-8, after its length in bytes."""
+
+    names = ("string",)
+    expected = "a string"
+
+    def read(self, source: Source, depth: int) -> str:
+        """Return the text."""
+        data = source.take(source.length())
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise Failure(
+                Outcome.BAD_UTF8, f"byte 0x{data[error.start]:02x} at {error.start} of a string is no UTF-8"
+            ) from None
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append the text after its length."""
+        if not isinstance(value, str):
+            raise misfit(self, value)
+        try:
+            put_bytes(out, value.encode())
+        except UnicodeEncodeError:
+            raise Failure(
+                Outcome.BAD_UTF8, f"{shown(value)} holds half of a surrogate pair, which UTF-8 has not"
+            ) from None
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a string."""
+        return isinstance(value, str)
+
+
+class FixedCodec(Codec):
+    """A certain number of bytes."""
+
+    def __init__(self, names: tuple[str, ...], size: int) -> None:
+        self.names = names
+        self.size = size
+        self.empty = size == 0
+        self.expected = f"exactly {size} bytes"
+
+    def read(self, source: Source, depth: int) -> bytes:
+        """Return the bytes."""
+        return source.take(self.size)
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append bytes of the right number."""
+        if not self.fits(value):
+            raise misfit(self, value)
+        out += value
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is bytes of the right number."""
+        return isinstance(value, bytes | bytearray | memoryview) and len(value) == self.size
+
+
+class EnumCodec(Codec):
+    """One of a list of symbols, as its position."""
+
+    def __init__(self, names: tuple[str, ...], symbols: Sequence[str]) -> None:
+        self.names = names
+        self.symbols = tuple(symbols)
+        self._index: Mapping[str, int] = {symbol: index for index, symbol in enumerate(self.symbols)}
+        self.expected = f"a symbol of {names[0]}"
+
+    def read(self, source: Source, depth: int) -> str:
+        """Return the symbol."""
+        index = source.read_int()
+        if not 0 <= index < len(self.symbols):
+            raise Failure(Outcome.BAD_ENUM_INDEX, f"symbol {index} of an enum that has {len(self.symbols)}")
+        return self.symbols[index]
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append the symbol's position."""
+        index = self._index.get(value) if isinstance(value, str) else None
+        if index is None:
+            raise misfit(self, value)
+        put_long(out, index)
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is one of the symbols."""
+        return isinstance(value, str) and value in self._index

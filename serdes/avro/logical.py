@@ -1,0 +1,252 @@
+"""Logical types: what stands for the raw values, and the rules of their own that raw values may break.
+
+Values are what Python's users are used to, as fastavro gives them: ``Decimal``, ``UUID``, ``date``, ``time`` and
+``datetime``. A datetime without a zone is local time, as everywhere in Python. Writing takes raw values as well.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from typing import Any, Final
+from uuid import UUID
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.binary import Output, Source
+from contractlog.serdes.avro.codecs import Codec, FixedCodec
+from contractlog.serdes.avro.failure import Failure, shown
+
+__all__ = [
+    "DateCodec",
+    "DecimalCodec",
+    "LocalTimestampCodec",
+    "LogicalCodec",
+    "TimeCodec",
+    "TimestampCodec",
+    "UuidCodec",
+]
+
+_UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LOCAL_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 -- local timestamps have no zone
+_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+_MICROSECOND: Final = timedelta(microseconds=1)
+_SECONDS_A_DAY: Final = 86_400
+_MICROS_A_SECOND: Final = 1_000_000
+_BITS_PER_DIGIT: Final = 3.3219280949
+
+
+class LogicalCodec(Codec):
+    """A codec around the codec of the raw values."""
+
+    def __init__(self, raw: Codec) -> None:
+        self.raw = raw
+        self.empty = raw.empty
+        self.names = raw.names
+
+    @abstractmethod
+    def made(self, raw: Any) -> Any:
+        """Make the value that a raw one stands for, or raise ``Failure``: the raw value breaks a rule."""
+
+    @abstractmethod
+    def unmade(self, value: Any) -> Any:
+        """Make the raw value, or raise ``Failure``."""
+
+    def read(self, source: Source, depth: int) -> Any:
+        """Return the value that the raw one stands for."""
+        return self.made(self.raw.read(source, depth))
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append the raw value's bytes."""
+        self.raw.write(out, self.unmade(value), depth)
+
+
+def _broken(reason: str) -> Failure:
+    return Failure(Outcome.LOGICAL_TYPE, reason)
+
+
+class UuidCodec(LogicalCodec):
+    """A UUID as a string of 36 characters."""
+
+    expected = "a UUID"
+
+    def made(self, raw: Any) -> UUID:
+        """Make a UUID of its text."""
+        if not _UUID.fullmatch(raw):
+            raise _broken(f"{shown(raw)} is no UUID")
+        return UUID(raw)
+
+    def unmade(self, value: Any) -> Any:
+        """Make the text; texts have to be UUIDs already."""
+        if isinstance(value, UUID):
+            return str(value)
+        if isinstance(value, str) and not _UUID.fullmatch(value):
+            raise _broken(f"{shown(value)} is no UUID")
+        return value
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a UUID, or a string."""
+        return isinstance(value, UUID | str)
+
+
+class DecimalCodec(LogicalCodec):
+    """A decimal number, as the bytes of its unscaled value."""
+
+    expected = "a decimal number"
+
+    def __init__(self, raw: Codec, precision: int, scale: int) -> None:
+        super().__init__(raw)
+        self.precision = precision
+        self.scale = scale
+        self._context = Context(prec=max(precision, 1), Emax=MAX_EMAX, Emin=MIN_EMIN)
+
+    def made(self, raw: Any) -> Decimal:
+        """Make a number of at most so many digits."""
+        if not raw:
+            raise _broken("no bytes are no decimal number")
+        unscaled = int.from_bytes(raw, "big", signed=True)
+        if self._too_long(unscaled):
+            raise _broken(f"the number has more than {self.precision} digits")
+        return Decimal(unscaled).scaleb(-self.scale, self._context)
+
+    def unmade(self, value: Any) -> Any:
+        """Make the bytes; nothing is rounded."""
+        number = Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        if not isinstance(number, Decimal):
+            return number
+        unscaled = self._unscaled(number)
+        if self._too_long(unscaled):
+            raise _broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
+        size = self.raw.size if isinstance(self.raw, FixedCodec) else (abs(unscaled).bit_length() + 8) // 8
+        try:
+            return unscaled.to_bytes(size, "big", signed=True)
+        except OverflowError:
+            raise _broken(f"{shown(number)} does not fit {size} bytes") from None
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a decimal number, or raw bytes."""
+        return isinstance(value, Decimal) or self.raw.fits(value)
+
+    def _unscaled(self, number: Decimal) -> int:
+        sign, digits, exponent = number.as_tuple()
+        if not isinstance(exponent, int):
+            raise _broken(f"{number} is no number that a decimal can hold")
+        shift = exponent + self.scale
+        if shift < 0 and any(digits[shift:]):
+            raise _broken(f"{shown(number)} has more than {self.scale} digits after the point")
+        if any(digits) and len(digits) + shift > self.precision + len(digits):
+            raise _broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
+        whole: int = int("".join(map(str, digits[: len(digits) + min(shift, 0)])) or "0") * (10 ** max(shift, 0))
+        return -whole if sign else whole
+
+    def _too_long(self, unscaled: int) -> bool:
+        """Count digits without making powers that the number itself does not pay for."""
+        bits = unscaled.bit_length()
+        if bits < self.precision * _BITS_PER_DIGIT:
+            return False
+        return bits > self.precision * _BITS_PER_DIGIT + 1 or abs(unscaled) >= 10**self.precision
+
+
+class DateCodec(LogicalCodec):
+    """A day, as the number of days since 1970."""
+
+    expected = "a date"
+
+    def made(self, raw: Any) -> date:
+        """Make a date from year 1 to 9999."""
+        try:
+            return date.fromordinal(raw + _EPOCH_DAY)
+        except (ValueError, OverflowError):
+            raise _broken(f"day {raw} is beyond the years 1 to 9999") from None
+
+    def unmade(self, value: Any) -> Any:
+        """Make the number of days; ISO texts will do."""
+        if isinstance(value, str):
+            try:
+                value = date.fromisoformat(value)
+            except ValueError:
+                raise _broken(f"{shown(value)} is no date") from None
+        return value.toordinal() - _EPOCH_DAY if isinstance(value, date) else value
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a date without a time of day, or a raw number."""
+        return (isinstance(value, date) and not isinstance(value, datetime)) or self.raw.fits(value)
+
+
+class TimeCodec(LogicalCodec):
+    """A time of day, as milliseconds or microseconds since midnight."""
+
+    expected = "a time of day"
+
+    def __init__(self, raw: Codec, per_second: int) -> None:
+        super().__init__(raw)
+        self._unit = _MICROS_A_SECOND // per_second
+        self._day = _SECONDS_A_DAY * per_second
+
+    def made(self, raw: Any) -> time:
+        """Make a time of day."""
+        self._check(raw)
+        seconds, micros = divmod(raw * self._unit, _MICROS_A_SECOND)
+        return time(seconds // 3600, seconds // 60 % 60, seconds % 60, micros)
+
+    def unmade(self, value: Any) -> Any:
+        """Make the number since midnight; what is finer than the unit is dropped."""
+        if isinstance(value, time):
+            seconds = (value.hour * 60 + value.minute) * 60 + value.second
+            return (seconds * _MICROS_A_SECOND + value.microsecond) // self._unit
+        if self.raw.fits(value):
+            self._check(value)
+        return value
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a time of day, or a raw number."""
+        return isinstance(value, time) or self.raw.fits(value)
+
+    def _check(self, raw: int) -> None:
+        if not 0 <= raw < self._day:
+            raise _broken(f"{raw} is no time of day")
+
+
+class TimestampCodec(LogicalCodec):
+    """A point in time, as milliseconds or microseconds since 1970."""
+
+    expected = "a datetime"
+    epoch = _EPOCH
+
+    def __init__(self, raw: Codec, per_second: int) -> None:
+        super().__init__(raw)
+        self._unit = _MICROS_A_SECOND // per_second
+
+    def made(self, raw: Any) -> datetime:
+        """Make a datetime from year 1 to 9999."""
+        try:
+            return self.epoch + timedelta(microseconds=raw * self._unit)
+        except OverflowError:
+            raise _broken(f"timestamp {raw} is beyond the years 1 to 9999") from None
+
+    def unmade(self, value: Any) -> Any:
+        """Make the number since 1970; what is finer than the unit is dropped."""
+        if not isinstance(value, datetime):
+            return value
+        return (self._zoned(value) - self.epoch) // _MICROSECOND // self._unit
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a datetime, or a raw number."""
+        return isinstance(value, datetime) or self.raw.fits(value)
+
+    def _zoned(self, value: datetime) -> datetime:
+        try:
+            return value if value.tzinfo is not None else value.astimezone(UTC)
+        except (OverflowError, ValueError):
+            raise _broken(f"{value} is beyond the years 1 to 9999 in UTC") from None
+
+
+class LocalTimestampCodec(TimestampCodec):
+    """A date and time of day wherever one is; its zone, if it has one, is dropped."""
+
+    epoch = _LOCAL_EPOCH
+
+    def _zoned(self, value: datetime) -> datetime:
+        return value.replace(tzinfo=None)

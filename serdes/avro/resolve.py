@@ -1,0 +1,300 @@
+"""Reading what one schema wrote as another one wants it, as Java does.
+
+Fields are found by name, else by the reader's aliases; missing ones take the reader's default; numbers and strings are
+promoted; a symbol that the reader lacks becomes its enum's default. Records follow each other by structure, whatever
+their names; enums and fixeds by name. What cannot be followed fails when a record meets it, not before.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from contractlog.compatibility.avro.nodes import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Named,
+    Node,
+    Primitive,
+    Record,
+    Schema,
+    Union,
+    short_name,
+)
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.binary import Output, Source
+from contractlog.serdes.avro.codecs import Codec, Reader
+from contractlog.serdes.avro.containers import ArrayReader, MapReader, opened
+from contractlog.serdes.avro.defaults import default_of
+from contractlog.serdes.avro.failure import Failure
+from contractlog.serdes.avro.interpret import Builder, with_logical_type
+from contractlog.serdes.avro.logical import LogicalCodec
+
+__all__ = ["Mismatch", "Resolver"]
+
+_FLOAT: Final = struct.Struct("<f")
+
+
+class Mismatch(Failure):
+    """The reader's schema cannot follow the writer's here; the bytes are not to blame."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(None, reason)
+
+
+class Resolver:
+    """Makes the readers of pairs of nodes; those of named pairs once, so that types may lead back to themselves."""
+
+    def __init__(self, writer: Schema, reader: Schema, *, named_records: bool = False) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._named_records = named_records
+        self._written = Builder(writer, logical=False)
+        self._wanted = Builder(reader, named_records=named_records)
+        self._records: dict[tuple[str, str], _RecordReader] = {}
+
+    def reader(self) -> Reader:
+        """Return what reads a whole record."""
+        return self._pair(self._writer.root, self._reader.root)
+
+    def _pair(self, written: Node, wanted: Node) -> Reader:
+        writer, reader = self._writer.resolve(written), self._reader.resolve(wanted)
+        if isinstance(writer, Union):
+            return _WriterUnion([self._pair(branch, reader) for branch in writer.branches])
+        if isinstance(reader, Union):
+            return self._reader_union(writer, reader)
+        return self._plain_pair(writer, reader)
+
+    def _plain_pair(self, writer: Node, reader: Node) -> Reader:  # noqa: PLR0911 -- one line per type
+        match writer, reader:
+            case Primitive(), Primitive():
+                return self._primitives(writer, reader)
+            case Record(), Record():
+                return self._record(writer, reader)
+            case Array(), Array():
+                array = ArrayReader()
+                array.items = self._pair(writer.items, reader.items)
+                return array
+            case Map(), Map():
+                entries = MapReader()
+                entries.values = self._pair(writer.values, reader.values)
+                return entries
+            case Enum(), Enum() if _same_name(writer, reader):
+                return _EnumReader(self._written.codec(writer), reader)
+            case Fixed(), Fixed() if writer.size == reader.size and _same_name(writer, reader):
+                return _logical(reader, self._written.codec(writer))
+        return _Unreadable(f"{_called(writer)} was written, and cannot be read as {_called(reader)}")
+
+    def _primitives(self, writer: Primitive, reader: Primitive) -> Reader:
+        raw = self._written.codec(writer)
+        if writer.type == reader.type:
+            return _logical(reader, raw)
+        promoted = _PROMOTIONS.get((writer.type, reader.type))
+        if promoted is None:
+            return _Unreadable(f"{_called(writer)} was written, and cannot be read as {_called(reader)}")
+        return _logical(reader, raw, promoted)
+
+    def _reader_union(self, writer: Node, reader: Union) -> Reader:
+        branch = self._branch(writer, reader)
+        if branch is None:
+            return _Unreadable(f"{_called(writer)} was written, and no branch of the reader's union takes it")
+        chosen = self._plain_pair(writer, branch)
+        return _NamedRecord(branch.name, chosen) if self._named_records and isinstance(branch, Record) else chosen
+
+    def _branch(self, writer: Node, reader: Union) -> Node | None:
+        """The same type first (records by name, then by structure), then a promotion."""
+        branches = [self._reader.resolve(branch) for branch in reader.branches]
+        same = [branch for branch in branches if branch.kind == writer.kind]
+        if isinstance(writer, Named):
+            named = [branch for branch in same if isinstance(branch, Named) and _same_name(writer, branch)]
+            exact = [branch for branch in named if branch.name == writer.name]
+            structural = [branch for branch in same if isinstance(branch, Record)]
+            return next(iter(exact or named or structural), None)
+        if same:
+            return same[0]
+        return next((branch for branch in branches if _promotes(writer, branch)), None)
+
+    def _record(self, writer: Record, reader: Record) -> Reader:
+        key = (writer.name, reader.name)
+        known = self._records.get(key)
+        if known is not None:
+            return known
+        record = self._records[key] = _RecordReader()
+        by_name = {field.name: field for field in reader.fields}
+        by_alias = {alias: field for field in reader.fields for alias in field.aliases}
+        found: set[str] = set()
+        steps: list[tuple[str, str | None, Reader]] = []
+        names = {field.name for field in writer.fields}
+        for field in writer.fields:
+            target = by_name.get(field.name) or by_alias.get(field.name)
+            if target is None or target.name in found or (target.name in names and target.name != field.name):
+                steps.append((field.name, None, self._written.codec(field.type)))
+            else:
+                found.add(target.name)
+                steps.append((field.name, target.name, self._pair(field.type, target.type)))
+        missing = [(field.name, self._default(field)) for field in reader.fields if field.name not in found]
+        record.tie([field.name for field in reader.fields], steps, missing)
+        record.empty = all(step[2].empty for step in steps)
+        return record
+
+    def _default(self, field: Field) -> Callable[[], Any]:
+        """The default as the reader would have read it: written raw, read with logical types, each time anew."""
+        if not field.has_default:
+            reason = f"the writer has no field {field.name}, and the reader gives it no default"
+            return lambda: _raise(Mismatch(reason))
+        made = default_of(self._reader, field)
+        codec = self._wanted.codec(field.type)
+
+        def default() -> Any:
+            out = Output()
+            codec.write(out, made(), _DEPTH_OF_DEFAULTS)
+            return codec.read(Source(bytes(out)), _DEPTH_OF_DEFAULTS)
+
+        return default
+
+
+class _Unreadable(Reader):
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def read(self, source: Source, depth: int) -> Any:
+        del source, depth
+        raise Mismatch(self._reason)
+
+
+class _NamedRecord(Reader):
+    """Its record may still be untied, so what is asked of it is passed on."""
+
+    def __init__(self, name: str, record: Reader) -> None:
+        self._name = name
+        self._record = record
+
+    def read(self, source: Source, depth: int) -> tuple[str, Any]:
+        return self._name, self._record.read(source, depth)
+
+    @property
+    def empty(self) -> bool:  # type: ignore[override]
+        return self._record.empty
+
+
+class _Converted(Reader):
+    def __init__(self, raw: Reader, convert: Callable[[Any], Any]) -> None:
+        self._raw = raw
+        self._convert = convert
+        self.empty = raw.empty
+
+    def read(self, source: Source, depth: int) -> Any:
+        return self._convert(self._raw.read(source, depth))
+
+
+class _WriterUnion(Reader):
+    def __init__(self, branches: Sequence[Reader]) -> None:
+        self._branches = branches
+
+    def read(self, source: Source, depth: int) -> Any:
+        index = source.read_int()
+        if not 0 <= index < len(self._branches):
+            raise Failure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self._branches)}")
+        return self._branches[index].read(source, depth)
+
+
+class _EnumReader(Reader):
+    def __init__(self, written: Codec, wanted: Enum) -> None:
+        self._written = written
+        self._wanted = wanted
+
+    def read(self, source: Source, depth: int) -> str:
+        symbol: str = self._written.read(source, depth)
+        if symbol in self._wanted.symbols:
+            return symbol
+        if self._wanted.default is None:
+            raise Mismatch(f"the reader's enum {self._wanted.name} has neither the symbol {symbol} nor a default")
+        return self._wanted.default
+
+
+class _RecordReader(Reader):
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._steps: list[tuple[str, str | None, Reader]] = []
+        self._missing: list[tuple[str, Callable[[], Any]]] = []
+
+    def tie(
+        self,
+        names: list[str],
+        steps: list[tuple[str, str | None, Reader]],
+        missing: list[tuple[str, Callable[[], Any]]],
+    ) -> None:
+        self._names, self._steps, self._missing = names, steps, missing
+
+    def read(self, source: Source, depth: int) -> dict[str, Any]:
+        depth = opened(depth)
+        read: dict[str, Any] = {}
+        name = ""
+        try:
+            for name, target, reader in self._steps:  # noqa: B007 -- where it failed
+                value = reader.read(source, depth)
+                if target is not None:
+                    read[target] = value
+            for name, default in self._missing:
+                read[name] = default()
+        except Failure as failure:
+            failure.inside(name)
+            raise
+        return {name: read[name] for name in self._names}
+
+
+def _logical(wanted: Node, raw: Codec, convert: Callable[[Any], Any] | None = None) -> Reader:
+    """Read raw values as the reader's logical type, whatever the writer's was."""
+    reader: Reader = raw if convert is None else _Converted(raw, convert)
+    logical = with_logical_type(wanted, raw)
+    return _Converted(reader, logical.made) if isinstance(logical, LogicalCodec) else reader
+
+
+def _same_name(writer: Named, reader: Named) -> bool:
+    return (
+        short_name(writer.name) == short_name(reader.name)
+        or writer.name in reader.aliases
+        or short_name(writer.name) in map(short_name, reader.aliases)
+    )
+
+
+def _promotes(writer: Node, reader: Node) -> bool:
+    return isinstance(writer, Primitive) and isinstance(reader, Primitive) and (writer.type, reader.type) in _PROMOTIONS
+
+
+def _called(node: Node) -> str:
+    return f"{node.kind.lower()} {node.name}" if isinstance(node, Named) else node.kind.lower()
+
+
+def _as_float(number: float) -> float:
+    """Round as Java's float does."""
+    rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
+    return rounded
+
+
+def _as_text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Failure(Outcome.BAD_UTF8, "bytes that are to be read as a string are no UTF-8") from None
+
+
+def _raise(failure: Failure) -> Any:
+    raise failure
+
+
+_PROMOTIONS: Final[Mapping[tuple[str, str], Callable[[Any], Any]]] = {
+    ("int", "long"): int,
+    ("int", "float"): _as_float,
+    ("int", "double"): float,
+    ("long", "float"): _as_float,
+    ("long", "double"): float,
+    ("float", "double"): float,
+    ("string", "bytes"): str.encode,
+    ("bytes", "string"): _as_text,
+}
+_DEPTH_OF_DEFAULTS: Final = 128

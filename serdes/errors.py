@@ -1,0 +1,85 @@
+"""What goes wrong between values and bytes, always with the place.
+
+ContractlogError
+└── SerializationError        topic, subject, schema_id, field (``legs[].carrier``), where (``legs[2].carrier``), reason
+    ├── EncodeError           the value does not fit its schema; ``outcome`` where the catalogue has a code
+    ├── DecodeError           the bytes do not fit their schema; ``outcome`` says how, as an audit would
+    │   └── BadFrame          the record does not start with a schema id
+    ├── ReaderMismatch        the reader's schema cannot follow the writer's
+    └── RuleNotRun            the schema carries a rule that this release does not run
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Self
+
+from contractlog.compatibility.errors import ContractlogError
+from contractlog.contracts.observed.outcomes import Outcome
+
+__all__ = ["BadFrame", "DecodeError", "EncodeError", "ReaderMismatch", "RuleNotRun", "SerializationError"]
+
+_MAX_REASON: Final = 500
+
+
+class SerializationError(ContractlogError):
+    """A value could not be made into bytes, or bytes into a value."""
+
+    reason: str  #: one sentence; it never quotes more than a few hundred characters of data
+    field: str  #: the value's path without positions, as reports write it; empty for the value as a whole
+    where: str  #: the value's path with positions
+    outcome: Outcome | None  #: the code by which an audit would count it
+    schema_id: int | None
+    subject: str | None
+    topic: str | None
+
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        known = {
+            "reason": "",
+            "field": "",
+            "where": facts.get("field", ""),
+            "outcome": None,
+            "schema_id": None,
+            "subject": None,
+            "topic": None,
+        } | facts
+        known["reason"] = _bounded(str(known["reason"]))
+        super().__init__(_sentence(known) if message is None else message, **known)
+
+    def within(self, **facts: Any) -> Self:
+        """Return the same error, with what its caller knows besides: topic, subject, schema id."""
+        return type(self)(**(self.facts | {name: fact for name, fact in facts.items() if fact is not None}))
+
+
+class EncodeError(SerializationError):
+    """The value does not fit its schema."""
+
+
+class DecodeError(SerializationError):
+    """The bytes do not fit their schema."""
+
+
+class BadFrame(DecodeError):
+    """The record does not start with a schema id."""
+
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        super().__init__(message, **({"outcome": Outcome.NOT_FRAMED} | facts))
+
+
+class ReaderMismatch(SerializationError):
+    """The reader's schema cannot follow the writer's."""
+
+
+class RuleNotRun(SerializationError):
+    """The schema carries an enabled rule that this release does not run; ``rule`` names it."""
+
+
+def _sentence(facts: dict[str, Any]) -> str:
+    outcome = f"{facts['outcome'].name}: " if facts["outcome"] is not None else ""
+    at = f"{facts['where']}: " if facts["where"] else ""
+    names = {"topic": "topic", "subject": "subject", "schema_id": "schema id"}
+    context = ", ".join(f"{word} {facts[name]}" for name, word in names.items() if facts[name] is not None)
+    return f"{outcome}{at}{facts['reason']}" + (f" ({context})" if context else "")
+
+
+def _bounded(reason: str) -> str:
+    return reason if len(reason) <= _MAX_REASON else reason[: _MAX_REASON - 2] + " …"

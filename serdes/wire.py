@@ -1,0 +1,42 @@
+"""The frame around a record: magic byte 0, the schema id in four bytes, big-endian, then the body."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from contractlog.compatibility.names import SchemaId
+from contractlog.serdes.errors import BadFrame
+
+__all__ = ["HEADER_SIZE", "KEY_ID_HEADER", "MAGIC", "VALUE_ID_HEADER", "frame", "unframe"]
+
+MAGIC: Final = 0
+_HEADER: Final = struct.Struct(">BI")
+HEADER_SIZE: Final = _HEADER.size
+
+#: record headers in which newer producers send a schema's guid instead
+KEY_ID_HEADER: Final = "__key_schema_id"
+VALUE_ID_HEADER: Final = "__value_schema_id"
+
+
+def frame(schema_id: SchemaId, body: bytes | bytearray | memoryview = b"") -> bytes:
+    r"""Put a schema id before a body.
+
+    >>> frame(SchemaId(7), b"body")
+    b'\x00\x00\x00\x00\x07body'
+    """
+    return _HEADER.pack(MAGIC, schema_id) + body
+
+
+def unframe(record: bytes | bytearray | memoryview) -> tuple[SchemaId, memoryview]:
+    """Split a record into schema id and body; the body is not copied, and may be empty.
+
+    Raises:
+        BadFrame: there is no magic byte, or no room for an id.
+    """
+    if len(record) < HEADER_SIZE:
+        raise BadFrame(reason=f"{len(record)} bytes cannot hold a schema id")
+    magic, schema_id = _HEADER.unpack_from(record)
+    if magic != MAGIC:
+        raise BadFrame(reason=f"the record starts with byte 0x{magic:02x}, not with a schema id")
+    return SchemaId(schema_id), memoryview(record)[HEADER_SIZE:]
