@@ -1,0 +1,115 @@
+"""Which row of one topic a row of another may have been made from, judged by one field that both hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from contractlog.spark_validation.lineage.topics import Field, Integers, Topic
+
+__all__ = ["Agreement", "Alignment", "align", "compare", "pooled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Pairs of rows with an equal value in the anchoring fields, the later row beside the latest one before it."""
+
+    sources: Integers  #: rows of the source
+    targets: Integers  #: rows of the target
+    controls: Integers  #: other rows of the source with the same value, next to the first; -1 where there is none
+    looked_for: int  #: rows of the target whose counterpart must be in the sample, if there is one
+
+    @property
+    def found(self) -> float:
+        """The share of rows that have a counterpart."""
+        return len(self.targets) / self.looked_for if self.looked_for else 0.0
+
+    @property
+    def once(self) -> float:
+        """How far every row of the source serves one row of the target: 1 when none serves two."""
+        return len(np.unique(self.sources)) / len(self.sources) if len(self.sources) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Shares of aligned rows in which a field of the source (first axis) equals one of the target (second axis)."""
+
+    share: npt.NDArray[np.float64]
+    control: npt.NDArray[np.float64]  #: the same with a neighbouring row of the source in the right one's place
+    equal: Integers  #: number of pairs that agree
+    compared: Integers  #: number of pairs in which the target's field has a value, by field of the target
+    values: Integers  #: distinct values among those that agree
+
+
+def align(source: Field, target: Field) -> Alignment:
+    """Return the pairs of rows that two fields anchor.
+
+    Where the source keeps only some occurrences of a value, those of whole days are kept, so a counterpart is looked
+    for on the same day, and not behind the last that was kept.
+    """
+    within = target.hashes <= np.uint64(source.highest)
+    places = np.minimum(np.searchsorted(source.distinct, target.hashes), len(source.distinct) - 1)
+    known = within & (source.distinct[places] == target.hashes)
+    ends = np.cumsum(source.counts)
+    last = ends[places] - 1
+    behind = (target.turns > source.turns[last]) | (
+        (target.turns == source.turns[last]) & (target.times > source.times[last])
+    )
+    covered = known & (source.whole[places] | ~behind)
+    looked_for = int(np.count_nonzero(covered | (within & ~known)))
+
+    b = np.flatnonzero(covered)
+    by_time = np.lexsort((source.times, source.groups))
+    group = places[b]
+    before = _last_before(source.groups[by_time], source.times[by_time], group, target.times[b])
+    starts = ends - source.counts
+    found = before >= starts[group]
+    b, group, before = b[found], group[found], before[found]
+    a = by_time[before]
+    same_day = source.whole[group] | (source.days[a] == target.days[b])
+    a, b, group, before = a[same_day], b[same_day], group[same_day], before[same_day]
+    beside = np.where(before > starts[group], before - 1, before + 1)
+    alone = source.counts[group] == 1
+    controls = np.where(alone, -1, source.rows[by_time[np.minimum(beside, len(by_time) - 1)]])
+    return Alignment(source.rows[a], target.rows[b], controls, looked_for)
+
+
+def _last_before(groups: Integers, times: Integers, group: Integers, time: Integers) -> Integers:
+    """Return the place of the last (group, time) that is not greater, in lists that ascend."""
+    order = np.lexsort((np.repeat([0, 1], [len(groups), len(group)]), np.r_[times, time], np.r_[groups, group]))
+    from_source = order < len(groups)
+    latest = np.cumsum(from_source) - 1
+    before = np.empty(len(group), np.int64)
+    before[order[~from_source] - len(groups)] = latest[~from_source]
+    return before
+
+
+def compare(source: Topic, target: Topic, alignment: Alignment) -> Agreement:
+    """Return how far the fields of aligned rows agree, beside rows that stand near the right ones."""
+    made = target.cells[alignment.targets][:, None, :]
+    given = source.cells[alignment.sources][:, :, None]
+    compared = np.count_nonzero(made[:, 0, :], axis=0)
+    matches = (given == made) & (made != 0)
+    equal = matches.sum(axis=0)
+    share = equal / np.maximum(compared, 1)
+    near = (source.cells[source.earlier[alignment.sources]][:, :, None] == made) & (made != 0)
+    control = near.sum(axis=0) / np.maximum(compared, 1)
+    paired = alignment.controls >= 0
+    if np.count_nonzero(paired) * 2 >= len(paired):
+        same = (source.cells[alignment.controls[paired]][:, :, None] == made[paired]) & (made[paired] != 0)
+        control = np.maximum(control, same.sum(axis=0) / np.maximum(np.count_nonzero(made[paired][:, 0], axis=0), 1))
+    values = np.zeros_like(equal)
+    for f, g in np.argwhere(equal):
+        values[f, g] = len(np.unique(made[matches[:, f, g], 0, g]))
+    return Agreement(share, control, equal, compared, values)
+
+
+def pooled(alignments: list[Alignment]) -> Alignment:
+    """Return the pairs of several alignments together; where they differ on a row the first has its way."""
+    targets = np.concatenate([alignment.targets for alignment in alignments])
+    kept, firsts = np.unique(targets, return_index=True)
+    sources = np.concatenate([alignment.sources for alignment in alignments])[firsts]
+    controls = np.concatenate([alignment.controls for alignment in alignments])[firsts]
+    return Alignment(sources, kept, controls, len(kept))

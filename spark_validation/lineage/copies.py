@@ -1,0 +1,144 @@
+"""Fields that were copied from an earlier topic, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from contractlog.spark_validation.lineage.alignment import Agreement, Alignment, align, compare, pooled
+from contractlog.spark_validation.lineage.topics import Field, Topic
+
+__all__ = ["AGREEING", "Copied", "CopiedField", "candidates", "copied", "proofs", "same_field"]
+
+AGREEING: Final = 0.95  #: share of rows in which a copied field equals its source, or more
+BEYOND_CHANCE: Final = 0.3  #: so much more often than in a neighbouring row
+FEWEST_ROWS: Final = 20
+FEWEST_VALUES: Final = 3
+SERVED_ONCE: Final = 0.7
+FOUND: Final = 0.2
+MOST_ANCHORS: Final = 32  #: pairs of fields that are tried per pair of topics
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedField:
+    """A field of the source that a field of the target repeats."""
+
+    source: str
+    score: float  #: share of aligned rows in which both are equal
+    support: int  #: number of such rows
+    lag_ms: float  #: median
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a target repeats of a source."""
+
+    found: float  #: share of the target's rows that have a counterpart in the source
+    kept: float  #: how many rows the target has for each of the source's, about
+    fields: dict[str, CopiedField]  #: by field of the target
+
+
+def copied(source: Topic, target: Topic) -> Copied | None:
+    """Return what the target repeats of the source, if anything.
+
+    Rows are put side by side by a field that both hold: each row of the target beside the latest one before it in the
+    source. That proves something when other fields agree as well, nearly always, far more often than in neighbouring
+    rows, and when rows of the source are not used again and again, as those of a table that is looked up in are.
+    """
+    proven: list[tuple[int, Alignment, float]] = []
+    for anchor, made in candidates(source, target):
+        alignment = align(source.fields[anchor], target.fields[made])
+        if len(alignment.targets) < FEWEST_ROWS or alignment.once < SERVED_ONCE or alignment.found < FOUND:
+            continue
+        proof = np.count_nonzero(proofs(source, target, (anchor, made), compare(source, target, alignment)))
+        if proof:
+            proven.append((proof, alignment, _kept(source.fields[anchor], target.fields[made])))
+    if not proven:
+        return None
+    proven.sort(key=lambda each: (each[0], len(each[1].targets)), reverse=True)
+    best = [alignment for proof, alignment, _ in proven if proof * 2 >= proven[0][0]]
+    fields = _fields(source, target, pooled(best))
+    found = float(np.median([alignment.found for alignment in best]))
+    return Copied(found, min(kept for _, _, kept in proven), fields) if fields else None
+
+
+def candidates(source: Topic, target: Topic) -> Iterator[tuple[int, int]]:
+    """Yield pairs of fields that share values, those that share most occurrences first."""
+    shared = []
+    for f, given in enumerate(source.fields):
+        for g, made in enumerate(target.fields):
+            known = int(np.searchsorted(made.distinct, np.uint64(given.highest), side="right"))
+            common = np.isin(made.distinct[:known], given.distinct, assume_unique=True)
+            values = int(np.count_nonzero(common))
+            if values >= FEWEST_VALUES and values * 4 >= known:
+                shared.append((-int(made.counts[:known][common].sum()), f, g))
+    for _, f, g in sorted(shared)[:MOST_ANCHORS]:
+        yield f, g
+
+
+def proofs(
+    source: Topic, target: Topic, anchor: tuple[int, int], agreement: Agreement, fewest: int = FEWEST_ROWS
+) -> npt.NDArray[np.bool_]:
+    """Return which pairs of fields agree so often that the rows must belong together.
+
+    The anchoring fields prove nothing, nor do fields that repeat them in the same topic.
+    """
+    strong = (
+        (agreement.share >= AGREEING)
+        & (agreement.share - agreement.control >= BEYOND_CHANCE)
+        & (agreement.compared >= fewest)[None, :]
+        & (agreement.values >= FEWEST_VALUES)
+    )
+    strong[[same_field(source, anchor[0], f) for f in range(len(source.fields))], :] = False
+    strong[:, [same_field(target, anchor[1], g) for g in range(len(target.fields))]] = False
+    return strong
+
+
+def same_field(topic: Topic, one: int, other: int) -> bool:
+    """Return whether two fields of a topic hold the same value in nearly every row."""
+    if one == other:
+        return True
+    present = topic.cells[:, one] != 0
+    equal = topic.cells[present, one] == topic.cells[present, other]
+    return bool(equal.size and np.count_nonzero(equal) >= AGREEING * equal.size)
+
+
+def _fields(source: Topic, target: Topic, alignment: Alignment) -> dict[str, CopiedField]:
+    agreement = compare(source, target, alignment)
+    lags = target.times[alignment.targets] - source.times[alignment.sources]
+    fields = {}
+    for g, made in enumerate(target.fields):
+        f = max(range(len(source.fields)), key=lambda f: _likeness(source, target, agreement, f, g))
+        share, beyond = agreement.share[f, g], agreement.share[f, g] - agreement.control[f, g]
+        named_alike = _last_name(source.fields[f].name) == _last_name(made.name)
+        if share < AGREEING or agreement.equal[f, g] < FEWEST_ROWS / 2 or not (named_alike or beyond >= BEYOND_CHANCE):
+            continue
+        equal = source.cells[alignment.sources, f] == target.cells[alignment.targets, g]
+        fields[made.name] = CopiedField(
+            source.fields[f].name, round(float(share), 4), int(agreement.equal[f, g]), float(np.median(lags[equal]))
+        )
+    return fields
+
+
+def _likeness(source: Topic, target: Topic, agreement: Agreement, f: int, g: int) -> tuple[int, bool, bool, float]:
+    """Order the fields that one may come from: those that agree most, to one row in a hundred, then by their names."""
+    given, made = source.fields[f].name, target.fields[g].name
+    share = float(agreement.share[f, g])
+    return round(share * 100), given == made, _last_name(given) == _last_name(made), share
+
+
+def _last_name(field: str) -> str:
+    return field.rpartition(".")[2]
+
+
+def _kept(source: Field, target: Field) -> float:
+    """Return how many occurrences the target has for each of the source's, of values that both keep wholly."""
+    places = np.minimum(np.searchsorted(target.distinct, source.distinct), len(target.distinct) - 1)
+    shared = target.distinct[places] == source.distinct
+    known = source.whole & np.where(shared, target.whole[places], source.distinct <= np.uint64(target.highest))
+    given = int(source.counts[known].sum())
+    return float(target.counts[places[known & shared]].sum() / given) if given else 1.0

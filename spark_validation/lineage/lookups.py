@@ -1,0 +1,86 @@
+"""Fields that were looked up in a table by its key."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from contractlog.spark_validation.lineage.alignment import Alignment, compare
+from contractlog.spark_validation.lineage.copies import candidates, proofs
+from contractlog.spark_validation.lineage.topics import Field, Topic
+
+__all__ = ["LookedUp", "looked_up"]
+
+UNIQUE: Final = 1.2  #: a table has hardly more rows than keys
+REPEATED: Final = 1.5  #: who looks up does so for more rows than there are keys
+FEWEST_KEYS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LookedUp:
+    """A field of a table whose values stand in a field of the target, by the table's key."""
+
+    source: str
+    score: float  #: share of keys for which both are equal
+    support: int  #: number of rows in which they are
+
+
+def looked_up(table: Topic, target: Topic, unexplained: AbstractSet[str]) -> dict[str, LookedUp]:
+    """Return where unexplained fields of the target were looked up in the table, by field of the target.
+
+    That is proven by a dependency that both share: equal keys have equal names, far more often than other keys do. The
+    key itself is a shared key, which is no lineage.
+    """
+    best: tuple[tuple[bool, int, int], dict[str, LookedUp]] | None = None
+    for key, foreign in candidates(table, target):
+        if not _is_key(table.fields[key], target.fields[foreign]):
+            continue
+        rows = _by_key(table.fields[key], target.fields[foreign])
+        found = _proven(table, target, (key, foreign), rows)
+        if found:
+            # The table's own key is the one that its records are keyed by, or that the target has most often.
+            keyed = _share_of(table.fields[key], table.keys) > 0.5  # noqa: PLR2004 - most of them
+            present = int(np.count_nonzero(target.cells[:, foreign]))
+            rank = (keyed, present, len(rows.targets))
+            if best is None or rank > best[0]:
+                best = rank, found
+    return {field: source for field, source in best[1].items() if field in unexplained} if best else {}
+
+
+def _is_key(key: Field, foreign: Field) -> bool:
+    """Return whether a field is unique in its own topic, and repeated in the other."""
+    deep = foreign.counts[: max(1, int(np.searchsorted(np.cumsum(foreign.counts), 512)))]
+    return len(key.hashes) <= UNIQUE * len(key.distinct) and float(deep.mean()) >= REPEATED
+
+
+def _share_of(field: Field, keys: frozenset[int]) -> float:
+    return sum(value in keys for value in field.distinct.tolist()) / len(field.distinct)
+
+
+def _by_key(key: Field, foreign: Field) -> Alignment:
+    """Put every row of the target beside the table's row with its key, the latest one; times do not matter."""
+    places = np.minimum(np.searchsorted(key.distinct, foreign.hashes), len(key.distinct) - 1)
+    shared = key.distinct[places] == foreign.hashes
+    by_time = np.lexsort((key.times, key.groups))
+    latest = key.rows[by_time[np.cumsum(key.counts) - 1]]
+    sources, targets = latest[places[shared]], foreign.rows[shared]
+    return Alignment(sources, targets, np.full(len(sources), -1), len(foreign.hashes))
+
+
+def _proven(table: Topic, target: Topic, anchor: tuple[int, int], rows: Alignment) -> dict[str, LookedUp]:
+    _, firsts = np.unique(rows.sources, return_index=True)
+    if len(firsts) < FEWEST_KEYS:
+        return {}
+    by_key = Alignment(rows.sources[firsts], rows.targets[firsts], rows.controls[firsts], len(firsts))
+    agreement = compare(table, target, by_key)
+    everywhere = compare(table, target, rows)
+    strong = proofs(table, target, anchor, agreement, fewest=FEWEST_KEYS)
+    found = {}
+    for g in np.flatnonzero(strong.any(axis=0)).tolist():
+        f = int(np.argmax(np.where(strong[:, g], agreement.share[:, g], -1)))
+        score = round(float(agreement.share[f, g]), 4)
+        found[target.fields[g].name] = LookedUp(table.fields[f].name, score, int(everywhere.equal[f, g]))
+    return found

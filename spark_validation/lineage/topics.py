@@ -1,0 +1,127 @@
+"""A topic's samples as arrays: what each field kept, and the rows that were kept with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from contractlog.contracts.observed.samples import MILLISECONDS_PER_DAY, FieldSample, SampleDesign, SampledValue
+from contractlog.spark_validation.lineage.sampling import field_id
+
+__all__ = ["Field", "Topic", "topics_of"]
+
+Integers = npt.NDArray[np.int64]
+
+_CELLS: Final = np.dtype([("field", "<u4"), ("value", "<u4")])
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """The occurrences that a field's sample keeps, by value and turn."""
+
+    name: str
+    hashes: npt.NDArray[np.uint64]
+    turns: Integers
+    times: Integers
+    rows: Integers  #: of the topic's table of rows
+    distinct: npt.NDArray[np.uint64]  #: the values, ascending
+    groups: Integers  #: of each occurrence the place of its value in ``distinct``
+    counts: Integers  #: occurrences kept of each value
+    whole: npt.NDArray[np.bool_]  #: every occurrence of the value in the topic was kept
+    highest: int  #: of the hashes up to this one all values are kept
+
+    @property
+    def days(self) -> Integers:
+        """The UTC day of each occurrence."""
+        return self.times // MILLISECONDS_PER_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """The values of a topic, as sampled."""
+
+    name: str
+    fields: tuple[Field, ...]
+    cells: npt.NDArray[np.uint32]  #: of each row and field the upper half of the value's hash; 0 for null
+    times: Integers  #: of each row
+    earlier: Integers  #: of each row the one before it in time; the first has the second
+    keys: frozenset[int]  #: hashes of the record keys' values
+
+
+def topics_of(samples: Mapping[tuple[str, str, str], FieldSample]) -> list[Topic]:
+    """Return the topics whose values were sampled by one design, by name; of several designs the most frequent counts."""
+    designs = [sample.design for _, sample in sorted(samples.items())]
+    if not designs:
+        return []
+    design = max(designs, key=designs.count)
+    values: dict[str, dict[str, FieldSample]] = {}
+    keys: dict[str, set[int]] = {}
+    for (topic, part, field), sample in sorted(samples.items()):
+        if sample.design == design and sample.values and part == "value":
+            values.setdefault(topic, {})[field] = sample
+        elif sample.design == design and part == "key":
+            keys.setdefault(topic, set()).update(value.value_hash for value in sample.values)
+    return [_topic(topic, fields, design, frozenset(keys.get(topic, ()))) for topic, fields in values.items()]
+
+
+def _topic(name: str, samples: dict[str, FieldSample], design: SampleDesign, keys: frozenset[int]) -> Topic:
+    numbers: dict[tuple[int, int], int] = {}
+    rows: list[SampledValue] = []
+    fields = []
+    for field, sample in samples.items():
+        places = []
+        for value in sample.values:
+            number = numbers.setdefault((value.partition, value.offset), len(numbers))
+            if number == len(rows):
+                rows.append(value)
+            places.append(number)
+        fields.append(_field(field, sample, np.array(places, np.int64), design))
+    times = np.array([row.timestamp for row in rows], np.int64)
+    return Topic(name, tuple(fields), _cells(rows, list(samples)), times, _earlier(times), keys)
+
+
+def _field(name: str, sample: FieldSample, rows: Integers, design: SampleDesign) -> Field:
+    hashes = np.array([value.value_hash for value in sample.values], np.uint64)
+    distinct, groups, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    whole = counts < design.repeats
+    if len(hashes) >= design.depth:  # the value with which the depth was filled, and all after it, may have more
+        ranks = np.arange(len(hashes)) - np.searchsorted(hashes, hashes)
+        deep = np.flatnonzero(ranks < design.repeats)
+        if len(deep) >= design.depth:
+            whole &= distinct < hashes[deep[design.depth - 1]]
+    return Field(
+        name,
+        hashes,
+        np.array([value.turn for value in sample.values], np.int64),
+        np.array([value.timestamp for value in sample.values], np.int64),
+        rows,
+        distinct,
+        groups.astype(np.int64),
+        counts.astype(np.int64),
+        whole,
+        int(distinct[-1]) if len(distinct) >= design.breadth else (1 << 64) - 1,
+    )
+
+
+def _cells(rows: list[SampledValue], fields: list[str]) -> npt.NDArray[np.uint32]:
+    ids = np.array([field_id(field) for field in fields], np.uint32)
+    order = np.argsort(ids)
+    flat = np.frombuffer(b"".join([row.row for row in rows]), _CELLS)
+    at = np.repeat(np.arange(len(rows)), [len(row.row) // _CELLS.itemsize for row in rows])
+    places = np.minimum(np.searchsorted(ids[order], flat["field"]), len(ids) - 1)
+    known = ids[order][places] == flat["field"]
+    cells = np.zeros((len(rows), len(fields)), np.uint32)
+    cells[at[known], order[places[known]]] = np.maximum(flat["value"][known], 1)
+    return cells
+
+
+def _earlier(times: Integers) -> Integers:
+    order = np.argsort(times, kind="stable")
+    earlier = np.empty_like(order)
+    earlier[order[1:]] = order[:-1]
+    earlier[order[0]] = order[min(1, len(order) - 1)]
+    return earlier
