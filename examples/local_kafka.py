@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -23,6 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from children import Child, signal_group
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from kafka_jars import Say, fetch_jars, locked, say_on_stderr
@@ -82,9 +82,6 @@ appender.f.layout.type=PatternLayout
 appender.f.layout.pattern=%d %p %c - %m%n
 """
 
-#: Ends the broker when the one who started it is gone, however that happened: its standard input closes then.
-WATCHER: Final = 'read _; kill -TERM -"$0" 2>/dev/null; sleep 5; kill -KILL -"$0" 2>/dev/null'
-
 
 class Broker:
     """A broker on a folder: records and ports outlive it, nothing else does.
@@ -99,8 +96,7 @@ class Broker:
         self.folder = Path(folder).resolve()
         self._settings = dict(settings or {})
         self._say = say
-        self._java: subprocess.Popen[bytes] | None = None
-        self._watcher: subprocess.Popen[bytes] | None = None
+        self._java: Child | None = None
         self._held = contextlib.ExitStack()
         self._ports: tuple[int, int] | None = None
 
@@ -130,7 +126,7 @@ class Broker:
                 f"another process is running a broker on {self.folder}; stop it, or take another folder"
             ) from None
         try:
-            self._stop_left_over()
+            self.stop_left_over()
             self._ports = _ports(self.folder / "ports.json", self._say)
             self._configure()
             self._format(java, libs)
@@ -144,19 +140,8 @@ class Broker:
     def stop(self, *, kill: bool = False) -> None:
         """Stop the broker; ``kill`` gives it no chance to write anything down."""
         if self._java is not None:
-            if self._java.poll() is None:
-                _signal(self._java.pid, signal.SIGKILL if kill else signal.SIGTERM)
-            try:
-                self._java.wait(GONE_WITHIN)
-            except subprocess.TimeoutExpired:
-                _signal(self._java.pid, signal.SIGKILL)
-                self._java.wait()
-        if self._watcher is not None:
-            _signal(self._watcher.pid, signal.SIGKILL)
-            self._watcher.wait()
-            if self._watcher.stdin:
-                self._watcher.stdin.close()
-        self._java = self._watcher = None
+            self._java.stop(signal.SIGKILL if kill else signal.SIGTERM)
+        self._java = None
         (self.folder / "broker.pid").unlink(missing_ok=True)
         self._held.close()
 
@@ -171,7 +156,7 @@ class Broker:
     @property
     def running(self) -> bool:
         """Whether the process is there."""
-        return self._java is not None and self._java.poll() is None
+        return self._java is not None and self._java.running
 
     def _properties(self) -> dict[str, str | int]:
         port, controller = self._ports or (0, 0)
@@ -210,22 +195,8 @@ class Broker:
     def _launch(self, java: Java, libs: Path) -> None:
         command = self._command(java, libs, "kafka.Kafka", str(self.folder / "server.properties"))
         with (self.folder / "kafka.out").open("wb") as output:
-            self._java = subprocess.Popen(
-                command,
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C reaches us, and we stop it in order
-            )
+            self._java = Child(command, cwd=self.folder, stdout=output, stderr=subprocess.STDOUT)
         (self.folder / "broker.pid").write_text(f"{self._java.pid}\n")
-        self._watcher = subprocess.Popen(
-            ["/bin/sh", "-c", WATCHER, str(self._java.pid)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
 
     def _await_ready(self) -> None:
         deadline = time.monotonic() + READY_WITHIN
@@ -239,7 +210,8 @@ class Broker:
             f"the broker did not answer within {READY_WITHIN:.0f} s; its log is {self.folder / 'kafka.log'}"
         )
 
-    def _stop_left_over(self) -> None:
+    def stop_left_over(self) -> None:
+        """Stop a broker that an earlier, killed run left behind on this folder."""
         with contextlib.suppress(FileNotFoundError, ValueError):
             pid = int((self.folder / "broker.pid").read_text())
             if str(self.folder / "server.properties") in _command_line(pid):
@@ -294,18 +266,13 @@ def _command_line(pid: int) -> str:
     return subprocess.run(["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
 
 
-def _signal(group: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, number)
-
-
 def _end(group: int, there: Callable[[], bool]) -> None:
-    _signal(group, signal.SIGTERM)
+    signal_group(group, signal.SIGTERM)
     deadline = time.monotonic() + GONE_WITHIN
     while there() and time.monotonic() < deadline:
         time.sleep(0.05)
     if there():
-        _signal(group, signal.SIGKILL)
+        signal_group(group, signal.SIGKILL)
 
 
 def main(argv: list[str] | None = None) -> int:
