@@ -7,11 +7,12 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from contractlog.clients import calls
+from contractlog.clients.atransport import AsyncTransport
 from contractlog.clients.cache import IdCache
 from contractlog.clients.calls import Call, CompatibilityAnswer, SubjectLike, VersionLike
 from contractlog.clients.conversation import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT
-from contractlog.clients.transport import ASGIApp, AsyncTransport
+from contractlog.clients.transport import ASGIApp
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.contracts.observed.report import Part, TopicPart

@@ -1,11 +1,10 @@
-"""Sends calls over httpx2, blocking or not, over HTTP or straight into an ASGI application.
+"""Sends calls over httpx2 and waits: over HTTP or straight into an ASGI application. ``atransport.py`` awaits.
 
 httpx2 costs a tenth of a second to import; whoever connects pays it, nobody else.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -19,7 +18,7 @@ from contractlog.compatibility.errors import UsageError
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["ASGIApp", "AsyncTransport", "Transport"]
+__all__ = ["ASGIApp", "HttpSide", "Transport", "answer_of"]
 
 T = TypeVar("T")
 Message = MutableMapping[str, Any]
@@ -30,7 +29,7 @@ _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
 
 
-class _Transport:
+class HttpSide:
     """What both transports share: where to send, what to send, what came of it."""
 
     def __init__(
@@ -48,13 +47,14 @@ class _Transport:
 
         self.addresses = (Address(IN_PROCESS),) if url is None else Address.parse(url)
         self.urls = tuple(address.url for address in self.addresses)
-        self._httpx2 = httpx2
-        self._app = app
-        self._timeout = httpx2.Timeout(timeout)
-        self._headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
-        self._retries = retries or Retries()
+        self.httpx2 = httpx2
+        self.app = app
+        self.timeout = httpx2.Timeout(timeout)
+        self.headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
+        self.retries = retries or Retries()
 
-    def _request(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
+    def request_of(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
+        """Return the arguments of the request that makes an attempt."""
         address = self.addresses[attempt.address]
         request: dict[str, Any] = {"method": call.method, "url": address.url + call.target}
         if address.user is not None:
@@ -64,28 +64,29 @@ class _Transport:
             request["headers"] = {"Content-Type": _CONTENT_TYPE}
         return request
 
-    def _failure(self, error: httpx2.RequestError) -> Failure:
-        unsent = isinstance(error, self._httpx2.ConnectError | self._httpx2.ConnectTimeout | self._httpx2.PoolTimeout)
-        if isinstance(error, self._httpx2.TimeoutException):
-            return Failure(f"no answer within {self._timeout.read:g} seconds", sent=not unsent)
+    def failure_of(self, error: httpx2.RequestError) -> Failure:
+        """Say why there is no answer."""
+        unsent = isinstance(error, self.httpx2.ConnectError | self.httpx2.ConnectTimeout | self.httpx2.PoolTimeout)
+        if isinstance(error, self.httpx2.TimeoutException):
+            return Failure(f"no answer within {self.timeout.read:g} seconds", sent=not unsent)
         return Failure(str(error) or type(error).__name__, sent=not unsent)
 
 
-class Transport(_Transport):
+class Transport(HttpSide):
     """Sends calls and waits for their answers; may be shared by threads."""
 
     def __init__(self, url: str | None, **options: Any) -> None:
         super().__init__(url, **options)
         transport = None
-        if self._app is not None:
+        if self.app is not None:
             from contractlog.clients.inprocess import BlockingASGI  # noqa: PLC0415 - needs httpx2
 
-            transport = BlockingASGI(self._app)
-        self._client = self._httpx2.Client(timeout=self._timeout, headers=self._headers, transport=transport)
+            transport = BlockingASGI(self.app)
+        self._client = self.httpx2.Client(timeout=self.timeout, headers=self.headers, transport=transport)
 
     def send(self, call: Call[T]) -> T:
         """Carry a call through and return what it reads."""
-        talk = converse(call, self.urls, self._retries)
+        talk = converse(call, self.urls, self.retries)
         attempt = next(talk)
         while True:
             if attempt.pause:
@@ -102,42 +103,11 @@ class Transport(_Transport):
 
     def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
         try:
-            return _answer(self._client.request(**self._request(call, attempt)))
-        except self._httpx2.RequestError as error:
-            return self._failure(error)
+            return answer_of(self._client.request(**self.request_of(call, attempt)))
+        except self.httpx2.RequestError as error:
+            return self.failure_of(error)
 
 
-class AsyncTransport(_Transport):
-    """Sends calls and awaits their answers, in one event loop."""
-
-    def __init__(self, url: str | None, **options: Any) -> None:
-        super().__init__(url, **options)
-        transport = None if self._app is None else self._httpx2.ASGITransport(self._app)
-        self._client = self._httpx2.AsyncClient(timeout=self._timeout, headers=self._headers, transport=transport)
-
-    async def send(self, call: Call[T]) -> T:
-        """Carry a call through and return what it reads."""
-        talk = converse(call, self.urls, self._retries)
-        attempt = next(talk)
-        while True:
-            if attempt.pause:
-                await asyncio.sleep(attempt.pause)
-            try:
-                attempt = talk.send(await self._attempt(call, attempt))
-            except StopIteration as done:
-                result: T = done.value
-                return result
-
-    async def close(self) -> None:
-        """Let go of all connections."""
-        await self._client.aclose()
-
-    async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
-        try:
-            return _answer(await self._client.request(**self._request(call, attempt)))
-        except self._httpx2.RequestError as error:
-            return self._failure(error)
-
-
-def _answer(response: httpx2.Response) -> Answer:
+def answer_of(response: httpx2.Response) -> Answer:
+    """Keep of a response what conversations are about."""
     return Answer(response.status_code, response.content, {k.lower(): v for k, v in response.headers.items()})

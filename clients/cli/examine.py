@@ -22,7 +22,7 @@ from contractlog.compatibility.finding import Finding, Verdict
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.parsing import parse
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 
 __all__ = ["Examined", "Located", "SubjectGate", "understand"]
 
@@ -207,12 +207,12 @@ def _left_out(verdict: Verdict) -> Iterator[str]:
 
 
 def _unreadable(file: SchemaFile, error: InvalidSchema) -> str:
-    pointer = error.facts.get("at")
-    if isinstance(pointer, str):
-        return f"{file.path}:{locate(file.draft.text, pointer)}: {error} (at `{pointer or '/'}`)"
-    syntax = syntax_error(file.draft.text)
-    if syntax is None:
-        return f"{file.path}: {error}"
-    reason, position = syntax
-    place = f"{file.path}:{position}" if position else str(file.path)
-    return f"{place}: the text is not JSON: {reason}"
+    text, pointer = file.draft.text, error.facts.get("at")
+    if not pointer:
+        syntax = syntax_error(text, comments=file.draft.type is SchemaType.AVRO)
+        if syntax is not None:
+            reason, position = syntax
+            return f"{file.path}:{position}: the text is not JSON: {reason}"
+    if pointer is None or (pointer and not pointer.startswith("/")):
+        return f"{file.path}: {error}" + (f" (in the schema it leans on, at `{pointer}`)" if pointer else "")
+    return f"{file.path}:{locate(text, pointer)}: {error} (at `{pointer or '/'}`)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.clients.cli.positions import TOKEN
+from contractlog.clients.cli.positions import COMMENT, TOKEN
 
 __all__ = ["laid_out"]
 
@@ -14,6 +14,8 @@ _INDENT: Final = "  "
 
 def laid_out(text: str) -> str:
     """Return the text with one member per line; numbers, escapes and their order stay as they are.
+
+    A text with comments is left alone.
 
     >>> print(laid_out('{"a":[1.0,{}]}'), end="")
     {
@@ -28,6 +30,8 @@ def laid_out(text: str) -> str:
     before = ""
     for match in TOKEN.finditer(text):
         piece = match[0]
+        if piece.startswith(COMMENT):
+            return text
         empty = piece in "}]" and before in ("{", "[")
         depth -= piece in "}]"
         if (before in ("{", "[", ",") or piece in "}]") and not empty and before:

@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
-__all__ = ["TOKEN", "Position", "locate", "position_of", "syntax_error"]
+__all__ = ["COMMENT", "TOKEN", "Position", "locate", "position_of", "syntax_error"]
 
-TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+TOKEN: Final = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*"|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|/', re.DOTALL
+)
+COMMENT: Final = ("//", "/*")  #: what tokens begin with that are none: Avro schemas may have comments
 
 _OPENING: Final = ("{", "[")
 _CLOSING: Final = ("}", "]")
@@ -53,15 +56,20 @@ def locate(text: str, pointer: str) -> Position:
     return position_of(text, at)
 
 
-def syntax_error(text: str) -> tuple[str, Position | None] | None:
-    """Return what keeps a text from being JSON, and where; None when it is JSON."""
+def syntax_error(text: str, *, comments: bool) -> tuple[str, Position] | None:
+    """Return what keeps a text from being JSON, and where; None when that cannot be said of it."""
     try:
-        json.loads(text)
+        json.loads(TOKEN.sub(_blank, text) if comments and "/" in text else text)
     except json.JSONDecodeError as error:
         return error.msg, position_of(text, error.pos)
-    except (RecursionError, ValueError) as error:
-        return str(error), None
+    except (RecursionError, ValueError):
+        pass
     return None
+
+
+def _blank(match: re.Match[str]) -> str:
+    token = match[0]
+    return re.sub(r"[^\n]", " ", token) if token.startswith(COMMENT) else token
 
 
 def _on_the_way(text: str, wanted: list[str]) -> Iterator[tuple[int, int]]:
@@ -93,6 +101,8 @@ def _events(text: str) -> Iterator[tuple[_Kind, str, int]]:
     name_next = False
     for match in TOKEN.finditer(text):
         piece = match[0]
+        if piece.startswith(COMMENT):
+            continue
         if piece in _OPENING:
             yield _Kind.VALUE, piece, match.start()
             containers.append(piece)

@@ -2,57 +2,12 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from argparse import ArgumentParser
+from collections.abc import Sequence
 
-from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.check import understand_all
-from contractlog.clients.cli.examine import Examined, SubjectGate
-from contractlog.clients.cli.files import SchemaFile, collect
-from contractlog.clients.cli.options import add_files, add_format, add_registry, connect, level
-from contractlog.clients.cli.output import Tone, count, harmless, result, result_json, say, toned
-from contractlog.clients.cli.render import details, verdict_line
-from contractlog.clients.client import Registry
-from contractlog.compatibility.errors import (
-    IncompatibleSchema,
-    InvalidSchema,
-    PayloadTooLarge,
-    SchemaNotFound,
-    SchemaTooLarge,
-    SubjectNotFound,
-    UsageError,
-)
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+from contractlog.clients.cli.options import add_files, add_format, add_registry, level
 
 __all__ = ["register"]
-
-FORMAT: Final = "contractlog.register/1"
-
-Outcome = Literal["registered", "unchanged", "refused", "skipped", "would register"]
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was done with a file."""
-
-    file: SchemaFile
-    outcome: Outcome
-    schema: RegisteredSchema | None = None
-    examined: Examined | None = None  #: why it was refused
-
-    def body(self) -> dict[str, Any]:
-        """Write what was done for machines."""
-        schema = self.schema
-        return {
-            "file": str(self.file.path),
-            "subject": self.file.subject,
-            "outcome": self.outcome,
-            "version": None if schema is None else schema.version,
-            "schema_id": None if schema is None else schema.schema_id,
-            "refusal": None if self.examined is None or self.outcome != "refused" else self.examined.body(),
-        }
 
 
 def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -63,98 +18,6 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_registry(parser)
     add_format(parser)
     options = parser.parse_args(argv)
-    groups = collect(options.files, subject=options.subject, references=options.references)
-    done: list[Done] = []
-    try:
-        with connect(options) as registry:
-            for step in _all(registry, understand_all(groups, registry), options):
-                done.append(step)
-                if options.format == "text":
-                    _print(step)
-    finally:
-        if options.format == "json":
-            result_json({"format": FORMAT, "dry_run": options.dry_run, "files": [step.body() for step in done]})
-    refused = sum(step.outcome == "refused" for step in done)
-    if options.format == "text":
-        _conclude(done, refused)
-    return exit_codes.FINDINGS if refused else exit_codes.CLEAN
+    from contractlog.clients.cli.registering import run  # noqa: PLC0415 - the engines are slow to load; help is quick
 
-
-def _all(
-    registry: Registry, understood: dict[str, list[tuple[SchemaFile, ParsedSchema]]], options: Namespace
-) -> Iterator[Done]:
-    for subject, files in understood.items():
-        gate = SubjectGate(registry, subject, options.normalize, options.level if options.dry_run else None)
-        if options.level and not options.dry_run:
-            registry.set_level(options.level, subject)
-        stopped = False
-        for file, parsed in files:
-            step = Done(file, "skipped") if stopped else _one(registry, gate, file, parsed, options)
-            stopped = stopped or step.outcome == "refused"
-            yield step
-
-
-def _one(registry: Registry, gate: SubjectGate, file: SchemaFile, parsed: ParsedSchema, options: Namespace) -> Done:
-    if options.dry_run:
-        examined = gate.examine(file, parsed)
-        if examined.registered is not None:
-            return Done(file, "unchanged", examined.registered)
-        return Done(file, "would register" if examined.outcome == "compatible" else "refused", examined=examined)
-    try:
-        known = _lookup(registry, file, options)
-        if known is not None:
-            return Done(file, "unchanged", known)
-        return Done(file, "registered", registry.register(file.subject, file.draft, normalize=options.normalize))
-    except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
-        raise UsageError(f"{file.path}: the registry does not take it: {error}") from None
-    except IncompatibleSchema as error:
-        fresh = SubjectGate(registry, file.subject, options.normalize)
-        return Done(file, "refused", examined=_explained(fresh.examine(file, parsed), error))
-
-
-def _lookup(registry: Registry, file: SchemaFile, options: Namespace) -> RegisteredSchema | None:
-    try:
-        return registry.lookup(file.subject, file.draft, normalize=options.normalize)
-    except (SubjectNotFound, SchemaNotFound):
-        return None
-
-
-def _explained(examined: Examined, error: IncompatibleSchema) -> Examined:
-    if examined.outcome == "incompatible":
-        return examined
-    return Examined(examined.file, "incompatible", examined.level, messages=(str(error),), compared=examined.compared)
-
-
-def _print(step: Done) -> None:
-    if step.examined is not None and step.outcome == "refused":
-        result(verdict_line(step.examined))
-        for line in details(step.examined):
-            result(line)
-        return
-    tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
-    result(toned(tone, harmless(f"{step.file.path}: {_words(step)}")))
-
-
-def _words(step: Done) -> str:
-    subject = f"`{step.file.subject}`"
-    if step.outcome == "would register":
-        return f"would be a new version of {subject}"
-    if step.outcome == "skipped" or step.schema is None:
-        return f"not tried, because an earlier version of {subject} was refused"
-    version = "a new version" if step.schema.version is None else f"version {step.schema.version}"
-    state = "registered as" if step.outcome == "registered" else "was there already:"
-    return f"{state} {version} of {subject}, id {step.schema.schema_id}"
-
-
-def _conclude(done: list[Done], refused: int) -> None:
-    new = sum(step.outcome == "registered" for step in done)
-    unchanged = sum(step.outcome == "unchanged" for step in done)
-    planned = sum(step.outcome == "would register" for step in done)
-    told = [
-        f"{count(new, 'file')} registered" if new else "",
-        f"{count(planned, 'file')} would be registered" if planned else "",
-        f"{unchanged:,} there already" if unchanged else "",
-        f"{refused:,} refused" if refused else "",
-    ]
-    after = "; mend the places above and register again" if refused else ""
-    say(", ".join(filter(None, told)) + after)
+    return run(options)

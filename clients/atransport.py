@@ -1,0 +1,46 @@
+"""Sends calls over httpx2 and awaits their answers: the twin of ``transport.py``."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypeVar
+
+from contractlog.clients.calls import Call
+from contractlog.clients.conversation import Answer, Attempt, Failure, converse
+from contractlog.clients.transport import HttpSide, answer_of
+
+__all__ = ["AsyncTransport"]
+
+T = TypeVar("T")
+
+
+class AsyncTransport(HttpSide):
+    """Sends calls and awaits their answers, in one event loop."""
+
+    def __init__(self, url: str | None, **options: Any) -> None:
+        super().__init__(url, **options)
+        transport = None if self.app is None else self.httpx2.ASGITransport(self.app)
+        self._client = self.httpx2.AsyncClient(timeout=self.timeout, headers=self.headers, transport=transport)
+
+    async def send(self, call: Call[T]) -> T:
+        """Carry a call through and return what it reads."""
+        talk = converse(call, self.urls, self.retries)
+        attempt = next(talk)
+        while True:
+            if attempt.pause:
+                await asyncio.sleep(attempt.pause)
+            try:
+                attempt = talk.send(await self._attempt(call, attempt))
+            except StopIteration as done:
+                result: T = done.value
+                return result
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        await self._client.aclose()
+
+    async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+        try:
+            return answer_of(await self._client.request(**self.request_of(call, attempt)))
+        except self.httpx2.RequestError as error:
+            return self.failure_of(error)
