@@ -1,1 +1,1 @@
-"""Validation of many records at once: Arrow in, codes out; no Spark."""
+"""Columnar validation: Arrow buffers in, one outcome per record out; numpy and pyarrow, no objects, no Spark."""

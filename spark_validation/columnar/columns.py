@@ -1,0 +1,53 @@
+"""Values of conforming records, as one Arrow array per field and type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+__all__ = ["FieldColumn", "Piece", "join"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldColumn:
+    """The values of one field, of one type; a field whose values have several types has several columns."""
+
+    field: str  #: ``legs[].carrier``, ``tags{}``; empty where the record is no more than a value
+    rows: NDArray[np.int64]  #: the row in the batch of each value, ascending; items of an array keep their order
+    values: pa.Array  #: without nulls
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some values of a field, and what puts them in order."""
+
+    field: str
+    rows: NDArray[np.int64]
+    order: NDArray[np.int64]  #: rises with the row, and inside it with the place of the value
+    values: pa.Array
+
+
+def join(pieces: Iterable[Piece]) -> list[FieldColumn]:
+    """Return one column per field and type."""
+    grouped: dict[tuple[str, str], list[Piece]] = defaultdict(list)
+    for piece in pieces:
+        if len(piece.values):
+            grouped[piece.field, str(piece.values.type)].append(piece)
+    return [_joined(field, found) for (field, _), found in sorted(grouped.items())]
+
+
+def _joined(field: str, pieces: list[Piece]) -> FieldColumn:
+    rows, order, values = pieces[0].rows, pieces[0].order, pieces[0].values
+    if len(pieces) > 1:
+        rows = np.concatenate([piece.rows for piece in pieces])
+        order = np.concatenate([piece.order for piece in pieces])
+        values = pa.concat_arrays([piece.values for piece in pieces])
+    if (order[1:] < order[:-1]).any():
+        sorting = np.argsort(order, kind="stable")
+        rows, values = rows[sorting], values.take(pa.array(sorting))
+    return FieldColumn(field, rows, values)

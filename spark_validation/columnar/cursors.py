@@ -1,0 +1,109 @@
+"""Where in the bytes each record of a batch stands, and what was learned about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.spark_validation.columnar.limits import Limits
+from contractlog.spark_validation.columnar.program import Place
+
+__all__ = ["Chunk", "Cursors", "Tally"]
+
+Chunk = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+"""Rows, where their values start, and the integers read there: the value itself, an index, or how many bytes it has."""
+
+
+class Cursors:
+    """A set of records that are read in step; rows ascend, and so do positions."""
+
+    __slots__ = ("end", "pos", "rows")
+
+    def __init__(self, rows: NDArray[np.int64], pos: NDArray[np.int64], end: NDArray[np.int64]) -> None:
+        self.rows = rows
+        self.pos = pos
+        self.end = end
+
+    @property
+    def size(self) -> int:
+        """How many records are in the set."""
+        return self.rows.size
+
+    def pick(self, where: NDArray[np.intp] | NDArray[np.bool_]) -> Cursors:
+        """Return some of the cursors as a set of their own."""
+        return Cursors(self.rows[where], self.pos[where], self.end[where])
+
+    def keep(self, kept: NDArray[np.bool_]) -> None:
+        """Let the others go."""
+        self.rows, self.pos, self.end = self.rows[kept], self.pos[kept], self.end[kept]
+
+    def become(self, other: Cursors) -> None:
+        """Stand where another set stands."""
+        self.rows, self.pos, self.end = other.rows, other.pos, other.end
+
+
+class Tally:
+    """What is known of each record: its outcome, where it failed, and the values found at collected places."""
+
+    __slots__ = ("_numbers", "at", "buffer", "chunks", "codes", "columns", "data", "limits", "places", "where")
+
+    def __init__(self, data: NDArray[np.uint8], records: int, limits: Limits, *, columns: bool) -> None:
+        self.data = data if data.size else np.zeros(1, np.uint8)  # so that clipped reads are possible
+        self.buffer = pa.py_buffer(self.data)
+        self.limits = limits
+        self.columns = columns
+        self.codes = np.zeros(records, np.uint8)
+        self.where = np.full(records, -1, np.int32)  #: index into ``places``
+        self.at = np.zeros(records, np.int64)  #: position of the failure in the data
+        self.places: list[Place] = []
+        self.chunks: dict[Place, list[Chunk]] = {}
+        self._numbers: dict[Place, int] = {}
+
+    def number(self, place: Place) -> int:
+        """Return the index of a place."""
+        number = self._numbers.setdefault(place, len(self.places))
+        if number == len(self.places):
+            self.places.append(place)
+        return number
+
+    def fail(
+        self,
+        place: Place,
+        cursors: Cursors,
+        bad: NDArray[np.bool_],
+        code: Outcome | NDArray[np.uint8],
+        at: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.bool_]:
+        """Give an outcome to some of the cursors and let them go; return which were kept."""
+        rows = cursors.rows[bad]
+        self.codes[rows] = code if isinstance(code, Outcome) else code[bad]
+        self.where[rows] = self.number(place)
+        self.at[rows] = (cursors.pos if at is None else at)[bad]
+        kept = ~bad
+        cursors.keep(kept)
+        return kept
+
+    def fail_one(self, place: Place, row: int, code: Outcome, at: int) -> None:
+        """Give an outcome to one record."""
+        self.codes[row] = code
+        self.where[row] = self.number(place)
+        self.at[row] = at
+
+    def wants(self, place: Place) -> bool:
+        """Whether the values at a place are asked for, as a column or by the rule of a logical type."""
+        return place.node.logical is not None or (self.columns and place.collected)
+
+    def collect(
+        self, place: Place, rows: NDArray[np.int64], starts: NDArray[np.int64], values: NDArray[np.int64]
+    ) -> None:
+        """Keep values for the passes that follow."""
+        self.chunks.setdefault(place, []).append((rows, starts, values))
+
+    def collect_each(self, place: Place, found: Iterable[tuple[int, int, int]]) -> None:
+        """Keep values that were read one by one."""
+        rows, starts, values = (np.array(column, np.int64) for column in zip(*found, strict=True))
+        self.collect(place, rows, starts, values)

@@ -1,0 +1,116 @@
+"""Where in a JSON document a value stands, as its schema sees it: members that the schema names, items, and others.
+
+``tags{}`` is any member that the schema does not name, so that a document with many keys has few fields, and so that
+fields are the same as those of an Avro map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import jsonschema_rs
+
+__all__ = ["Place", "root_place"]
+
+_SAME_VALUE: Final = ("allOf", "anyOf", "oneOf")
+_SAME_VALUE_ONE: Final = ("if", "then", "else")
+_MOST_SCHEMAS: Final = 1000  # that apply to one value
+
+Scoped = tuple[dict[str, Any], jsonschema_rs.Resolver]
+"""A schema, and what its references are resolved by."""
+
+
+class Place:
+    """A path of the value, with all schemas that may apply there."""
+
+    __slots__ = ("_item", "_members", "_named", "_other", "_schemas", "depth", "field", "is_time")
+
+    def __init__(self, path: str, depth: int, schemas: Iterable[Scoped]) -> None:
+        self.field = path
+        self.depth = depth  #: how many objects and arrays are open here
+        self._schemas = list(_applying(schemas))
+        self.is_time = any(schema.get("format") == "date-time" for schema, _ in self._schemas)
+        self._named = {name for schema, _ in self._schemas for name in _dict(schema, "properties")}
+        self._members: dict[str, Place] = {}
+        self._item: Place | None = None
+        self._other: Place | None = None
+
+    def member(self, name: str) -> Place:
+        """Return the place of an object's member."""
+        known = self._members.get(name)
+        if known is not None:
+            return known
+        if name in self._named:
+            path = f"{self.field}.{name}" if self.field else name
+            made = self._members[name] = Place(path, self.depth + 1, self._under("properties", name))
+            return made
+        if self._other is None:
+            words = ("additionalProperties", "unevaluatedProperties")
+            found = [(schema[word], resolver) for schema, resolver in self._schemas for word in words if word in schema]
+            found += [
+                (value, resolver)
+                for schema, resolver in self._schemas
+                for value in _dict(schema, "patternProperties").values()
+            ]
+            self._other = Place(f"{self.field}{{}}", self.depth + 1, found)
+        return self._other
+
+    def item(self) -> Place:
+        """Return the place of an array's items."""
+        if self._item is None:
+            found: list[tuple[Any, jsonschema_rs.Resolver]] = []
+            for schema, resolver in self._schemas:
+                for word in ("items", "prefixItems", "additionalItems", "unevaluatedItems", "contains"):
+                    value = schema.get(word)
+                    found += [(inner, resolver) for inner in (value if isinstance(value, list) else [value])]
+            self._item = Place(f"{self.field}[]", self.depth + 1, found)
+        return self._item
+
+    def path_of(self, steps: Sequence[str | int]) -> str:
+        """Write the path of a value below this place."""
+        place = self
+        for step in steps:
+            place = place.item() if isinstance(step, int) else place.member(step)
+        return place.field
+
+    def _under(self, word: str, name: str) -> Iterator[Scoped]:
+        for schema, resolver in self._schemas:
+            members = _dict(schema, word)
+            if name in members:
+                yield members[name], resolver
+
+
+def root_place(schema: Any, resolver: jsonschema_rs.Resolver) -> Place:
+    """Return the place of a whole document."""
+    return Place("", 0, [(schema, resolver)])
+
+
+def _dict(schema: dict[str, Any], word: str) -> dict[str, Any]:
+    value = schema.get(word)
+    return value if isinstance(value, dict) else {}
+
+
+def _applying(schemas: Iterable[Scoped]) -> Iterator[Scoped]:
+    """Yield the schemas and all others that speak of the same value, each once."""
+    waiting: list[tuple[Any, jsonschema_rs.Resolver]] = list(schemas)
+    referred: set[tuple[str, str]] = set()
+    for _ in range(_MOST_SCHEMAS):
+        if not waiting:
+            return
+        schema, resolver = waiting.pop()
+        if not isinstance(schema, dict):
+            continue
+        yield schema, resolver
+        reference = schema.get("$ref")
+        if isinstance(reference, str) and (resolver.base_uri, reference) not in referred:
+            referred.add((resolver.base_uri, reference))
+            try:
+                found = resolver.lookup(reference)
+            except jsonschema_rs.ReferencingError:
+                continue
+            waiting.append((found.contents, found.resolver))
+        for word in _SAME_VALUE:
+            inner = schema.get(word)
+            waiting += [(one, resolver) for one in inner] if isinstance(inner, list) else []
+        waiting += [(schema[word], resolver) for word in _SAME_VALUE_ONE if word in schema]

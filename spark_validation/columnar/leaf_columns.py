@@ -1,0 +1,116 @@
+"""From positions in the batch's bytes to Arrow arrays: values are copied by numpy and Arrow, none becomes an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.spark_validation.columnar.columns import Piece
+from contractlog.spark_validation.columnar.cursors import Chunk, Tally
+from contractlog.spark_validation.columnar.logical import as_integers
+from contractlog.spark_validation.columnar.program import Kind, Logical, Place
+from contractlog.spark_validation.columnar.texts import gather
+
+__all__ = ["pieces"]
+
+_TIMESTAMP: Final = pa.timestamp("us", "UTC")
+_WIDEST_DECIMAL: Final = 76
+_WORD: Final = 8
+_MILLIS: Final = 1000
+_MOST_MILLIS: Final = np.iinfo(np.int64).max // _MILLIS
+
+
+def pieces(tally: Tally) -> Iterator[Piece]:
+    """Yield the values that conforming records have at each collected place."""
+    broken = tally.codes != Outcome.CONFORMS
+    for place, chunks in tally.chunks.items():
+        if not place.collected:
+            continue
+        rows, starts, values = _together(chunks)
+        if broken.any():
+            kept = ~broken[rows]
+            rows, starts, values = rows[kept], starts[kept], values[kept]
+        if place.node.logical is not None and place.node.logical.name == "timestamp-millis":
+            kept = np.abs(values) <= _MOST_MILLIS  # what microseconds cannot hold is left out
+            rows, starts, values = rows[kept], starts[kept], values[kept]
+        if rows.size:
+            yield Piece(place.field, rows, starts, _array(tally, place, starts, values))
+
+
+def _together(chunks: list[Chunk]) -> Chunk:
+    if len(chunks) == 1:
+        return chunks[0]
+    rows, starts, values = (np.concatenate(part) for part in zip(*chunks, strict=True))
+    sorting = np.argsort(starts, kind="stable")
+    return rows[sorting], starts[sorting], values[sorting]
+
+
+def _array(tally: Tally, place: Place, starts: NDArray[np.int64], values: NDArray[np.int64]) -> pa.Array:
+    node = place.node
+    if node.logical is not None:
+        made = _logical(tally, node.logical, starts, values)
+        if made is not None:
+            return made
+    match node.kind:
+        case Kind.BOOLEAN:
+            return pa.array(values.astype(np.bool_))
+        case Kind.INT | Kind.LONG:
+            return pa.array(values)
+        case Kind.FLOAT:
+            return pa.array(_words(tally, starts, 4).view("<f4")[:, 0].astype(np.float64))
+        case Kind.DOUBLE:
+            return pa.array(_words(tally, starts, 8).view("<f8")[:, 0])
+        case Kind.ENUM:
+            return pa.DictionaryArray.from_arrays(pa.array(values), pa.array(node.symbols, pa.string())).cast(
+                pa.string()
+            )
+        case Kind.STRING:
+            return _small(gather(tally.buffer, starts, values), pa.string())
+        case _:
+            return _small(gather(tally.buffer, starts, values), pa.binary())
+
+
+def _logical(tally: Tally, logical: Logical, starts: NDArray[np.int64], values: NDArray[np.int64]) -> pa.Array | None:
+    """Return values of a logical type that Arrow has too."""
+    match logical.name:
+        case "timestamp-micros":
+            return pa.array(values).cast(_TIMESTAMP)
+        case "timestamp-millis":
+            return pa.array(values * _MILLIS).cast(_TIMESTAMP)
+        case "timestamp-nanos":
+            return pa.array(values // _MILLIS).cast(_TIMESTAMP)
+        case "date":
+            return pa.array(values.astype(np.int32)).cast(pa.date32())
+        case "decimal" if logical.precision <= _WIDEST_DECIMAL:
+            return _decimals(tally, logical, starts, values)
+    return None
+
+
+def _decimals(tally: Tally, logical: Logical, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.Array:
+    """Return two's complement numbers as decimals: their lowest bytes, extended by their sign."""
+    wide = pa.decimal128 if logical.precision <= pa.decimal128(38).precision else pa.decimal256
+    kind = wide(logical.precision, logical.scale)
+    width = kind.bit_width // 8
+    from_end = np.arange(width)
+    at = (starts + lengths)[:, None] - 1 - from_end
+    sign = np.where(tally.data.take(starts, mode="clip") >= 0x80, np.uint8(0xFF), np.uint8(0))  # noqa: PLR2004
+    little = np.where(from_end < lengths[:, None], tally.data.take(at, mode="clip"), sign[:, None])
+    return pa.Array.from_buffers(kind, starts.size, [None, pa.py_buffer(np.ascontiguousarray(little))])
+
+
+def _words(tally: Tally, starts: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
+    return np.lib.stride_tricks.sliding_window_view(tally.data, size)[starts]
+
+
+def _small(values: pa.LargeBinaryArray, kind: pa.DataType) -> pa.Array:
+    """Return the values with offsets of 32 bits; a batch's bytes fit, or the large type stays."""
+    large = pa.large_string() if pa.types.is_string(kind) else pa.large_binary()
+    _, offsets, content = values.buffers()
+    same = pa.Array.from_buffers(large, len(values), [None, offsets, content])
+    return pc.cast(same, kind) if len(values) == 0 or values.nbytes < np.iinfo(np.int32).max else same

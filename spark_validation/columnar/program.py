@@ -1,0 +1,124 @@
+"""An Avro schema as the walkers see it: nodes know what to read, places know where in the schema and the value they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Final
+
+__all__ = ["CONTAINERS", "Kind", "Logical", "Node", "Place", "Program"]
+
+
+class Kind(IntEnum):
+    """What is read at a node."""
+
+    NULL = 0
+    BOOLEAN = 1
+    INT = 2
+    LONG = 3
+    FLOAT = 4
+    DOUBLE = 5
+    BYTES = 6
+    STRING = 7
+    FIXED = 8
+    ENUM = 9
+    ARRAY = 10
+    MAP = 11
+    UNION = 12
+    RECORD = 13
+
+
+CONTAINERS: Final = frozenset({Kind.ARRAY, Kind.MAP, Kind.UNION, Kind.RECORD})
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """A logical type whose rule or column type differs from that of the bytes below it."""
+
+    name: str  #: as the specification writes it
+    precision: int = 0  #: of ``decimal``
+    scale: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of the schema, once for each place in its text; uses of a named type share the node of its definition."""
+
+    kind: Kind
+    pointer: str  #: JSON Pointer into the schema's text
+    size: int = 0  #: bytes of a value, where every value has the same
+    logical: Logical | None = None
+    symbols: tuple[str, ...] = ()  #: of an enum
+    names: tuple[str, ...] = ()  #: of a record's fields
+    children: list[Node] = field(default_factory=list)  #: fields' types, branches, items, or a map's keys and values
+    empty: bool = False  #: every value takes no bytes at all
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """A schema, ready to be walked; grows the places that data reaches."""
+
+    root: Place
+    limit: int  #: how many places are remembered
+    grown: int = 1
+
+    @classmethod
+    def of(cls, node: Node, limit: int) -> Program:
+        """Return the program that starts at a node."""
+        root = Place(node, "", 1, frozenset(), collected=True)
+        program = cls(root, limit)
+        root.program = program
+        return program
+
+
+class Place:
+    """A node as reached along one path of the value; a recursive schema has as many as its data goes deep."""
+
+    __slots__ = ("_children", "_open", "collected", "depth", "field", "node", "program")
+
+    program: Program
+
+    def __init__(self, node: Node, path: str, depth: int, opened: frozenset[Node], *, collected: bool) -> None:
+        self.node = node
+        self.field = path  #: the value's path, as ``legs[].carrier``
+        self.depth = depth  #: how many containers are open once this one is
+        self.collected = collected  #: whether leaves below become columns: not past a recursion
+        self._open = opened
+        self._children: list[Place | None] | None = None
+
+    def child(self, index: int) -> Place:
+        """Return the place of a field, a branch, the items, or a map's keys (0) and values (1)."""
+        if self._children is None:
+            self._children = [None] * len(self.node.children)
+        known = self._children[index]
+        if known is not None:
+            return known
+        made = self._grow(index)
+        if self.program.grown < self.program.limit:
+            self.program.grown += 1
+            self._children[index] = made
+        return made
+
+    def _grow(self, index: int) -> Place:
+        node = self.node.children[index]
+        path, depth, opened = self.field, self.depth + 1, self._open
+        match self.node.kind:
+            case Kind.RECORD:
+                name = self.node.names[index]
+                path = f"{path}.{name}" if path else name
+                opened = opened | {self.node}
+            case Kind.ARRAY:
+                path += "[]"
+            case Kind.MAP:
+                path += "{}"
+            case _:
+                depth -= 1
+        within = self.program.grown < self.program.limit
+        key = self.node.kind is Kind.MAP and index == 0
+        collected = self.collected and within and not key and node not in opened
+        made = Place(node, path, depth, opened, collected=collected)
+        made.program = self.program
+        return made
+
+    def __repr__(self) -> str:
+        return f"<{self.node.kind.name} {self.node.pointer!r} {self.field!r}>"

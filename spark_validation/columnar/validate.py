@@ -1,0 +1,109 @@
+"""A column of framed records in, one outcome per record out: the public face of columnar validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import RegisteredSchema, SchemaType
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.spark_validation.columnar.avro import AvroValidator
+from contractlog.spark_validation.columnar.columns import FieldColumn, Piece, join
+from contractlog.spark_validation.columnar.frames import read_frames
+from contractlog.spark_validation.columnar.json_schema import JsonValidator
+from contractlog.spark_validation.columnar.judged import Judged, Validator
+from contractlog.spark_validation.columnar.limits import Limits
+
+__all__ = ["Checked", "FieldColumn", "Limits", "Validator", "check_part", "prepare"]
+
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_LIMITS: Final = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is known of each record of a column."""
+
+    codes: NDArray[np.uint8]  #: ``Outcome`` numbers
+    schema_ids: NDArray[np.int32]  #: 0 where the record carries none
+    places: NDArray[np.int32]  #: index into ``places_table``; -1 for none, or for a record as a whole
+    places_table: list[tuple[str, str]]  #: JSON Pointer into the schema's text, and the value's path
+    details: dict[int, str]  #: row -> sentence; violating rows only
+    columns: list[FieldColumn]  #: of conforming rows, where columns were asked for
+
+
+def prepare(
+    schema: RegisteredSchema, referenced: Mapping[str, str] = _NOTHING, *, limits: Limits = _LIMITS
+) -> Validator:
+    """Return what holds records against a schema; keep it, one per schema id.
+
+    Args:
+        schema: as the registry has it.
+        referenced: name of every schema leaned on, directly or not, to its text; those that lean on nothing come first.
+        limits: how far a record is followed.
+
+    Raises:
+        InvalidSchema: the text cannot be read, or leans on something that was not given.
+    """
+    parsed = parse(schema.draft, referenced, strict=False)
+    if schema.type is SchemaType.JSON:
+        return JsonValidator(parsed.root, referenced, limits)
+    return AvroValidator(parsed.root, limits)
+
+
+def check_part(
+    bodies: pa.BinaryArray | pa.LargeBinaryArray,
+    known: Mapping[int, Validator],
+    allowed: frozenset[int] | None,
+    *,
+    columns: bool,
+) -> Checked:
+    """Judge each record of a column: the first outcome that holds.
+
+    Args:
+        bodies: keys or values as the log has them, frames included; nulls are tombstones.
+        known: what each schema id that the registry knows stands for.
+        allowed: the ids of the part's subject; None where ``WRONG_SUBJECT`` is not asked.
+        columns: whether the values of conforming records are wanted as columns.
+    """
+    frames = read_frames(bodies)
+    codes = np.full(len(bodies), Outcome.NOT_FRAMED, np.uint8)
+    codes[frames.null] = Outcome.TOMBSTONE
+    checked = Checked(codes, frames.schema_ids, np.full(len(bodies), -1, np.int32), [], {}, [])
+    pieces: list[Piece] = []
+    for row in np.flatnonzero(~frames.framed & ~frames.null).tolist():
+        checked.details[row] = "the record does not start with magic byte 0 and a schema id"
+    for schema_id, rows in frames.by_schema():
+        if schema_id not in known:
+            _refuse(checked, rows, Outcome.UNKNOWN_SCHEMA_ID, f"the registry has no schema {schema_id}")
+        elif allowed is not None and schema_id not in allowed:
+            _refuse(
+                checked, rows, Outcome.WRONG_SUBJECT, f"schema {schema_id} is of no version of this topic's subject"
+            )
+        else:
+            judged = known[schema_id].judge(frames.data, frames.starts[rows], frames.ends[rows], columns=columns)
+            pieces += _take_in(checked, rows, judged)
+    checked.columns.extend(join(pieces))
+    return checked
+
+
+def _refuse(checked: Checked, rows: NDArray[np.intp], outcome: Outcome, sentence: str) -> None:
+    checked.codes[rows] = outcome
+    checked.details.update(dict.fromkeys(rows.tolist(), sentence))
+
+
+def _take_in(checked: Checked, rows: NDArray[np.intp], judged: Judged) -> list[Piece]:
+    """Take over what was said of some rows; return their values, by row of the column."""
+    checked.codes[rows] = judged.codes
+    placed = judged.places >= 0
+    checked.places[rows[placed]] = judged.places[placed] + len(checked.places_table)
+    checked.places_table.extend(judged.table)
+    checked.details.update((int(rows[record]), sentence) for record, sentence in judged.details.items())
+    return [Piece(piece.field, rows[piece.rows], piece.order, piece.values) for piece in judged.pieces]

@@ -1,0 +1,84 @@
+"""Variable-length integers of many records at once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contractlog.contracts.observed.outcomes import Outcome
+
+__all__ = ["INT_BYTES", "LONG_BYTES", "read_varints"]
+
+INT_BYTES: Final = 5
+LONG_BYTES: Final = 10
+
+_MORE: Final = 0x80
+_GROUP: Final = 7
+_LAST_OF_INT: Final = 0x0F  # what the fifth byte may add to 28 bits
+_LAST_OF_LONG: Final = 0x01  # what the tenth byte may add to 63 bits
+_ONE_BYTE: Final = np.array([(n >> 1) ^ -(n & 1) for n in range(_MORE)], np.int64)
+
+
+def read_varints(
+    data: NDArray[np.uint8], pos: NDArray[np.int64], end: NDArray[np.int64], longest: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8] | None]:
+    """Read one zigzag integer at each position.
+
+    Args:
+        data: all bytes; not empty.
+        pos: where each integer starts.
+        end: where each record ends.
+        longest: ``INT_BYTES`` or ``LONG_BYTES``.
+
+    Returns:
+        The integers, the positions after them, and an outcome for each, or None when all can be read.
+    """
+    byte = data.take(pos, mode="clip")
+    after = pos + 1
+    long = byte >= _MORE
+    codes: NDArray[np.uint8] | None = None
+    if not long.any():
+        values = _ONE_BYTE.take(byte)
+    else:
+        raw = byte.astype(np.uint64)
+        raw &= np.uint64(_MORE - 1)
+        codes = _read_rest(data, raw, after, np.flatnonzero(long), longest)
+        values = (raw >> np.uint64(1)).view(np.int64) ^ -(raw & np.uint64(1)).view(np.int64)
+    short = after > end
+    if short.any():
+        codes = np.zeros(pos.size, np.uint8) if codes is None else codes
+        codes[short] = Outcome.TRUNCATED
+    return values, after, codes
+
+
+def _read_rest(
+    data: NDArray[np.uint8], raw: NDArray[np.uint64], after: NDArray[np.int64], going: NDArray[np.intp], longest: int
+) -> NDArray[np.uint8] | None:
+    """Read the bytes after the first, in place."""
+    for nth in range(1, longest):
+        at = after[going]
+        byte = data.take(at, mode="clip")
+        after[going] = at + 1
+        raw[going] |= (byte & np.uint8(_MORE - 1)).astype(np.uint64) << np.uint64(nth * _GROUP)
+        if nth == longest - 1:
+            return _judge_last(byte, going, raw.size, longest)
+        more = byte >= _MORE
+        if not more.all():
+            going = going[more]
+            if not going.size:
+                break
+    return None
+
+
+def _judge_last(byte: NDArray[np.uint8], going: NDArray[np.intp], size: int, longest: int) -> NDArray[np.uint8] | None:
+    """Say what the last possible byte makes of its integer."""
+    most = _LAST_OF_INT if longest == INT_BYTES else _LAST_OF_LONG
+    over = byte > most
+    if not over.any():
+        return None
+    codes = np.zeros(size, np.uint8)
+    codes[going[over]] = Outcome.INT_OUT_OF_RANGE if longest == INT_BYTES else Outcome.BAD_VARINT
+    codes[going[byte >= _MORE]] = Outcome.BAD_VARINT
+    return codes
