@@ -18,9 +18,10 @@ class Finding:
     writer_at: str  #: JSON Pointer into the writer; where the reader looked
     detail: str  #: for people; nothing may parse it
     message: str = (
-        ""  #: the reference's own text, its two slots filled with reader and writer as ``{reader}``, ``{writer}``
+        ""  #: the reference's own text: a format text with the slots ``{reader}`` and ``{writer}``, all else escaped
     )
     mend: str = ""  #: what would remove this finding, as a sentence for the author of the candidate
+    mend_writer: str = ""  #: the same where the candidate is the writer; ``judge`` puts it into ``mend``
 
 
 @dataclass(frozen=True, slots=True)

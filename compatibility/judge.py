@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from contractlog.compatibility.finding import Comparison, Finding, Verdict
@@ -62,4 +62,11 @@ def _findings(candidate: ParsedSchema, earlier: ParsedSchema, direction: Directi
     if candidate.type is not earlier.type:
         return (DIFFERENT_TYPE,)
     reader, writer = (candidate, earlier) if direction is Direction.BACKWARD else (earlier, candidate)
-    return tuple(check(reader, writer))
+    return tuple(_addressed(finding, direction) for finding in check(reader, writer))
+
+
+def _addressed(finding: Finding, direction: Direction) -> Finding:
+    """Tell the author of the candidate, on whichever side it stands, what to mend."""
+    if direction is Direction.BACKWARD or not finding.mend_writer:
+        return finding
+    return replace(finding, mend=finding.mend_writer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contractlog.compatibility.avro.canonical import canonical_text, normalized_text
+from contractlog.compatibility.avro.checks import compare
 from contractlog.compatibility.avro.parse import parse_avro
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
@@ -25,4 +26,4 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
 
 def check(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
     """Yield every reason why the reader cannot follow the writer."""
-    raise NotImplementedError
+    return compare(reader.root, writer.root)

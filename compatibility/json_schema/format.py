@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
+from contractlog.compatibility.checks import JSON_ENGINE_MISSING
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_schema.parse import parse_json_schema
 from contractlog.compatibility.json_text import Number, write
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+
+_NOT_COMPARED: Final = Finding(
+    JSON_ENGINE_MISSING.id,
+    "",
+    "",
+    "the JSON schema was changed, and this release cannot say yet whether a changed JSON schema is compatible",
+    "The JSON schema was changed, and this release cannot compare JSON schemas yet; "
+    "level NONE admits the change without a check",
+    "set the subject's level to NONE for this change, once you know that it is safe",
+)
 
 
 def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
@@ -28,7 +40,8 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
 
 def check(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
     """Yield every reason why the reader cannot follow the writer: any change, until this format has an engine."""
-    raise NotImplementedError
+    if reader.normalized != writer.normalized:
+        yield _NOT_COMPARED
 
 
 def _exact(number: Number) -> str:

@@ -113,11 +113,11 @@ def _check_against_draft(contents: Any, draft: Draft) -> None:
 
 
 def _find_references(contents: Any, draft: Draft, leaned_on: Mapping[str, Any]) -> None:
-    root: Resource[Any] = Resource(contents, draft.specification)
+    root: Resource[Any] = draft.specification.create_resource(contents)
     base = root.id() or ""
     resources = [(base, root)]
     for name, other in leaned_on.items():
-        resource: Resource[Any] = Resource(other, draft_of(other).specification)
+        resource: Resource[Any] = draft_of(other).specification.create_resource(other)
         resources += [(uri, resource) for uri in {name, f"./{name}", urljoin(base, name), resource.id() or name}]
     try:
         registry: Registry[Any] = Registry().with_resources(resources).crawl()

@@ -1,0 +1,186 @@
+"""What an Avro reader needs of a writer: one plain function for each kind of pair.
+
+The rules are the reference's: names compare without their namespace, or by an alias of the reader; numbers widen;
+strings and bytes read each other; a default fills what the writer lacks; logical types are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from contractlog.compatibility.avro import wording
+from contractlog.compatibility.avro.nodes import (
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Named,
+    Node,
+    Primitive,
+    Record,
+    Schema,
+    Union,
+    short_name,
+)
+from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.walk import STEP_LIMIT, Because, Into, Walk
+
+__all__ = ["READS", "compare"]
+
+READS: Final = {
+    "long": frozenset({"int"}),
+    "float": frozenset({"int", "long"}),
+    "double": frozenset({"int", "long", "float"}),
+    "string": frozenset({"bytes"}),
+    "bytes": frozenset({"string"}),
+}  #: what a primitive reads besides itself
+
+Found = Iterator[Finding | Into[Node] | Because[Node]]
+
+
+def compare(reader: Schema, writer: Schema, *, limit: int = STEP_LIMIT) -> Iterator[Finding]:
+    """Yield every reason why the reader cannot follow the writer."""
+    comparison = _Comparison(reader, writer)
+    walk = Walk[Node](comparison.checks, _same, limit)
+    return walk.findings(reader.resolve(reader.root), writer.resolve(writer.root))
+
+
+class _Comparison:
+    """The two schemas, whose tables of types resolve the names on the way."""
+
+    def __init__(self, reader: Schema, writer: Schema) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.indexes: dict[Union, dict[tuple[str, str], list[Node]]] = {}
+
+    def into(self, reader: Node, writer: Node, *tokens: str | int) -> Into[Node]:
+        return Into(self.reader.resolve(reader), self.writer.resolve(writer), tokens)
+
+    def checks(self, walk: Walk[Node], reader: Node, writer: Node) -> Found:  # noqa: PLR0911 - one for each kind of pair
+        """Choose the checks for a pair."""
+        match reader, writer:
+            case _, Union():
+                return self.branches(reader, writer)
+            case Union(), _:
+                return self.branch(walk, reader, writer)
+            case Record(), Record():
+                return self.record(walk, reader, writer)
+            case Enum(), Enum():
+                return self.enum(walk, reader, writer)
+            case Fixed(), Fixed():
+                return self.fixed(walk, reader, writer)
+            case Array(), Array():
+                return iter((self.into(reader.items, writer.items, "items"),))
+            case Map(), Map():
+                return iter((self.into(reader.values, writer.values, "values"),))
+            case _:
+                return kinds(walk, reader, writer)
+
+    def branches(self, reader: Node, writer: Union) -> Found:
+        """Every branch that the writer may write is read."""
+        for index, branch in enumerate(writer.branches):
+            yield self.into(reader, branch, index)
+
+    def branch(self, walk: Walk[Node], reader: Union, writer: Node) -> Found:
+        """One branch of the reader reads what is written."""
+        candidates = [branch for branch in self.candidates(reader, writer) if _may_read(branch, writer)]
+        if any(walk.reads(branch, writer) for branch in candidates):
+            return
+        finding = wording.union_branch_missing(walk.path(), reader, writer)
+        meant = next((branch for branch in candidates if branch.kind == writer.kind), None)
+        yield finding if meant is None else Because(finding, self.into(meant, writer))
+
+    def candidates(self, reader: Union, writer: Node) -> list[Node]:
+        """Return the branches that can come into question, without looking at each one for each writer."""
+        index = self.indexes.get(reader)
+        if index is None:
+            index = self.indexes[reader] = {}
+            for branch in map(self.reader.resolve, reader.branches):
+                for key in _keys(branch):
+                    index.setdefault(key, []).append(branch)
+        if isinstance(writer, Named):
+            by_name, by_alias = (
+                index.get(key, []) for key in (("name", short_name(writer.name)), ("alias", writer.name))
+            )
+            return by_name + [branch for branch in by_alias if branch not in by_name]
+        return index.get(("", ""), [])
+
+    def record(self, walk: Walk[Node], reader: Record, writer: Record) -> Found:
+        """The name is known, and every reader field is found in the writer, by name or alias, or has a default."""
+        yield from names(walk, reader, writer)
+        written = {field.name: field for field in writer.fields}
+        for index, field in enumerate(reader.fields):
+            matches = [written[name] for name in dict.fromkeys((field.name, *field.aliases)) if name in written]
+            if len(matches) > 1:
+                yield wording.field_ambiguous(walk.path("fields", index), field, writer, matches)
+            elif matches:
+                yield self.into(field.type, matches[0].type, "fields", index, "type")
+            elif not field.has_default:
+                yield self.unfilled(walk, index, field, writer)
+
+    def unfilled(self, walk: Walk[Node], index: int, field: Field, writer: Record) -> Finding:
+        """The reference's message for an enum with a default of its own names its type instead."""
+        node = self.reader.resolve(field.type)
+        by_type = isinstance(node, Enum) and node.default is not None
+        path = walk.path("fields", index, "type") if by_type else walk.path("fields", index)
+        return wording.field_default_missing(path, field, node, writer, by_type=by_type)
+
+    def enum(self, walk: Walk[Node], reader: Enum, writer: Enum) -> Found:
+        """The name is known, and so is every symbol, or a default stands for the unknown ones."""
+        yield from names(walk, reader, writer)
+        unknown = set(writer.symbols).difference(reader.symbols)
+        if unknown and reader.default is None:
+            yield wording.enum_symbols_missing(walk.path("symbols"), reader, writer, sorted(unknown))
+
+    def fixed(self, walk: Walk[Node], reader: Fixed, writer: Fixed) -> Found:
+        """The name is known, and the size is the same."""
+        yield from names(walk, reader, writer)
+        if reader.size != writer.size:
+            yield wording.fixed_size_changed(walk.path("size"), reader, writer)
+
+
+def names(walk: Walk[Node], reader: Named, writer: Named) -> Iterator[Finding]:
+    """The names are the same but for the namespace, or the reader has the writer's as an alias."""
+    if not _names_match(reader, writer):
+        yield wording.name_changed(walk.path("name"), reader, writer)
+
+
+def kinds(walk: Walk[Node], reader: Node, writer: Node) -> Iterator[Finding]:
+    """The types are the same, or the reader's is a wider one."""
+    if not _reads_kind(reader, writer):
+        wider = sorted(name for name, narrower in READS.items() if writer.kind.lower() in narrower)
+        narrower = sorted(READS.get(reader.kind.lower(), ()))
+        yield wording.type_changed(walk.path(), reader, writer, wider, narrower)
+
+
+def _reads_kind(reader: Node, writer: Node) -> bool:
+    return reader.kind == writer.kind or writer.kind.lower() in READS.get(reader.kind.lower(), ())
+
+
+def _may_read(reader: Node, writer: Node) -> bool:
+    return _names_match(reader, writer) if isinstance(reader, Named) else _reads_kind(reader, writer)
+
+
+def _names_match(reader: Node, writer: Node) -> bool:
+    return (
+        isinstance(reader, Named)
+        and isinstance(writer, Named)
+        and reader.kind == writer.kind
+        and (short_name(reader.name) == short_name(writer.name) or writer.name in reader.aliases)
+    )
+
+
+def _keys(branch: Node) -> Iterator[tuple[str, str]]:
+    """Yield the keys under which a union's index holds a branch."""
+    if not isinstance(branch, Named):
+        yield "", ""
+        return
+    yield "name", short_name(branch.name)
+    for alias in branch.aliases:
+        yield "alias", alias
+
+
+def _same(reader: Node, writer: Node) -> bool:
+    return reader is writer or (isinstance(reader, Primitive) and reader.kind == writer.kind)

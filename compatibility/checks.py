@@ -1,0 +1,150 @@
+"""The catalogue of checks: every id that a finding can carry, what it means, and an example of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = [
+    "AVRO_ENUM_SYMBOLS_MISSING",
+    "AVRO_FIELD_AMBIGUOUS",
+    "AVRO_FIELD_DEFAULT_MISSING",
+    "AVRO_FIXED_SIZE_CHANGED",
+    "AVRO_NAME_CHANGED",
+    "AVRO_TYPE_CHANGED",
+    "AVRO_UNION_BRANCH_MISSING",
+    "CATALOGUE",
+    "JSON_ENGINE_MISSING",
+    "SCHEMA_TYPE_CHANGED",
+    "WORK_LIMIT_EXCEEDED",
+    "CheckSpec",
+    "Example",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A reader and a writer, as schema texts."""
+
+    reader: str
+    writer: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSpec:
+    """A check: its id never changes its meaning; the words may."""
+
+    id: str
+    title: str
+    explanation: str
+    bad: Example | None = None  #: has this finding, and no other
+    good: Example | None = None  #: the same intent without any finding
+
+
+AVRO_NAME_CHANGED: Final = CheckSpec(
+    "AVRO_NAME_CHANGED",
+    "A record, enum or fixed has another name",
+    "Names are compared without their namespace. A reader that renames a type needs the writer's full name as an "
+    "alias.",
+    Example('{"type":"fixed","name":"Tail","size":6}', '{"type":"fixed","name":"TailNumber","size":6}'),
+    Example(
+        '{"type":"fixed","name":"Tail","size":6,"aliases":["TailNumber"]}',
+        '{"type":"fixed","name":"TailNumber","size":6}',
+    ),
+)
+AVRO_FIXED_SIZE_CHANGED: Final = CheckSpec(
+    "AVRO_FIXED_SIZE_CHANGED",
+    "A fixed has another size",
+    "Fixed values carry no length, so reader and writer must agree on it.",
+    Example('{"type":"fixed","name":"Hash","size":32}', '{"type":"fixed","name":"Hash","size":16}'),
+    Example('{"type":"fixed","name":"Hash","size":16}', '{"type":"fixed","name":"Hash","size":16}'),
+)
+AVRO_ENUM_SYMBOLS_MISSING: Final = CheckSpec(
+    "AVRO_ENUM_SYMBOLS_MISSING",
+    "The reader's enum lacks symbols of the writer's",
+    "An unknown symbol cannot be read, unless the reader's enum itself has a default. A default of the field does not "
+    "help.",
+    Example(
+        '{"type":"enum","name":"Origin","symbols":["EWR"]}', '{"type":"enum","name":"Origin","symbols":["EWR","JFK"]}'
+    ),
+    Example(
+        '{"type":"enum","name":"Origin","symbols":["EWR","OTHER"],"default":"OTHER"}',
+        '{"type":"enum","name":"Origin","symbols":["EWR","JFK"]}',
+    ),
+)
+AVRO_FIELD_DEFAULT_MISSING: Final = CheckSpec(
+    "AVRO_FIELD_DEFAULT_MISSING",
+    "The writer lacks a field for which the reader has no default",
+    "A reader fills what the writer lacks with the field's default. Without one the record cannot be read.",
+    Example(
+        '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"string"}]}',
+        '{"type":"record","name":"Flight","fields":[]}',
+    ),
+    Example(
+        '{"type":"record","name":"Flight","fields":[{"name":"gate","type":["null","string"],"default":null}]}',
+        '{"type":"record","name":"Flight","fields":[]}',
+    ),
+)
+AVRO_FIELD_AMBIGUOUS: Final = CheckSpec(
+    "AVRO_FIELD_AMBIGUOUS",
+    "A reader field is several fields of the writer",
+    "By its name and its aliases a reader field may stand for one field of the writer, not for two.",
+    Example(
+        '{"type":"record","name":"Flight","fields":[{"name":"gate","aliases":["stand"],"type":"int"}]}',
+        '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"int"},{"name":"stand","type":"int"}]}',
+    ),
+    Example(
+        '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"int"}]}',
+        '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"int"},{"name":"stand","type":"int"}]}',
+    ),
+)
+AVRO_TYPE_CHANGED: Final = CheckSpec(
+    "AVRO_TYPE_CHANGED",
+    "The reader's type cannot read the writer's",
+    "A reader widens int to long, float and double, long to float and double, float to double, and reads string and "
+    "bytes as each other. Every other change of type is refused.",
+    Example('"int"', '"long"'),
+    Example('"long"', '"int"'),
+)
+AVRO_UNION_BRANCH_MISSING: Final = CheckSpec(
+    "AVRO_UNION_BRANCH_MISSING",
+    "The reader's union has no branch for what is written",
+    "Every type that the writer may write needs a branch of the reader that reads it. Where a branch of the same name "
+    "exists, its own findings stand in place of this one.",
+    Example('["null","int"]', '["null","string"]'),
+    Example('["null","int","string"]', '["null","string"]'),
+)
+JSON_ENGINE_MISSING: Final = CheckSpec(
+    "JSON_ENGINE_MISSING",
+    "JSON schemas are not compared yet",
+    "This release stores and validates JSON schemas, but cannot say whether a changed one is compatible. At level NONE "
+    "the change is admitted.",
+    Example('{"type":"object","title":"a"}', '{"type":"object"}'),
+    Example('{"type":"object"}', '{ "type": "object" }'),
+)
+SCHEMA_TYPE_CHANGED: Final = CheckSpec(
+    "SCHEMA_TYPE_CHANGED",
+    "The earlier version is of another schema type",
+    "Avro, JSON and Protobuf schemas cannot follow each other under one subject.",
+)
+WORK_LIMIT_EXCEEDED: Final = CheckSpec(
+    "WORK_LIMIT_EXCEEDED",
+    "The schemas are too complex to compare",
+    "Comparing is counted in steps. What is not decided within the limit counts as incompatible.",
+)
+
+CATALOGUE: Final = {
+    check.id: check
+    for check in (
+        AVRO_ENUM_SYMBOLS_MISSING,
+        AVRO_FIELD_AMBIGUOUS,
+        AVRO_FIELD_DEFAULT_MISSING,
+        AVRO_FIXED_SIZE_CHANGED,
+        AVRO_NAME_CHANGED,
+        AVRO_TYPE_CHANGED,
+        AVRO_UNION_BRANCH_MISSING,
+        JSON_ENGINE_MISSING,
+        SCHEMA_TYPE_CHANGED,
+        WORK_LIMIT_EXCEEDED,
+    )
+}

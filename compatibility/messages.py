@@ -1,0 +1,53 @@
+"""The texts in which the reference tells a verdict: the list of ``verbose=true``, and the details of a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from contractlog.compatibility.checks import SCHEMA_TYPE_CHANGED
+from contractlog.compatibility.finding import Comparison, Verdict
+from contractlog.compatibility.level import Direction
+
+__all__ = ["details", "messages"]
+
+_MAX_SCHEMA: Final = 10 * 1024
+_SIDES: Final = {
+    Direction.BACKWARD: {"reader": "new", "writer": "old"},
+    Direction.FORWARD: {"reader": "old", "writer": "new"},
+}
+
+
+def messages(verdict: Verdict, *, validate_fields: bool = False) -> list[str]:
+    """Return the reference's list for a verdict; empty for a compatible one.
+
+    One text for each difference, then the earlier version and its schema (after the backward part alone where both
+    directions were asked), then the settings.
+    """
+    if verdict.compatible:
+        return []
+    told = [text for comparison in verdict.comparisons for text in _told(comparison, verdict)]
+    return [*told, f"{{validateFields: '{str(validate_fields).lower()}', compatibility: '{verdict.level}'}}"]
+
+
+def details(verdict: Verdict, *, validate_fields: bool = False) -> str:
+    """Return the same list as it stands in the message of a refused registration."""
+    return f"[{', '.join(messages(verdict, validate_fields=validate_fields))}]"
+
+
+def _told(comparison: Comparison, verdict: Verdict) -> Iterator[str]:
+    sides = _SIDES[comparison.direction]
+    yield from (finding.message.format(**sides) for finding in comparison.findings if finding.message)
+    last = comparison.direction is verdict.level.directions[-1]
+    if last and comparison.findings[0].check != SCHEMA_TYPE_CHANGED.id:
+        yield from _earlier(comparison)
+
+
+def _earlier(comparison: Comparison) -> Iterator[str]:
+    text = comparison.earlier_text
+    if comparison.version is not None:
+        yield f"{{oldSchemaVersion: {comparison.version}}}"
+    if len(text) > _MAX_SCHEMA:
+        yield f"{{oldSchema: <truncated> '{text[:_MAX_SCHEMA]}...'}}"
+    else:
+        yield f"{{oldSchema: '{text}'}}"
