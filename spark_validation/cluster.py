@@ -1,0 +1,120 @@
+"""An audit of many ranges as Spark tasks: each reads ranges where it runs and hands back states, never records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from contractlog.compatibility.errors import ContractlogError
+from contractlog.contracts.observed.bounds import bounded
+from contractlog.contracts.observed.states import AuditState
+from contractlog.spark_validation.audit import audit_range
+from contractlog.spark_validation.plan import Plan
+from contractlog.spark_validation.sources.records import OffsetRange
+from contractlog.spark_validation.sources.source import Source
+
+__all__ = ["audit_ranges"]
+
+TASKS: Final = 64  #: at least as many, if there are ranges enough
+TASKS_PER_CORE: Final = 4
+TICK: Final = 0.25  #: seconds
+
+Progress = Callable[[int], None]  #: is told how many offsets are done
+
+
+def audit_ranges(
+    session: SparkSession,
+    source: Source,
+    ranges: Sequence[OffsetRange],
+    plan: Plan,
+    violations: Path,
+    *,
+    progress: Progress | None = None,
+) -> AuditState:
+    """Audit ranges on a cluster and return the state of all together.
+
+    Args:
+        session: where to run.
+        source: where the records are; reachable from the workers.
+        ranges: what to read; they do not overlap.
+        plan: what to hold records against.
+        violations: a folder that the workers can write to; each range leaves one file, also when it is read again.
+        progress: is told now and then how many offsets are done.
+
+    Raises:
+        Unreachable: the source stopped answering.
+    """
+    if not ranges:
+        return AuditState()
+    context = session.sparkContext
+    done = context.accumulator(0)
+    shared = context.broadcast(plan)
+    task = Task(source, shared, violations, done)
+    tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
+    try:
+        with _Ticker(lambda: int(done.value), progress):
+            outcomes = context.parallelize(ranges, tasks).mapPartitions(task).collect()
+    except BaseException:
+        context.cancelAllJobs()
+        raise
+    finally:
+        shared.destroy()
+    return reduce(_together, outcomes, AuditState())
+
+
+def _together(state: AuditState, outcome: AuditState | ContractlogError) -> AuditState:
+    if isinstance(outcome, ContractlogError):
+        raise outcome
+    return bounded(state.merged(outcome))
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker does with its ranges."""
+
+    source: Source
+    plan: Any  #: a broadcast ``Plan``
+    violations: Path
+    done: Any  #: an accumulator of offsets
+
+    def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[AuditState | ContractlogError]:
+        """Yield one state, or what went wrong: an error of ours would not mend itself by trying again."""
+        state = AuditState()
+        try:
+            for offsets in ranges:
+                state = bounded(state.merged(audit_range(self.source, offsets, self.plan.value, self.violations)))
+                self.done.add(len(offsets))
+        except ContractlogError as error:
+            yield error
+        else:
+            yield state
+
+
+class _Ticker:
+    """Tells the progress now and then, from a thread of its own."""
+
+    def __init__(self, done: Callable[[], int], progress: Progress | None) -> None:
+        self._done = done
+        self._progress = progress
+        self._over = Event()
+        self._thread = Thread(target=self._tick, daemon=True)
+
+    def __enter__(self) -> None:
+        if self._progress is not None:
+            self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        if self._progress is not None:
+            self._thread.join()
+            self._progress(self._done())
+
+    def _tick(self) -> None:
+        while self._progress is not None and not self._over.wait(TICK):
+            self._progress(self._done())

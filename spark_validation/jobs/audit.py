@@ -1,0 +1,120 @@
+"""``contractlog audit``: hold every record of topics against the schema whose id it carries."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
+from contractlog.clients.cli.options import add_format, add_registry, connect
+from contractlog.clients.cli.output import result, result_json, say
+from contractlog.compatibility.errors import UsageError
+from contractlog.contracts.observed.report import Report
+
+__all__ = ["BOOTSTRAP_VARIABLE", "add_source", "audit", "bootstrap_servers"]
+
+BOOTSTRAP_VARIABLE: Final = "CONTRACTLOG_BOOTSTRAP_SERVERS"
+PERCENT: Final = 100.0
+
+
+def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Audit topics and write the report; exit code 1 when a part conforms less than ``--fail-under``."""
+    add_source(parser)
+    parser.add_argument(
+        "--out", type=Path, default=Path("audit"), metavar="DIR", help="where the report goes (default: audit/)"
+    )
+    parser.add_argument("--publish", action="store_true", help="record the result in the registry")
+    parser.add_argument(
+        "--fail-under",
+        type=_share,
+        default=1.0,
+        metavar="SHARE",
+        help="exit with 1 when less of a part's records conform: 0.999 or 99.9%% (default: any violation)",
+    )
+    parser.add_argument("--strict", action="store_true", help="count booleans other than 0 and 1 as violations, too")
+    parser.add_argument(
+        "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
+    )
+    add_registry(parser)
+    add_format(parser)
+    options = parser.parse_args(argv)
+    return _audit(options)
+
+
+def add_source(parser: ArgumentParser) -> None:
+    """Add the topics, and where they are: ``--bootstrap-servers`` or ``--archive``."""
+    parser.add_argument(
+        "topics", nargs="*", metavar="TOPIC", help="none named: all that do not start with _, or all of the archive"
+    )
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument(
+        "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
+    )
+    place.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive, DIR/topic=<name>/…, instead")
+
+
+def bootstrap_servers(options: Namespace) -> str:
+    """Return the Kafka cluster that the arguments or the environment name.
+
+    Raises:
+        UsageError: neither does.
+    """
+    servers: str | None = options.bootstrap_servers or os.environ.get(BOOTSTRAP_VARIABLE)
+    if not servers:
+        raise UsageError(f"name the broker with --bootstrap-servers or {BOOTSTRAP_VARIABLE}, or give --archive DIR")
+    return servers
+
+
+def _audit(options: Namespace) -> int:
+    from contractlog.spark_validation.columnar.limits import Limits  # noqa: PLC0415 - help is quick without numpy
+    from contractlog.spark_validation.jobs import auditing  # noqa: PLC0415 - help is quick without Spark
+    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - belongs to the work
+    from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
+
+    source = ArchiveSource(options.archive) if options.archive else KafkaSource(bootstrap_servers(options))
+    with connect(options) as registry:
+        report = auditing.audit_to_folder(
+            auditing.Order(
+                registry=registry,
+                source=source,
+                topics=tuple(options.topics),
+                limits=Limits(strict_booleans=options.strict),
+                master=options.master,
+            ),
+            options.out,
+            say=say,
+            progress=ProgressLine("auditing", "offsets", sys.stderr),
+        )
+        _tell(report, options)
+        if options.publish:
+            from contractlog.spark_validation.publish import publish  # noqa: PLC0415 - only when asked
+
+            say(f"published {publish(registry, report)} entries to {registry.url}")
+    say(f"the report: {options.out / 'report.html'}")
+    shares = [part["conformance"] for part in report["topics"] if part["conformance"] is not None]
+    return FINDINGS if any(share < options.fail_under for share in shares) else CLEAN
+
+
+def _tell(report: Report, options: Namespace) -> None:
+    from contractlog.spark_validation.jobs.lines import lines  # noqa: PLC0415 - help is quick
+
+    if options.format == "json":
+        result_json(report)
+    else:
+        for line in lines(report):
+            result(line)
+
+
+def _share(text: str) -> float:
+    number, percent, rest = text.partition("%")
+    try:
+        share = float(number) / (PERCENT if percent else 1.0)
+    except ValueError:
+        share = -1.0
+    if rest or not 0.0 <= share <= 1.0:
+        raise ArgumentTypeError(f"`{text}` is no share: write 0.999 or 99.9%")
+    return share

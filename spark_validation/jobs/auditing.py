@@ -1,0 +1,145 @@
+"""A whole audit: plan, one pass, summary, and a folder that appears when everything in it is there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any, Final
+
+from contractlog.clients.client import Registry
+from contractlog.compatibility.errors import UsageError
+from contractlog.contracts.observed.report import FORMAT, Report
+from contractlog.contracts.observed.states import AuditState
+from contractlog.contracts.observed.summary import summarize
+from contractlog.spark_validation.cluster import audit_ranges
+from contractlog.spark_validation.columnar.limits import Limits
+from contractlog.spark_validation.jobs.progress import ProgressLine
+from contractlog.spark_validation.lineage.infer import edges
+from contractlog.spark_validation.plan import Plan, make_plan
+from contractlog.spark_validation.report.html import render
+from contractlog.spark_validation.session import open_session
+from contractlog.spark_validation.sources.source import Source
+from contractlog.spark_validation.states import write_state
+from contractlog.spark_validation.violations import write_nothing
+
+__all__ = ["Order", "audit_to_folder", "audit_to_state"]
+
+REPORT: Final = "report.json"
+PAGE: Final = "report.html"
+VIOLATIONS: Final = "violations.parquet"
+STATE: Final = "state"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be audited, by what, and where."""
+
+    registry: Registry
+    source: Source
+    topics: tuple[str, ...] = ()  #: none means all
+    limits: Limits = Limits()  # noqa: RUF009 - frozen
+    master: str = "local[*]"
+
+
+def audit_to_folder(order: Order, out: Path, *, say: Say, progress: ProgressLine | None = None) -> Report:
+    """Audit and write ``report.json``, ``report.html``, ``violations.parquet`` and ``state/`` into a folder.
+
+    The folder is there when all of it is; until then, and when it is interrupted, what stood there before still does.
+
+    Raises:
+        UsageError: a topic does not exist, or the folder holds something else.
+        Unreachable: the registry or the broker does not answer.
+    """
+    with _replaced(out) as folder:
+        state, plan = _audit(order, folder / VIOLATIONS, say, progress)
+        write_nothing(folder / VIOLATIONS)
+        write_state(state, folder / STATE)
+        report: Report = {
+            "format": FORMAT,
+            "tool": f"contractlog {version('contractlog')}",
+            "audited_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "source": order.source.body(),
+            "topics": summarize(state, plan.uses, notes=plan.notes()),
+            "lineage": edges(state),
+        }
+        (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+        (folder / PAGE).write_text(render(report))
+    return report
+
+
+def audit_to_state(order: Order, *, say: Say, progress: ProgressLine | None = None) -> AuditState:
+    """Audit and return the state alone; nothing is written that stays."""
+    with TemporaryDirectory(prefix="contractlog-") as folder:
+        state, _ = _audit(order, Path(folder, VIOLATIONS), say, progress)
+    return state
+
+
+def _audit(order: Order, violations: Path, say: Say, progress: ProgressLine | None) -> tuple[AuditState, Plan]:
+    ranges = order.source.plan(order.topics)
+    plan = make_plan(order.registry, order.source, ranges, limits=order.limits)
+    total = sum(map(len, ranges))
+    topics = len({one.topic for one in ranges})
+    say(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {order.master}")
+    violations.mkdir()
+    if not ranges:
+        return AuditState(), plan
+    with open_session(order.master) as session:
+        if progress is not None:
+            progress.start(total)
+        try:
+            return audit_ranges(session, order.source, ranges, plan, violations, progress=progress), plan
+        finally:
+            if progress is not None:
+                progress.finish()
+
+
+@contextmanager
+def _replaced(out: Path) -> Iterator[Path]:
+    """Yield a new folder beside ``out``; it takes its place when the block ends well, and goes when it does not."""
+    if out.exists() and not (out.is_dir() and ((out / REPORT).exists() or not any(out.iterdir()))):
+        raise UsageError(f"{out} is there already and is no report; name another folder with --out", out=str(out))
+    try:
+        place = out.absolute()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(mkdtemp(prefix=f".{place.name}.unfinished-", dir=place.parent))
+    except OSError as error:
+        raise UsageError(f"nothing can be written to {out}: {error}", out=str(out)) from error
+    try:
+        with _terminated_is_interrupted():
+            yield fresh
+        fresh.chmod(0o755)
+        former = Path(mkdtemp(prefix=f".{place.name}.former-", dir=place.parent))
+        if place.exists():
+            place.rename(former / place.name)
+        fresh.rename(place)
+        shutil.rmtree(former, ignore_errors=True)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+@contextmanager
+def _terminated_is_interrupted() -> Iterator[None]:
+    """Let a termination end the work as Ctrl-C does, tidily."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)

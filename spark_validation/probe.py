@@ -1,0 +1,48 @@
+"""A look at a few records of a topic, always the same ones of the same ranges, before it is planned."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import pyarrow as pa
+
+from contractlog.contracts.observed.report import Part
+from contractlog.contracts.observed.summary import PARTS
+from contractlog.spark_validation.sources.records import OffsetRange
+from contractlog.spark_validation.sources.source import Source
+
+__all__ = ["Bodies", "look_at"]
+
+WINDOW: Final = 200  #: offsets that are looked at in one place
+PARTITIONS: Final = 8  #: of a topic that are looked at, at the beginning, in the middle and at the end
+AT_ONCE: Final = 8
+
+Bodies = Mapping[tuple[str, Part], pa.Array[Any]]
+
+
+def look_at(source: Source, ranges: Iterable[OffsetRange], topics: Collection[str]) -> Bodies:
+    """Return the keys and values of a few records of each topic."""
+    places = [place for topic in topics for place in _places(one for one in ranges if one.topic == topic)]
+    found: defaultdict[tuple[str, Part], list[pa.Array[Any]]] = defaultdict(list)
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for place, batches in zip(places, threads.map(lambda place: list(source.read(place)), places), strict=True):
+            for batch in batches:
+                for part in PARTS:
+                    found[place.topic, part].append(batch.column(part))
+    return {key: pa.concat_arrays(arrays) for key, arrays in found.items()}
+
+
+def _places(ranges: Iterable[OffsetRange]) -> Iterator[OffsetRange]:
+    reach: dict[int, tuple[int, int]] = {}
+    topic = ""
+    for one in ranges:
+        topic = one.topic
+        start, end = reach.get(one.partition, (one.start, one.end))
+        reach[one.partition] = (min(start, one.start), max(end, one.end))
+    filled = [(partition, start, end) for partition, (start, end) in sorted(reach.items()) if end > start]
+    for partition, start, end in filled[:PARTITIONS]:
+        for at in dict.fromkeys((start, max(start, (start + end - WINDOW) // 2), max(start, end - WINDOW))):
+            yield OffsetRange(topic, partition, at, min(at + WINDOW, end))

@@ -1,0 +1,88 @@
+"""A Spark session for audits: quick to start, quiet, and on the Python and the Java that were found."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import SparkSession
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.java import find_java
+
+__all__ = ["open_session"]
+
+LOCAL: Final[Mapping[str, str]] = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.driver.maxResultSize": "0",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.shuffle.compress": "false",
+}
+CLUSTER: Final[Mapping[str, str]] = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+
+
+@contextmanager
+def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iterator[SparkSession]:
+    """Yield a session; one that runs already is used and left running.
+
+    What Java and Spark have to say goes to a file, which is told when the session cannot be had.
+
+    Raises:
+        UsageError: no Java, or Spark does not start.
+    """
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        yield running
+        return
+    os.environ.update(find_java().env)
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    local = master.startswith("local")
+    if local:
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    with _quiet() as log:
+        session = _started(master, name, LOCAL if local else CLUSTER, log)
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _started(master: str, name: str, settings: Mapping[str, str], log: Path) -> SparkSession:
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:
+        lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+        last = lines[-1] if lines else str(error)
+        raise UsageError(f"Spark does not start on `{master}`: {last} (all of it: {log})", log=str(log)) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[Path]:
+    """Let processes that are started inside write their words into a file, not on our standard error."""
+    handle, path = tempfile.mkstemp(prefix="contractlog-spark-", suffix=".log")
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        os.dup2(handle, 2)
+        yield Path(path)
+    finally:
+        sys.stderr.flush()
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(handle)

@@ -1,0 +1,73 @@
+"""A place that records come from, as a small value that travels to workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from contractlog.contracts.observed.report import Source as SourceBody
+from contractlog.spark_validation.sources import archive, kafka
+from contractlog.spark_validation.sources.records import SPAN, OffsetRange
+
+__all__ = ["ArchiveSource", "KafkaSource", "Source"]
+
+
+class Source(Protocol):
+    """Ranges of offsets, and the records in them; always the same records for the same range."""
+
+    def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
+        """Return the ranges that hold all records of topics; none named means all.
+
+        Raises:
+            UsageError: a topic does not exist.
+            Unreachable: there is nobody to ask.
+        """
+
+    def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a range."""
+
+    def body(self) -> SourceBody:
+        """Say in a report where the records were read."""
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaSource:
+    """A Kafka cluster."""
+
+    bootstrap: str
+    settings: Mapping[str, Any] = field(default_factory=dict)  #: more of librdkafka's settings
+
+    def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
+        """Return the ranges from the first to the last stable offset, as they are now."""
+        return kafka.plan_ranges(self.bootstrap, topics, settings=self.settings, span=span)
+
+    def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
+        """Yield the committed records of a range."""
+        return kafka.read_range(self.bootstrap, offsets, settings=self.settings)
+
+    def body(self) -> SourceBody:
+        """Name the cluster."""
+        return {"kind": "kafka", "bootstrap_servers": self.bootstrap}
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSource:
+    """A folder of Parquet files."""
+
+    folder: Path
+
+    def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
+        """Return the ranges that the files hold."""
+        return archive.plan_ranges(self.folder, topics, span=span)
+
+    def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a range."""
+        return archive.read_range(self.folder, offsets)
+
+    def body(self) -> SourceBody:
+        """Name the folder."""
+        return {"kind": "archive", "archive": str(self.folder)}

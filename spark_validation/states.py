@@ -1,0 +1,128 @@
+"""States on disk: a folder of Parquet tables, one row per value of ``contracts/observed``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.states import (
+    AuditState,
+    Cell,
+    CellKey,
+    Coverage,
+    Example,
+    Violation,
+    ViolationKey,
+)
+from contractlog.spark_validation.lineage.tables import read_samples, write_samples
+
+__all__ = ["read_state", "write_state"]
+
+FORMAT: Final = "contractlog.state/1"
+STATE: Final = "state.json"  #: written last, so a folder that has it is whole
+COVERAGE: Final = "coverage.parquet"
+CELLS: Final = "cells.parquet"
+VIOLATIONS: Final = "violations.parquet"
+
+Rows = Mapping[str, tuple[pa.DataType, list[Any]]]
+
+
+def write_state(state: AuditState, folder: Path) -> None:
+    """Write a state into a folder, which is made if need be; outcomes are written by name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / COVERAGE, _columns(Coverage, sorted(state.coverage)))
+    cells = [
+        (key, outcome, records, cell)
+        for key, cell in sorted(state.cells.items(), key=lambda item: item[0])
+        for outcome, records in sorted(cell.counts.items())
+    ]
+    _write(
+        folder / CELLS,
+        {
+            **_columns(CellKey, [key for key, *_ in cells]),
+            "outcome": (pa.string(), [outcome.name for _, outcome, *_ in cells]),
+            "records": (pa.int64(), [records for *_, records, _ in cells]),
+            "first_seen": (pa.int64(), [cell.first_seen for *_, cell in cells]),
+            "last_seen": (pa.int64(), [cell.last_seen for *_, cell in cells]),
+        },
+    )
+    violations = sorted(state.violations.items(), key=lambda item: item[0])
+    _write(
+        folder / VIOLATIONS,
+        {
+            **_columns(ViolationKey, [key for key, _ in violations]),
+            "outcome": (pa.string(), [key.outcome.name for key, _ in violations]),
+            "records": (pa.int64(), [one.records for _, one in violations]),
+            "first_seen": (pa.int64(), [one.first_seen for _, one in violations]),
+            "last_seen": (pa.int64(), [one.last_seen for _, one in violations]),
+            "examples": (
+                pa.list_(pa.struct([("partition", pa.int32()), ("offset", pa.int64())])),
+                [
+                    [{"partition": place.partition, "offset": place.offset} for place in one.examples]
+                    for _, one in violations
+                ],
+            ),
+            "detail": (pa.string(), [one.detail for _, one in violations]),
+        },
+    )
+    write_samples(state.samples, folder)
+    (folder / STATE).write_text(json.dumps({"format": FORMAT}) + "\n")
+
+
+def read_state(folder: Path) -> AuditState:
+    """Return the state that was written into a folder.
+
+    Raises:
+        UsageError: the folder holds no state, or one of another format.
+    """
+    try:
+        told = json.loads((folder / STATE).read_text())
+        if told.get("format") != FORMAT:
+            raise UsageError(f"{folder} holds a state of another format: {told.get('format')}")
+        cells: dict[CellKey, Cell] = {}
+        for row in pq.read_table(folder / CELLS).to_pylist():
+            cell = Cell({Outcome[row["outcome"]]: row["records"]}, row["first_seen"], row["last_seen"])
+            key = _value(CellKey, row)
+            cells[key] = cells[key].merged(cell) if key in cells else cell
+        return AuditState(
+            frozenset(_value(Coverage, row) for row in pq.read_table(folder / COVERAGE).to_pylist()),
+            cells,
+            dict(_violation(row) for row in pq.read_table(folder / VIOLATIONS).to_pylist()),
+            read_samples(folder),
+        )
+    except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError) as error:
+        raise UsageError(f"{folder} holds no state of an audit that can be read: {error}") from error
+
+
+def _violation(row: Mapping[str, Any]) -> tuple[ViolationKey, Violation]:
+    examples = tuple(Example(place["partition"], place["offset"]) for place in row["examples"])
+    violation = Violation(row["records"], row["first_seen"], row["last_seen"], examples, row["detail"])
+    return _value(ViolationKey, {**row, "outcome": Outcome[row["outcome"]]}), violation
+
+
+def _value(kind: type[Any], row: Mapping[str, Any]) -> Any:
+    return kind(*(row[field.name] for field in fields(kind)))
+
+
+def _columns(kind: type[Any], values: Iterable[Any]) -> Rows:
+    """Return one column per member of a class, in its order."""
+    rows = [astuple(value) for value in values]
+    text: pa.DataType = pa.string()
+    number: pa.DataType = pa.int64()
+    return {
+        field.name: (text if str(field.type) == "str" else number, [row[index] for row in rows])
+        for index, field in enumerate(fields(kind))
+    }
+
+
+def _write(path: Path, columns: Rows) -> None:
+    arrays: dict[str, pa.Array[Any]] = {name: pa.array(values, kind) for name, (kind, values) in columns.items()}
+    pq.write_table(pa.table(arrays), path, compression="zstd")

@@ -1,0 +1,105 @@
+"""``violations.parquet``: every violating record, in one file per range, written by whoever read the range."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, cast
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.report import Part
+from contractlog.spark_validation.columnar.validate import Checked
+from contractlog.spark_validation.sources.records import OffsetRange
+
+__all__ = ["CAPPED", "VIOLATIONS", "ViolationsFile", "write_nothing"]
+
+CAPPED: Final = 1024  #: bytes of a violating key or value that are kept
+_COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
+    ("topic", pa.string()),
+    ("partition", pa.int32()),
+    ("offset", pa.int64()),
+    ("timestamp", pa.timestamp("us", "UTC")),
+    ("part", pa.string()),
+    ("schema_id", pa.int64()),  # null where the record carries none
+    ("code", pa.string()),
+    ("path", pa.string()),
+    ("field", pa.string()),
+    ("detail", pa.string()),
+    ("bytes", pa.binary()),  # of the key or value, the first ones
+    ("size", pa.int64()),  # of all of them
+]
+VIOLATIONS: Final = pa.schema(_COLUMNS)
+_NAMES: Final = {outcome.value: outcome.name for outcome in Outcome}
+
+
+class ViolationsFile:
+    """The violating records of one range; the file appears when the block ends well, and then it is whole.
+
+    Its name follows from the range, so a range that is read again replaces what it left before.
+    """
+
+    def __init__(self, folder: Path, offsets: OffsetRange) -> None:
+        self._range = offsets
+        stem = f"{offsets.topic}-{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}"
+        self._target = folder / f"{stem}.parquet"
+        self._unfinished = folder / f".{stem}.{uuid4().hex[:8]}.unfinished"
+        self._writer: pq.ParquetWriter | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        if error is not None:
+            self._unfinished.unlink(missing_ok=True)
+        elif self._writer is not None:
+            self._unfinished.replace(self._target)
+        else:
+            self._target.unlink(missing_ok=True)
+
+    def add(self, batch: pa.RecordBatch, part: Part, checked: Checked) -> None:
+        """Write the rows of a batch that break their contract in a part."""
+        rows = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
+        if not len(rows):
+            return
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._unfinished, VIOLATIONS, compression="zstd")
+        self._writer.write_batch(self._rows(batch, part, checked, rows))
+
+    def _rows(self, batch: pa.RecordBatch, part: Part, checked: Checked, rows: npt.NDArray[np.int64]) -> pa.RecordBatch:
+        taken = batch.select(["offset", "timestamp", part]).take(rows)
+        places = [checked.places_table[place] if place >= 0 else ("", "") for place in checked.places[rows].tolist()]
+        ids = checked.schema_ids[rows].astype(np.int64) & 0xFFFFFFFF
+        bodies = cast("pa.BinaryArray", taken.column(part))
+        columns: dict[str, pa.Array[Any]] = {
+            "topic": pa.repeat(pa.scalar(self._range.topic), len(rows)),
+            "partition": pa.repeat(pa.scalar(self._range.partition, pa.int32()), len(rows)),
+            "offset": taken.column("offset"),
+            "timestamp": taken.column("timestamp"),
+            "part": pa.repeat(pa.scalar(part), len(rows)),
+            "schema_id": pa.array(ids, mask=ids == 0),
+            "code": pa.array([_NAMES[code] for code in checked.codes[rows].tolist()], pa.string()),
+            "path": pa.array([path for path, _ in places], pa.string()),
+            "field": pa.array([field for _, field in places], pa.string()),
+            "detail": pa.array([checked.details.get(row, "") for row in rows.tolist()], pa.string()),
+            "bytes": pc.binary_slice(bodies, 0, CAPPED),
+            "size": pc.binary_length(bodies).cast(pa.int64()),
+        }
+        return pa.record_batch([columns[name] for name in VIOLATIONS.names], schema=VIOLATIONS)
+
+
+def write_nothing(folder: Path) -> None:
+    """Make a folder without violations readable as a table of none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not any(folder.glob("*.parquet")):
+        pq.write_table(VIOLATIONS.empty_table(), folder / "none.parquet")
