@@ -49,17 +49,18 @@ def copied(source: Topic, target: Topic) -> Copied | None:
     source. That proves something when other fields agree as well, nearly always, far more often than in neighbouring
     rows, and when rows of the source are not used again and again, as those of a table that is looked up in are.
     """
-    proven: list[tuple[int, Alignment, float]] = []
+    proven: list[tuple[float, Alignment, float]] = []
     for anchor, made in candidates(source, target):
         alignment = align(source.fields[anchor], target.fields[made])
         if len(alignment.targets) < FEWEST_ROWS or alignment.once < SERVED_ONCE or alignment.found < FOUND:
             continue
-        proof = np.count_nonzero(proofs(source, target, (anchor, made), compare(source, target, alignment)))
+        agreement = compare(source, target, alignment)
+        proof = float(agreement.share[proofs(source, target, (anchor, made), agreement)].sum())
         if proof:
             proven.append((proof, alignment, _kept(source.fields[anchor], target.fields[made])))
     if not proven:
         return None
-    proven.sort(key=lambda each: (each[0], len(each[1].targets)), reverse=True)
+    proven.sort(key=lambda each: each[0], reverse=True)
     best = [alignment for proof, alignment, _ in proven if proof * 2 >= proven[0][0]]
     fields = _fields(source, target, pooled(best))
     found = float(np.median([alignment.found for alignment in best]))

@@ -38,7 +38,7 @@ def edges(state: AuditState) -> list[Edge]:
 
 
 def _directed(copies: Copies) -> Copies:
-    """Leave out what is the same in both directions: of two topics that are written at once the part is made of the whole."""
+    """Of two topics that are written at once the part is made of the whole; when neither is a part, leave both out."""
     return {
         (a, b): made
         for (a, b), made in copies.items()

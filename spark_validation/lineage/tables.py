@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,23 +18,19 @@ ROWS: Final = "sampled_rows.parquet"
 
 Samples = Mapping[tuple[str, str, str], FieldSample]
 
-_SAMPLES: Final = pa.schema(
-    [
-        *(pa.field(name, pa.string()) for name in ("topic", "part", "field", "key")),
-        *(pa.field(name, pa.int64()) for name in ("breadth", "depth", "repeats")),
-        pa.field("value_hash", pa.list_(pa.uint64())),
-        pa.field("turn", pa.list_(pa.uint32())),
-        pa.field("row", pa.list_(pa.int32())),  # its number in the table of rows
-    ]
-)
-_ROWS: Final = pa.schema(
-    [
-        pa.field("timestamp", pa.int64()),
-        pa.field("partition", pa.int32()),
-        pa.field("offset", pa.int64()),
-        pa.field("cells", pa.binary()),
-    ]
-)
+_SAMPLES_COLUMNS: Final[list[pa.Field[Any]]] = [
+    *(pa.field(name, pa.string()) for name in ("topic", "part", "field", "key")),
+    *(pa.field(name, pa.int64()) for name in ("breadth", "depth", "repeats")),
+    pa.field("value_hash", pa.list_(pa.uint64())),
+    pa.field("turn", pa.list_(pa.uint32())),
+    pa.field("row", pa.list_(pa.int32())),  # its number in the table of rows
+]
+_ROWS_COLUMNS: Final[list[pa.Field[Any]]] = [
+    pa.field("timestamp", pa.int64()),
+    pa.field("partition", pa.int32()),
+    pa.field("offset", pa.int64()),
+    pa.field("cells", pa.binary()),
+]
 
 
 def write_samples(samples: Samples, folder: Path) -> None:
@@ -47,8 +43,8 @@ def write_samples(samples: Samples, folder: Path) -> None:
         hashes, turns = [value.value_hash for value in sample.values], [value.turn for value in sample.values]
         place = (topic, part, field, design.key, design.breadth, design.depth, design.repeats)
         lines.append((*place, hashes, turns, rows))
-    _write(lines, _SAMPLES, folder / SAMPLES)
-    _write(list(numbers), _ROWS, folder / ROWS)
+    _write(lines, pa.schema(_SAMPLES_COLUMNS), folder / SAMPLES)
+    _write(list(numbers), pa.schema(_ROWS_COLUMNS), folder / ROWS)
 
 
 def read_samples(folder: Path) -> dict[tuple[str, str, str], FieldSample]:

@@ -53,7 +53,7 @@ class Topic:
 
 
 def topics_of(samples: Mapping[tuple[str, str, str], FieldSample]) -> list[Topic]:
-    """Return the topics whose values were sampled by one design, by name; of several designs the most frequent counts."""
+    """Return the topics that were sampled by one design, by name; of several the most frequent counts."""
     designs = [sample.design for _, sample in sorted(samples.items())]
     if not designs:
         return []
