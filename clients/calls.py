@@ -114,7 +114,7 @@ def by_id(schema_id: int, *, subject: SubjectLike | None = None) -> Call[Registe
     return Call(
         "GET",
         ("schemas", "ids", str(schema_id)),
-        lambda body: RegisteredSchema.from_body(body, schema_id=schema_id),
+        lambda body: _stored(body, schema_id=schema_id),
         () if subject is None else (("subject", str(subject)),),
     )
 
@@ -124,7 +124,7 @@ def version(subject: SubjectLike, number: VersionLike, *, deleted: bool = False)
     return Call(
         "GET",
         ("subjects", str(subject), "versions", str(number)),
-        RegisteredSchema.from_body,
+        _stored,
         _flags(deleted=deleted),
     )
 
@@ -307,6 +307,12 @@ def _integers(body: Any) -> list[int]:
 
 def _texts(body: Any) -> list[str]:
     return [str(text) for text in body]
+
+
+def _stored(body: Any, *, schema_id: int | None = None) -> RegisteredSchema:
+    if not isinstance(body["schema"], str):
+        raise TypeError("a schema's text is a string")
+    return RegisteredSchema.from_body(body, schema_id=schema_id)
 
 
 def _level_before(body: Any) -> Level | None:

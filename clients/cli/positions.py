@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 __all__ = ["COMMENT", "TOKEN", "Position", "locate", "position_of", "syntax_error"]
 
 TOKEN: Final = re.compile(
-    r'"[^"\\]*(?:\\.[^"\\]*)*"|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|/', re.DOTALL
+    r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|/', re.DOTALL
 )
 COMMENT: Final = ("//", "/*")  #: what tokens begin with that are none: Avro schemas may have comments
 

@@ -1,0 +1,129 @@
+"""The frame around all verbs: help, exit codes, what is loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.main import exit_code_of, main
+from contractlog.clients.cli.output import count, harmless
+from contractlog.clients.cli.verbs import VERBS
+from contractlog.compatibility import errors
+
+HEAVY = {"httpx2", "fastapi", "sqlalchemy", "pyspark", "pyarrow", "numpy", "pandas", "confluent_kafka", "rich"}
+HEAVY_FOR_MAIN = HEAVY | {
+    "asyncio",
+    "orjson",
+    "jsonschema_rs",
+    "referencing",
+    "importlib.metadata",
+    "msgspec",
+    "logging",
+}
+CLIENT_VERBS = ("check", "register", "pull")
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the modules that a fresh interpreter has loaded after some code."""
+    script = f"{code}\nimport sys\nprint('LOADED', *sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.rpartition("LOADED")[2].split())
+
+
+def test_help_loads_nothing_heavy() -> None:
+    bare = loaded_by("pass")
+    for argument in ("--help", "nonsense"):
+        loaded = loaded_by(f"from contractlog.clients.cli.main import main\nmain([{argument!r}])")
+        assert "contractlog.clients.cli.main" in loaded
+        assert not (loaded - bare) & HEAVY_FOR_MAIN
+
+
+@pytest.mark.parametrize("verb", CLIENT_VERBS)
+def test_help_of_a_client_verb_loads_nothing_heavy(verb: str) -> None:
+    loaded = loaded_by(f"from contractlog.clients.cli.main import main\nmain([{verb!r}, '--help'])")
+    assert f"contractlog.clients.cli.{verb}" in loaded
+    assert not loaded & (HEAVY | {"jsonschema_rs", "referencing", "asyncio"})
+
+
+def test_importing_the_clients_loads_no_client() -> None:
+    loaded = loaded_by("import contractlog.clients")
+    assert not {name for name in loaded if name.startswith("contractlog.clients.")}
+    assert not loaded & HEAVY
+
+
+@pytest.mark.parametrize("verb", CLIENT_VERBS)
+def test_help_of_a_verb_tells_its_arguments_and_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([verb, "--help"]) == exit_codes.CLEAN
+    told = capsys.readouterr().out
+    assert "--registry URL" in told
+    assert VERBS[verb].example in told
+
+
+def test_help_lists_every_verb_and_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == exit_codes.CLEAN
+    told = capsys.readouterr().out
+    assert all(f"  {verb} " in told for verb in VERBS)
+    assert all(f"{code} " in told for code in range(5))
+
+
+def test_what_is_no_verb_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chek"]) == exit_codes.USAGE
+    assert "`chek` is no verb" in capsys.readouterr().err
+    assert main([]) == exit_codes.USAGE
+    assert main(["check"]) == exit_codes.USAGE
+    assert main(["check", "--nonsense", "x"]) == exit_codes.USAGE
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == exit_codes.CLEAN
+    assert capsys.readouterr().out.startswith("contractlog ")
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.UsageError("m"), exit_codes.USAGE),
+        (errors.Unreachable("m"), exit_codes.UNREACHABLE),
+        (errors.InvalidSchema("m"), exit_codes.USAGE),
+        (errors.SubjectNotFound(subject="s"), exit_codes.USAGE),
+        (errors.PayloadTooLarge(limit=1), exit_codes.USAGE),
+        (errors.IncompatibleSchema("m"), exit_codes.FINDINGS),
+        (errors.RegistryError.of(409, "m"), exit_codes.USAGE),
+        (errors.SubjectReadOnly(subject="s", context="."), exit_codes.REFUSED),
+        (errors.RegistryError.of(42205, "m"), exit_codes.REFUSED),
+        (errors.Unauthorized(), exit_codes.REFUSED),
+        (errors.Forbidden(), exit_codes.REFUSED),
+        (errors.KeyGenerationRefused("m"), exit_codes.REFUSED),
+        (errors.ServerError(), exit_codes.UNREACHABLE),
+        (errors.Overloaded(), exit_codes.UNREACHABLE),
+        (errors.StoreTimeout(), exit_codes.UNREACHABLE),
+        (errors.UnreadableAnswer("m"), exit_codes.UNREACHABLE),
+        (errors.RegistryError.of(429, "m"), exit_codes.UNREACHABLE),
+        (errors.RegistryError.of(502, "m"), exit_codes.UNREACHABLE),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_failure_has_its_exit_code(error: errors.ContractlogError, code: int) -> None:
+    assert exit_code_of(error) == code
+
+
+def test_output_that_nobody_reads_ends_quietly() -> None:
+    command = f"{sys.executable} -m contractlog.clients.cli.main --help | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", f"sleep 0 ; {command}"], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode in (exit_codes.CLEAN, 141)
+
+
+def test_text_from_outside_cannot_steer_a_terminal() -> None:
+    assert harmless("plain ü ✓ text") == "plain ü ✓ text"
+    assert harmless("\x1b]0;x\x07") == r"\x1b]0;x\x07"
+    assert harmless("a\nb\u202eb") == r"a\nb\u202eb"
+    assert harmless("a\ud800") == r"a\ud800"
+
+
+def test_numbers_come_with_their_noun() -> None:
+    assert [count(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
+    assert count(2, "entry", "entries") == "2 entries"

@@ -1,0 +1,98 @@
+"""Places in a text: every pointer leads to the value it names, whatever the text looks like."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.clients.cli.layout import laid_out
+from contractlog.clients.cli.positions import locate, position_of, syntax_error
+
+NAMES = st.text('ab/~{}[]:,"\\ü 0', max_size=3)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False) | NAMES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def walk(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    yield pointer, value
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, member in members:
+        yield from walk(member, f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}")
+
+
+def at(text: str, pointer: str) -> Any:
+    """Read the value that begins at a pointer's place."""
+    line, column = locate(text, pointer)
+    rest = "\n".join(text.split("\n")[line - 1 :])[column - 1 :]
+    return json.JSONDecoder().raw_decode(rest)[0]
+
+
+@given(VALUES, st.sampled_from([None, 1, 4]), st.booleans())
+def test_a_pointer_leads_to_its_value(value: Any, indent: int | None, ascii_only: bool) -> None:  # noqa: FBT001
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    for pointer, member in walk(value):
+        assert at(text, pointer) == member
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "place"),
+    [
+        ('{"a": {"b": 1}}', "/a/x/y", "1:7"),
+        ('{"a": [1, 2]}', "/a/7", "1:7"),
+        ('{"a": 1}', "/b", "1:1"),
+        ("  5", "/a/b", "1:3"),
+        ("", "/a", "1:1"),
+        ('{"a": 1, "a": 2}', "/a", "1:15"),
+        ('{\n  // {"a": 0}\n  /* {\n */ "a": 1}', "/a", "4:10"),
+        ('{"\\u0061": 1}', "/a", "1:12"),
+        ('{"a": [', "/a/0", "1:7"),
+        ("}}}]]]", "/a", "1:1"),
+        ('"unfinished', "/a", "1:1"),
+    ],
+)
+def test_a_pointer_that_leads_nowhere_ends_at_the_deepest_value_on_its_way(text: str, pointer: str, place: str) -> None:
+    assert str(locate(text, pointer)) == place
+
+
+def test_a_text_of_a_million_brackets_is_walked_without_recursion() -> None:
+    assert str(locate("[" * 300_000, "/0" * 3)) == "1:4"
+
+
+def test_lines_and_columns_count_from_one() -> None:
+    assert str(position_of("ab\ncd", 0)) == "1:1"
+    assert str(position_of("ab\ncd", 4)) == "2:2"
+
+
+def test_a_syntax_error_has_its_place_and_comments_keep_it() -> None:
+    assert syntax_error('{"a": 1}', comments=False) is None
+    assert syntax_error('{"a": }', comments=False) == ("Expecting value", (1, 7))
+    assert syntax_error('{/* one\n two */ "a": // "\n }', comments=True) == ("Expecting value", (3, 2))
+    assert syntax_error('{"a": "//"} // fine', comments=True) is None
+    assert syntax_error("[" * 100_000, comments=False) is None
+
+
+@given(VALUES)
+def test_laying_out_changes_nothing_but_space(value: Any) -> None:
+    text = json.dumps(value)
+    laid = laid_out(text)
+    assert json.loads(laid) == value
+    assert "".join(laid.split()) == "".join(text.split())
+    assert laid_out(laid) == laid
+
+
+def test_numbers_keep_their_digits_when_laid_out() -> None:
+    assert laid_out('{"a":[1.50,1E+2,12345678901234567890123]}') == (
+        '{\n  "a": [\n    1.50,\n    1E+2,\n    12345678901234567890123\n  ]\n}\n'
+    )
+
+
+def test_a_text_with_comments_is_left_alone() -> None:
+    assert laid_out('{"a": 1 // one\n}') == '{"a": 1 // one\n}'

@@ -1,0 +1,208 @@
+"""Each endpoint's request, as it goes over the wire, and what is read of its answer."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import pytest
+
+from contractlog.clients import AsyncRegistry, Registry, calls
+from contractlog.clients.calls import Call, CompatibilityAnswer
+from contractlog.compatibility.errors import InvalidLevel, InvalidSchema
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
+
+DRAFT = SchemaDraft('"string"')
+JSON_DRAFT = SchemaDraft("{}", SchemaType.JSON, (Reference("a.json", "a-value", 2),))
+
+REQUESTS: list[tuple[Call[Any], str, str, Any]] = [
+    (calls.register("s", DRAFT), "POST", "/subjects/s/versions", {"schema": '"string"'}),
+    (
+        calls.register("s", JSON_DRAFT, normalize=True),
+        "POST",
+        "/subjects/s/versions?normalize=true",
+        {
+            "schema": "{}",
+            "schemaType": "JSON",
+            "references": [{"name": "a.json", "subject": "a-value", "version": 2}],
+        },
+    ),
+    (calls.lookup("s", DRAFT), "POST", "/subjects/s", {"schema": '"string"'}),
+    (
+        calls.lookup("s", DRAFT, normalize=True, deleted=True),
+        "POST",
+        "/subjects/s?normalize=true&deleted=true",
+        {"schema": '"string"'},
+    ),
+    (calls.by_id(7), "GET", "/schemas/ids/7", None),
+    (calls.by_id(7, subject=":.c:s"), "GET", "/schemas/ids/7?subject=%3A.c%3As", None),
+    (calls.version("s", "latest"), "GET", "/subjects/s/versions/latest", None),
+    (calls.version("s", 3, deleted=True), "GET", "/subjects/s/versions/3?deleted=true", None),
+    (calls.versions("s"), "GET", "/subjects/s/versions", None),
+    (calls.subjects(), "GET", "/subjects", None),
+    (calls.subjects(prefix=":*:", deleted=True), "GET", "/subjects?subjectPrefix=%3A%2A%3A&deleted=true", None),
+    (calls.versions_of_id(7, deleted=True), "GET", "/schemas/ids/7/versions?deleted=true", None),
+    (calls.referenced_by("s", 1), "GET", "/subjects/s/versions/1/referencedby", None),
+    (calls.delete_subject("s"), "DELETE", "/subjects/s", None),
+    (calls.delete_subject("s", permanent=True), "DELETE", "/subjects/s?permanent=true", None),
+    (calls.delete_version("s", 1, permanent=True), "DELETE", "/subjects/s/versions/1?permanent=true", None),
+    (
+        calls.check("s", DRAFT),
+        "POST",
+        "/compatibility/subjects/s/versions?verbose=true",
+        {"schema": '"string"'},
+    ),
+    (
+        calls.check("s", DRAFT, number="latest", normalize=True),
+        "POST",
+        "/compatibility/subjects/s/versions/latest?normalize=true&verbose=true",
+        {"schema": '"string"'},
+    ),
+    (calls.level(), "GET", "/config", None),
+    (calls.level("s"), "GET", "/config/s?defaultToGlobal=true", None),
+    (calls.level("s", inherited=False), "GET", "/config/s", None),
+    (calls.set_level("full", "s"), "PUT", "/config/s", {"compatibility": "FULL"}),
+    (calls.set_level(Level.NONE), "PUT", "/config", {"compatibility": "NONE"}),
+    (calls.delete_level("s"), "DELETE", "/config/s", None),
+    (calls.mode(), "GET", "/mode", None),
+    (calls.mode("s"), "GET", "/mode/s?defaultToGlobal=true", None),
+    (calls.types(), "GET", "/schemas/types", None),
+    (calls.contexts(), "GET", "/contexts", None),
+    (calls.conformance("t", part="key"), "GET", "/contractlog/v1/conformance/t?part=key", None),
+    (calls.conformance("t"), "GET", "/contractlog/v1/conformance/t", None),
+]
+
+
+@pytest.mark.parametrize(("call", "method", "target", "body"), REQUESTS, ids=lambda value: str(value)[:60])
+def test_each_call_is_this_request(call: Call[Any], method: str, target: str, body: Any) -> None:
+    assert (call.method, call.target, call.body) == (method, target, body)
+
+
+@pytest.mark.parametrize(
+    ("subject", "segment"),
+    [
+        ("a/b", "a%2Fb"),
+        (":.c:x", "%3A.c%3Ax"),
+        ("ü €", "%C3%BC%20%E2%82%AC"),
+        ("100%", "100%25"),
+        ("a?b#c&d+e", "a%3Fb%23c%26d%2Be"),
+        ("..", "%2E%2E"),
+        (".", "%2E"),
+        ("~x_y-z.1", "~x_y-z.1"),
+        ("", ""),
+    ],
+)
+def test_a_subject_is_encoded_with_nothing_safe(subject: str, segment: str) -> None:
+    assert calls.versions(subject).target == f"/subjects/{segment}/versions"
+
+
+def test_a_subject_value_and_its_text_are_the_same_request() -> None:
+    assert calls.versions(Subject(".c", "x")).target == calls.versions(":.c:x").target
+
+
+def test_only_deletions_may_not_be_repeated() -> None:
+    assert {call.method for call, *_ in REQUESTS if not call.repeatable} == {"DELETE"}
+    assert {call.method for call, *_ in REQUESTS if call.repeatable} == {"GET", "POST", "PUT"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"id": 5},
+        {"id": 5, "version": 2, "schema": '"string"'},
+        {"id": 5, "version": 2, "schemaType": "AVRO", "schema": '"string"', "guid": "g", "ts": 1, "deleted": False},
+    ],
+    ids=["until 7.4", "7.5 to 7.9", "8.0 on"],
+)
+def test_a_registration_reads_the_answers_of_all_eras(body: dict[str, Any]) -> None:
+    registered = calls.register("s", DRAFT).read(body)
+    assert (registered.schema_id, registered.text, registered.subject) == (5, '"string"', Subject(".", "s"))
+    assert registered.version == body.get("version")
+    assert registered.draft == DRAFT
+
+
+def test_answers_are_read_as_values() -> None:
+    assert calls.level().read({"compatibilityLevel": "FULL"}) is Level.FULL
+    assert calls.mode().read({"mode": "READONLY"}) is Mode.READONLY
+    assert calls.versions_of_id(1).read([{"subject": "s", "version": 2}]) == [("s", 2)]
+    assert calls.check("s", DRAFT).read({"is_compatible": False, "messages": ["m"]}) == CompatibilityAnswer(
+        compatible=False, messages=("m",)
+    )
+    assert calls.check("s", DRAFT).read({"is_compatible": True})
+    assert calls.delete_version("s", 3).read(3) == 3
+    assert calls.delete_level("s").read({"compatibilityLevel": "NONE"}) is Level.NONE
+
+
+def test_an_unknown_level_is_refused_before_it_is_sent() -> None:
+    with pytest.raises(InvalidLevel):
+        calls.set_level("SIDEWAYS", "s")
+
+
+def stored(text: str, *references: Reference) -> RegisteredSchema:
+    return RegisteredSchema(SchemaId(1), text, references=references, version=Version(1))
+
+
+def walked(draft: SchemaDraft, known: dict[str, RegisteredSchema], subject: str | None = None) -> dict[str, str]:
+    """Drive the walk with what a registry holds, by path."""
+    walk = calls.referenced(draft, subject=subject)
+    try:
+        call = next(walk)
+        while True:
+            call = walk.send(known[call.target])
+    except StopIteration as done:
+        texts: dict[str, str] = done.value
+        return texts
+
+
+def test_references_come_after_what_they_lean_on() -> None:
+    a, b, c = Reference("a", "a", 1), Reference("b", "b", -1), Reference("c", "c", 3)
+    known = {
+        "/subjects/a/versions/1?deleted=true": stored("A", b),
+        "/subjects/b/versions/latest?deleted=true": stored("B", c),
+        "/subjects/c/versions/3?deleted=true": stored("C"),
+    }
+    assert list(walked(SchemaDraft("", references=(a, c)), known).items()) == [("c", "C"), ("b", "B"), ("a", "A")]
+
+
+def test_plain_references_stay_in_the_context_of_who_leans_on_them() -> None:
+    known = {
+        "/subjects/%3A.x%3Aa/versions/1?deleted=true": stored("A", Reference("b", "b", 1)),
+        "/subjects/%3A.x%3Ab/versions/1?deleted=true": stored("B", Reference("c", ":.y:c", 1)),
+        "/subjects/%3A.y%3Ac/versions/1?deleted=true": stored("C"),
+    }
+    draft = SchemaDraft("", references=(Reference("a", "a", 1),))
+    assert list(walked(draft, known, ":.x:mine")) == ["c", "b", "a"]
+
+
+def test_references_in_a_circle_are_an_error_and_no_hang() -> None:
+    known = {
+        "/subjects/a/versions/1?deleted=true": stored("A", Reference("b", "b", 1)),
+        "/subjects/b/versions/1?deleted=true": stored("B", Reference("a", "a", 1)),
+    }
+    with pytest.raises(InvalidSchema, match="back to itself"):
+        walked(SchemaDraft("", references=(Reference("a", "a", 1),)), known)
+
+
+def test_references_without_end_are_an_error() -> None:
+    walk = calls.referenced(SchemaDraft("", references=(Reference("0", "0", 1),)))
+    next(walk)
+    for number in range(1, calls.MAX_REFERENCED):
+        walk.send(stored("X", Reference(str(number), str(number), 1)))
+    with pytest.raises(InvalidSchema, match="at most"):
+        walk.send(stored("X", Reference("end", "end", 1)))
+
+
+def public(kind: type) -> dict[str, str]:
+    return {
+        name: str(inspect.signature(member))
+        for name, member in inspect.getmembers(kind, inspect.isfunction)
+        if not name.startswith("_")
+    }
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    assert public(Registry) == public(AsyncRegistry)
+    asynchronous = {name for name in public(AsyncRegistry) if inspect.iscoroutinefunction(getattr(AsyncRegistry, name))}
+    assert asynchronous == set(public(AsyncRegistry))

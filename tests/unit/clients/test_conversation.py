@@ -1,0 +1,174 @@
+"""What is tried again, what is not, and what an answer means: without a network and without waiting."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from contractlog.clients import calls
+from contractlog.clients.calls import Call
+from contractlog.clients.conversation import Answer, Attempt, Failure, Retries, converse
+from contractlog.compatibility.errors import (
+    Forbidden,
+    IncompatibleSchema,
+    Overloaded,
+    RegistryError,
+    ServerError,
+    SubjectNotFound,
+    Unauthorized,
+    Unreachable,
+    UnreadableAnswer,
+)
+from contractlog.compatibility.schema import SchemaDraft
+
+READ = calls.subjects()
+DELETE = calls.delete_subject("s")
+FOUND = Answer(200, b'["a"]')
+LOST = Failure("the connection broke", sent=True)
+REFUSED = Failure("connection refused", sent=False)
+URLS = ("http://one", "http://two")
+
+
+def error(code: int, message: str = "m") -> Answer:
+    return Answer(int(str(code)[:3]), json.dumps({"error_code": code, "message": message}).encode())
+
+
+def told(call: Call[Any], *outcomes: Answer | Failure, urls: tuple[str, ...] = URLS[:1]) -> tuple[Any, list[Attempt]]:
+    """Carry a call through with these outcomes; return its result and the attempts that were made."""
+    attempts: list[Attempt] = []
+    talk = converse(call, urls, Retries())
+    attempts.append(next(talk))
+    for outcome in outcomes:
+        try:
+            attempts.append(talk.send(outcome))
+        except StopIteration as done:
+            return done.value, attempts
+        except (RegistryError, Unreachable) as problem:
+            return problem, attempts
+    raise AssertionError("more attempts than outcomes")
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_what_may_pass_is_tried_again(status: int) -> None:
+    result, attempts = told(READ, Answer(status, b""), error(status * 100 + 1), FOUND)
+    assert result == ["a"]
+    assert len(attempts) == 3
+    assert attempts[0].pause == 0
+
+
+@pytest.mark.parametrize("code", [40401, 40901, 42201, 42205, 401, 403, 413])
+def test_what_is_decided_is_not_tried_again(code: int) -> None:
+    result, attempts = told(READ, error(code))
+    assert (result.error_code, len(attempts)) == (code, 1)
+
+
+def test_a_deletion_whose_answer_was_lost_is_not_sent_twice() -> None:
+    result, attempts = told(DELETE, LOST)
+    assert isinstance(result, Unreachable)
+    assert len(attempts) == 1
+    assert isinstance(told(DELETE, error(500))[0], ServerError)
+
+
+def test_a_deletion_that_never_arrived_is_sent_again() -> None:
+    assert told(DELETE, REFUSED, error(503), Answer(200, b"[1]"))[0] == [1]
+
+
+def test_attempts_end_and_the_url_is_named() -> None:
+    result, attempts = told(READ, *[REFUSED] * 4, urls=URLS)
+    assert isinstance(result, Unreachable)
+    assert [attempt.address for attempt in attempts] == [0, 1, 0, 1]
+    for hint in ("http://one", "http://two", "connection refused", "--registry", "CONTRACTLOG_REGISTRY_URL"):
+        assert hint in str(result)
+
+
+def test_pauses_grow_stay_bounded_and_differ() -> None:
+    retries = Retries(first=1.0, longest=3.0)
+    spans = [{retries.pause(attempt) for _ in range(200)} for attempt in range(5)]
+    assert spans[0] == {0.0}
+    assert all(len(pauses) > 100 for pauses in spans[1:])
+    assert [max(pauses) <= limit for pauses, limit in zip(spans[1:], (1, 2, 3, 3), strict=True)] == [True] * 4
+    assert max(spans[2]) > 1
+
+
+def test_a_server_may_ask_for_a_pause_within_bounds() -> None:
+    busy = Answer(429, b"", {"retry-after": "2"})
+    assert told(READ, busy, FOUND)[1][1].pause == 2.0
+    assert told(READ, Answer(429, b"", {"retry-after": "86400"}), FOUND)[1][1].pause == 5.0
+    assert told(READ, Answer(429, b"", {"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}), FOUND)[0] == ["a"]
+
+
+@pytest.mark.parametrize("code", list(RegistryError.catalogue()))
+def test_every_error_of_the_service_is_raised_as_its_class(code: int) -> None:
+    result, _ = told(DELETE, *[error(code, "the server's words")] * 4)
+    expected = IncompatibleSchema if code == 409 else RegistryError.catalogue()[code]
+    assert (type(result), str(result), result.error_code) == (expected, "the server's words", code)
+
+
+def test_the_old_code_of_incompatibility_is_the_new_one() -> None:
+    for code in (409, 40901):
+        assert isinstance(told(READ, error(code))[0], IncompatibleSchema)
+
+
+def test_an_unknown_code_is_its_status_class_and_keeps_its_number() -> None:
+    result, _ = told(READ, error(40499))
+    assert (type(result).code, result.error_code) == (404, 40499)
+
+
+def test_a_code_that_contradicts_its_status_counts_as_the_status() -> None:
+    assert isinstance(told(READ, Answer(403, b'{"error_code": 7, "message": "no"}'))[0], Forbidden)
+
+
+def test_refusals_are_understood_without_a_body() -> None:
+    assert isinstance(told(READ, Answer(401, b"<html>"))[0], Unauthorized)
+    assert isinstance(told(READ, Answer(403, b""))[0], Forbidden)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(200, b"<html>welcome</html>"),
+        Answer(200, b""),
+        Answer(200, b"\xff\xfe"),
+        Answer(200, b'{"not": "a list"'),
+        Answer(200, b"5"),
+        Answer(200, b"null"),
+        Answer(200, b"[" * 100_000),
+        Answer(404, b"<html>nothing here</html>"),
+        Answer(404, b'{"detail": "Not Found"}'),
+        Answer(400, b'"text"'),
+    ],
+    ids=lambda answer: repr(answer.body[:20]),
+)
+def test_what_no_registry_answers_is_unreadable_and_its_start_is_kept(answer: Answer) -> None:
+    result, _ = told(READ, answer)
+    assert isinstance(result, UnreadableAnswer)
+    assert result.status == answer.status
+    assert result.start == answer.body[:200].decode(errors="replace")
+    assert len(str(result)) < 1_000
+
+
+def test_an_answer_that_lacks_a_member_is_unreadable() -> None:
+    for body in (b"{}", b'{"id": "x"}', b'{"id": 1, "schemaType": "XML"}', b"[]", b'{"id": 1, "references": [5]}'):
+        result, _ = told(calls.register("s", SchemaDraft("{}")), Answer(200, body))
+        assert isinstance(result, UnreadableAnswer), body
+
+
+def test_a_schema_without_text_is_unreadable() -> None:
+    for call in (calls.by_id(1), calls.version("s", 1)):
+        for body in (b'{"id": 1}', b'{"status": "ok"}', b'{"id": 1, "schema": 5}'):
+            assert isinstance(told(call, Answer(200, body))[0], UnreadableAnswer)
+
+
+def test_a_redirect_names_its_target() -> None:
+    result, _ = told(READ, Answer(301, b"", {"location": "https://registry.example/"}))
+    assert isinstance(result, UnreadableAnswer)
+    assert "https://registry.example/" in str(result)
+
+
+def test_after_a_busy_server_the_last_word_is_raised() -> None:
+    result, attempts = told(READ, *[error(503)] * 4)
+    assert isinstance(result, Overloaded)
+    assert len(attempts) == 4
+    assert isinstance(told(READ, LOST, error(40401))[0], SubjectNotFound)
