@@ -56,7 +56,7 @@ class Walk:
         if kind not in CONTAINERS:
             LEAVES[kind](self.tally, place, cursors)
         elif cursors.size <= self.few:
-            self._one_by_one(place, cursors, lambda scalar, _: scalar.walk(place))
+            self._one_by_one(cursors, lambda scalar, _: scalar.walk(place))
         elif kind is Kind.UNION:
             self._union(place, cursors)
         elif place.depth > self.tally.limits.depth:
@@ -116,7 +116,7 @@ class Walk:
                 empties = empties[self.tally.fail(place, going, missed, Outcome.BAD_LENGTH)]
         if going.size:
             counted = dict(zip(going.rows.tolist(), empties.tolist(), strict=True))
-            self._one_by_one(place, going, lambda scalar, row: scalar.rest_of_blocks(place, counted[row]))
+            self._one_by_one(going, lambda scalar, row: scalar.rest_of_blocks(place, counted[row]))
             self.final[going.rows] = going.pos
         self._settle(cursors)
 
@@ -167,7 +167,7 @@ class Walk:
                 counts = counts[~ended]
         if going.size:
             left = dict(zip(going.rows.tolist(), counts.tolist(), strict=True))
-            self._one_by_one(place, going, lambda scalar, row: scalar.read_items(place, left[row]))
+            self._one_by_one(going, lambda scalar, row: scalar.read_items(place, left[row]))
             self.final[going.rows] = going.pos
         self._settle(cursors)
 
@@ -191,7 +191,7 @@ class Walk:
         cursors.keep(self.tally.codes[cursors.rows] == 0)
         cursors.pos = self.final[cursors.rows]
 
-    def _one_by_one(self, place: Place, cursors: Cursors, step: Callable[[ScalarWalk, int], None]) -> None:
+    def _one_by_one(self, cursors: Cursors, step: Callable[[ScalarWalk, int], None]) -> None:
         """Let the scalar walker take one step with each cursor."""
         ends = cursors.pos.copy()
         kept = np.ones(cursors.size, np.bool_)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from contractlog.spark_validation.columnar.arrow import pick
 
 __all__ = ["FieldColumn", "Piece", "join"]
 
@@ -19,7 +22,7 @@ class FieldColumn:
 
     field: str  #: ``legs[].carrier``, ``tags{}``; empty where the record is no more than a value
     rows: NDArray[np.int64]  #: the row in the batch of each value, ascending; items of an array keep their order
-    values: pa.Array  #: without nulls
+    values: pa.Array[Any]  #: without nulls
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Piece:
     field: str
     rows: NDArray[np.int64]
     order: NDArray[np.int64]  #: rises with the row, and inside it with the place of the value
-    values: pa.Array
+    values: pa.Array[Any]
 
 
 def join(pieces: Iterable[Piece]) -> list[FieldColumn]:
@@ -49,5 +52,5 @@ def _joined(field: str, pieces: list[Piece]) -> FieldColumn:
         values = pa.concat_arrays([piece.values for piece in pieces])
     if (order[1:] < order[:-1]).any():
         sorting = np.argsort(order, kind="stable")
-        rows, values = rows[sorting], values.take(pa.array(sorting))
+        rows, values = rows[sorting], pick(values, sorting)
     return FieldColumn(field, rows, values)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.spark_validation.columnar.arrow import buffer_of
 from contractlog.spark_validation.columnar.limits import Limits
 from contractlog.spark_validation.columnar.program import Place
 
@@ -33,7 +33,7 @@ class Cursors:
         """How many records are in the set."""
         return self.rows.size
 
-    def pick(self, where: NDArray[np.intp] | NDArray[np.bool_]) -> Cursors:
+    def pick(self, where: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Cursors:
         """Return some of the cursors as a set of their own."""
         return Cursors(self.rows[where], self.pos[where], self.end[where])
 
@@ -53,7 +53,7 @@ class Tally:
 
     def __init__(self, data: NDArray[np.uint8], records: int, limits: Limits, *, columns: bool) -> None:
         self.data = data if data.size else np.zeros(1, np.uint8)  # so that clipped reads are possible
-        self.buffer = pa.py_buffer(self.data)
+        self.buffer = buffer_of(self.data)
         self.limits = limits
         self.columns = columns
         self.codes = np.zeros(records, np.uint8)

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from contractlog.spark_validation.columnar.arrow import numbers_in
+
 __all__ = ["HEADER", "Frames", "read_frames"]
 
 HEADER: Final = 5
@@ -47,12 +49,9 @@ def read_frames(bodies: pa.BinaryArray | pa.LargeBinaryArray) -> Frames:
     if not (wide or pa.types.is_binary(bodies.type)):
         raise TypeError(f"framed records are a binary or large_binary column, not {bodies.type}")
     _, offsets, content = bodies.buffers()
-    data = np.frombuffer(content, np.uint8) if content else np.zeros(0, np.uint8)
-    kind = np.int64 if wide else np.int32
-    if size and offsets:
-        bounds = np.frombuffer(offsets, kind)[bodies.offset : bodies.offset + size + 1].astype(np.int64)
-    else:
-        bounds = np.zeros(1, np.int64)
+    data = numbers_in(content, np.uint8)
+    bounds = numbers_in(offsets, np.int64) if wide else numbers_in(offsets, np.int32).astype(np.int64)
+    bounds = bounds[bodies.offset : bodies.offset + size + 1] if size else np.zeros(1, np.int64)
     starts, ends = bounds[:-1], bounds[1:]
     null = np.asarray(bodies.is_null().to_numpy(zero_copy_only=False), np.bool_)
     long = ~null & (ends - starts >= HEADER)

@@ -78,7 +78,7 @@ def _times(piece: Piece) -> Iterator[Piece]:
         yield Piece(piece.field, piece.rows[~known], piece.order[~known], piece.values.filter(pa.array(~known)))
 
 
-def _moment(text: str) -> datetime | None:
+def _moment(text: Any) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text.upper())
         return moment.astimezone(UTC) if moment.tzinfo else None

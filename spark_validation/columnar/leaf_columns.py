@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.spark_validation.columnar.arrow import buffer_of, from_numpy
 from contractlog.spark_validation.columnar.columns import Piece
 from contractlog.spark_validation.columnar.cursors import Chunk, Tally
-from contractlog.spark_validation.columnar.logical import as_integers
 from contractlog.spark_validation.columnar.program import Kind, Logical, Place
 from contractlog.spark_validation.columnar.texts import gather
 
@@ -51,7 +51,7 @@ def _together(chunks: list[Chunk]) -> Chunk:
     return rows[sorting], starts[sorting], values[sorting]
 
 
-def _array(tally: Tally, place: Place, starts: NDArray[np.int64], values: NDArray[np.int64]) -> pa.Array:
+def _array(tally: Tally, place: Place, starts: NDArray[np.int64], values: NDArray[np.int64]) -> pa.Array[Any]:
     node = place.node
     if node.logical is not None:
         made = _logical(tally, node.logical, starts, values)
@@ -59,40 +59,43 @@ def _array(tally: Tally, place: Place, starts: NDArray[np.int64], values: NDArra
             return made
     match node.kind:
         case Kind.BOOLEAN:
-            return pa.array(values.astype(np.bool_))
+            made = from_numpy(values.astype(np.bool_))
         case Kind.INT | Kind.LONG:
-            return pa.array(values)
+            made = from_numpy(values)
         case Kind.FLOAT:
-            return pa.array(_words(tally, starts, 4).view("<f4")[:, 0].astype(np.float64))
+            made = from_numpy(_words(tally, starts, "<f4").astype(np.float64))
         case Kind.DOUBLE:
-            return pa.array(_words(tally, starts, 8).view("<f8")[:, 0])
+            made = from_numpy(_words(tally, starts, "<f8"))
         case Kind.ENUM:
-            return pa.DictionaryArray.from_arrays(pa.array(values), pa.array(node.symbols, pa.string())).cast(
-                pa.string()
-            )
+            symbols = pa.array(node.symbols, pa.string())
+            made = pa.DictionaryArray.from_arrays(from_numpy(values), symbols).cast(pa.string())
         case Kind.STRING:
-            return _small(gather(tally.buffer, starts, values), pa.string())
+            made = _small(gather(tally.buffer, starts, values), pa.string())
         case _:
-            return _small(gather(tally.buffer, starts, values), pa.binary())
+            made = _small(gather(tally.buffer, starts, values), pa.binary())
+    return made
 
 
-def _logical(tally: Tally, logical: Logical, starts: NDArray[np.int64], values: NDArray[np.int64]) -> pa.Array | None:
+def _logical(
+    tally: Tally, logical: Logical, starts: NDArray[np.int64], values: NDArray[np.int64]
+) -> pa.Array[Any] | None:
     """Return values of a logical type that Arrow has too."""
+    made: pa.Array[Any] | None = None
     match logical.name:
         case "timestamp-micros":
-            return pa.array(values).cast(_TIMESTAMP)
+            made = from_numpy(values).cast(_TIMESTAMP)
         case "timestamp-millis":
-            return pa.array(values * _MILLIS).cast(_TIMESTAMP)
+            made = from_numpy(values * _MILLIS).cast(_TIMESTAMP)
         case "timestamp-nanos":
-            return pa.array(values // _MILLIS).cast(_TIMESTAMP)
+            made = from_numpy(values // _MILLIS).cast(_TIMESTAMP)
         case "date":
-            return pa.array(values.astype(np.int32)).cast(pa.date32())
+            made = from_numpy(values.astype(np.int32)).cast(pa.date32())
         case "decimal" if logical.precision <= _WIDEST_DECIMAL:
-            return _decimals(tally, logical, starts, values)
-    return None
+            made = _decimals(tally, logical, starts, values)
+    return made
 
 
-def _decimals(tally: Tally, logical: Logical, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.Array:
+def _decimals(tally: Tally, logical: Logical, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.Array[Any]:
     """Return two's complement numbers as decimals: their lowest bytes, extended by their sign."""
     wide = pa.decimal128 if logical.precision <= pa.decimal128(38).precision else pa.decimal256
     kind = wide(logical.precision, logical.scale)
@@ -101,14 +104,16 @@ def _decimals(tally: Tally, logical: Logical, starts: NDArray[np.int64], lengths
     at = (starts + lengths)[:, None] - 1 - from_end
     sign = np.where(tally.data.take(starts, mode="clip") >= 0x80, np.uint8(0xFF), np.uint8(0))  # noqa: PLR2004
     little = np.where(from_end < lengths[:, None], tally.data.take(at, mode="clip"), sign[:, None])
-    return pa.Array.from_buffers(kind, starts.size, [None, pa.py_buffer(np.ascontiguousarray(little))])
+    return pa.Array.from_buffers(kind, starts.size, [None, buffer_of(little)])
 
 
-def _words(tally: Tally, starts: NDArray[np.int64], size: int) -> NDArray[np.uint8]:
-    return np.lib.stride_tricks.sliding_window_view(tally.data, size)[starts]
+def _words(tally: Tally, starts: NDArray[np.int64], kind: str) -> NDArray[Any]:
+    """Return the numbers of a fixed size that start there."""
+    words = np.lib.stride_tricks.sliding_window_view(tally.data, np.dtype(kind).itemsize)[starts]
+    return words.view(kind)[:, 0]
 
 
-def _small(values: pa.LargeBinaryArray, kind: pa.DataType) -> pa.Array:
+def _small(values: pa.Array[Any], kind: pa.DataType) -> pa.Array[Any]:
     """Return the values with offsets of 32 bits; a batch's bytes fit, or the large type stays."""
     large = pa.large_string() if pa.types.is_string(kind) else pa.large_binary()
     _, offsets, content = values.buffers()

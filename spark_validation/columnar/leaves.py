@@ -1,4 +1,4 @@
-"""Values without parts: each reader moves all cursors of a set past one value, and lets those go that cannot be read."""
+"""Values without parts: each reader moves a set of cursors past one value, and lets those go that cannot be read."""
 
 from __future__ import annotations
 

@@ -50,7 +50,8 @@ def _broken(tally: Tally, place: Place, logical: Logical, chunk: Chunk) -> NDArr
     _, starts, values = chunk
     match logical.name:
         case "time-millis" | "time-micros":
-            return (values < 0) | (values >= _DAY[logical.name])
+            bad: NDArray[np.bool_] = (values < 0) | (values >= _DAY[logical.name])
+            return bad
         case "uuid" if place.node.kind is Kind.STRING:
             return _not_uuid(tally, starts, values)
         case "decimal":
@@ -60,7 +61,7 @@ def _broken(tally: Tally, place: Place, logical: Logical, chunk: Chunk) -> NDArr
 
 def _not_uuid(tally: Tally, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell which texts are not 8-4-4-4-12 hexadecimal digits."""
-    bad = lengths != _UUID_LENGTH
+    bad: NDArray[np.bool_] = lengths != _UUID_LENGTH
     right = np.flatnonzero(~bad)
     letters = tally.data[starts[right][:, None] + np.arange(_UUID_LENGTH)]
     hyphens = (letters[:, _HYPHENS] == ord("-")).all(axis=1)
@@ -73,7 +74,7 @@ def _over_precision(
     tally: Tally, starts: NDArray[np.int64], lengths: NDArray[np.int64], precision: int
 ) -> NDArray[np.bool_]:
     """Tell which two's complement numbers have more decimal digits than allowed, or no bytes at all."""
-    bad = lengths == 0
+    bad: NDArray[np.bool_] = lengths == 0
     if precision <= _WORD_DIGITS:
         short = (lengths > 0) & (lengths <= _WORD)
         numbers = as_integers(tally.data, starts[short], lengths[short])

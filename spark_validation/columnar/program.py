@@ -1,4 +1,4 @@
-"""An Avro schema as the walkers see it: nodes know what to read, places know where in the schema and the value they are."""
+"""An Avro schema as the walkers see it: nodes know what to read, places where in schema and value that is."""
 
 from __future__ import annotations
 

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from contractlog.spark_validation.columnar.arrow import buffer_of, numbers_in, pick
 
 __all__ = ["gather", "not_utf8"]
 
 _ASCII_END = 0x80
 
 
-def gather(buffer: pa.Buffer, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.LargeBinaryArray:
+def gather(buffer: pa.Buffer, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.Array[Any]:
     """Return the pieces as one array with bytes of its own."""
     if not starts.size:
         return pa.array([], pa.large_binary())
     bounds = np.empty(2 * starts.size, np.int64)  # pieces, and between them gaps that nobody takes
     bounds[0::2] = starts
     bounds[1::2] = starts + lengths
-    whole = pa.Array.from_buffers(pa.large_binary(), bounds.size - 1, [None, pa.py_buffer(bounds), buffer])
-    return whole.take(pa.array(np.arange(0, bounds.size - 1, 2)))
+    whole = pa.Array.from_buffers(pa.large_binary(), bounds.size - 1, [None, buffer_of(bounds), buffer])
+    return pick(whole, np.arange(0, bounds.size - 1, 2))
 
 
 def not_utf8(buffer: pa.Buffer, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.bool_] | None:
     """Return which pieces are not UTF-8 (overlong forms and surrogates included), or None when all are."""
     pieces = gather(buffer, starts, lengths)
     _, offsets, content = pieces.buffers()
-    packed = np.frombuffer(content, np.uint8) if content else np.zeros(0, np.uint8)
+    packed = numbers_in(content, np.uint8)
     if not packed.size or packed.max() < _ASCII_END:
         return None
     try:
@@ -36,7 +40,7 @@ def not_utf8(buffer: pa.Buffer, starts: NDArray[np.int64], lengths: NDArray[np.i
     return None
 
 
-def _is_broken(piece: bytes) -> bool:
+def _is_broken(piece: Any) -> bool:
     try:
         piece.decode()
     except UnicodeDecodeError:

@@ -1,0 +1,33 @@
+"""Between numpy and Arrow, without copies."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+__all__ = ["buffer_of", "from_numpy", "numbers_in", "pick"]
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+def numbers_in(buffer: pa.Buffer | None, kind: type[Number]) -> NDArray[Number]:
+    """Return what a buffer holds; nothing, where there is none."""
+    return np.frombuffer(buffer, kind) if buffer else np.zeros(0, kind)  # type: ignore[call-overload]
+
+
+def buffer_of(array: NDArray[Any]) -> pa.Buffer:
+    """Return an array's memory as a buffer."""
+    return pa.py_buffer(np.ascontiguousarray(array))  # type: ignore[arg-type]
+
+
+def from_numpy(array: NDArray[Any]) -> Any:
+    """Return an Arrow array of the same type."""
+    return pa.array(array)
+
+
+def pick(values: pa.Array[Any], where: NDArray[np.intp]) -> pa.Array[Any]:
+    """Return some of the values."""
+    return values.take(from_numpy(where))

@@ -1,0 +1,336 @@
+"""Random Avro schemas and data, and what the columns of that data must be."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from random import Random
+from typing import Any
+
+import fastavro
+import numpy as np
+import pyarrow as pa
+from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import SchemaDraft
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.spark_validation.columnar.avro import AvroValidator
+from contractlog.spark_validation.columnar.limits import Limits
+from contractlog.spark_validation.columnar.validate import Checked, FieldColumn, check_part
+
+Schema = Any
+ID = SchemaId(7)
+MANY = 10**9
+
+_LEAVES = ["boolean", "int", "long", "float", "double", "bytes", "string", "null", "enum", "fixed"]
+_LOGICAL: list[Schema] = [
+    {"type": "long", "logicalType": "timestamp-millis"},
+    {"type": "long", "logicalType": "timestamp-micros"},
+    {"type": "int", "logicalType": "date"},
+    {"type": "int", "logicalType": "time-millis"},
+    {"type": "long", "logicalType": "time-micros"},
+    {"type": "string", "logicalType": "uuid"},
+    {"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2},
+    {"type": "bytes", "logicalType": "decimal", "precision": 45, "scale": 0},
+]
+_TEXTS = ["", "a", "order", "é", "日本語", "😀 mixed", "x" * 70, "ß" * 40]
+
+
+def varint(number: int) -> bytes:
+    """Write a zigzag integer in its shortest form."""
+    raw = (number << 1) ^ (number >> 63) if number < 0 else number << 1
+    raw &= (1 << 70) - 1
+    groups = [raw & 0x7F]
+    while raw := raw >> 7:
+        groups.append(raw & 0x7F)
+    return bytes([group | 0x80 for group in groups[:-1]] + groups[-1:])
+
+
+def text(value: str | bytes) -> bytes:
+    """Write a string."""
+    content = value.encode() if isinstance(value, str) else value
+    return varint(len(content)) + content
+
+
+def framed(body: bytes, schema_id: int = ID) -> bytes:
+    """Put a frame around a body."""
+    return b"\0" + struct.pack(">I", schema_id) + body
+
+
+def avro_validator(schema: Schema, limits: Limits | None = None, *, few: int = 0) -> AvroValidator:
+    """Return a validator; ``few=0`` never uses the scalar walker, ``few=MANY`` nothing else."""
+    parsed = parse(SchemaDraft(json.dumps(schema)), strict=False)
+    return AvroValidator(parsed.root, limits or Limits(), few=few)
+
+
+def check(bodies: Sequence[bytes | None], validator: AvroValidator, *, columns: bool = False) -> Checked:
+    """Judge framed bodies by one schema."""
+    records = [None if body is None else framed(body) for body in bodies]
+    return check_part(pa.array(records, pa.binary()), {ID: validator}, None, columns=columns)
+
+
+def outcomes(checked: Checked) -> list[tuple[str, str, str]]:
+    """Return outcome, pointer and field of each record."""
+    return [
+        (Outcome(code).name, *(checked.places_table[place] if place >= 0 else ("", "")))
+        for code, place in zip(checked.codes.tolist(), checked.places.tolist(), strict=True)
+    ]
+
+
+class RandomAvro:
+    """Makes schemas and values that fit them."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)  # noqa: S311
+        self.names = 0
+
+    def name(self) -> str:
+        self.names += 1
+        return f"N{self.names}"
+
+    def record(self, depth: int = 3) -> Schema:
+        """Return a record; in some, a field refers to the record itself."""
+        name = self.name()
+        fields = [
+            {"name": f"f{nth}", "type": self.schema(depth - 1)} for nth in range(self.random.randint(0 if depth < 3 else 1, 5))
+        ]
+        if self.random.random() < 0.15:
+            fields.append({"name": "self", "type": ["null", name]})
+        if self.random.random() < 0.1:
+            fields.append({"name": "selves", "type": {"type": "array", "items": name}})
+        return {"type": "record", "name": name, "fields": fields}
+
+    def schema(self, depth: int) -> Schema:
+        """Return any schema that is no union."""
+        choice = self.random.random()
+        if depth <= 0 or choice < 0.35:
+            return self.leaf()
+        if choice < 0.5:
+            return self.union(depth)
+        if choice < 0.65:
+            return {"type": "array", "items": self.schema(depth - 1)}
+        if choice < 0.8:
+            return {"type": "map", "values": self.schema(depth - 1)}
+        return self.record(depth)
+
+    def leaf(self) -> Schema:
+        if self.random.random() < 0.25:
+            return dict(self.random.choice(_LOGICAL))
+        kind = self.random.choice(_LEAVES)
+        if kind == "enum":
+            return {"type": "enum", "name": self.name(), "symbols": ["A", "B", "C"]}
+        if kind == "fixed":
+            return {"type": "fixed", "name": self.name(), "size": self.random.choice([0, 1, 5])}
+        return kind
+
+    def union(self, depth: int) -> Schema:
+        """Return a union whose branches can be told apart by their data."""
+        branches: list[Schema] = ["null"]
+        branches += [self.random.choice(["long", "string", "boolean"])]
+        if self.random.random() < 0.5:
+            branches += [self.record(depth - 1), self.record(depth - 1)]
+        if self.random.random() < 0.2:
+            branches.append({"type": "array", "items": self.schema(depth - 1)})
+        self.random.shuffle(branches)
+        return branches
+
+    def value(self, schema: Schema, named: dict[str, Schema], depth: int = 0) -> Any:
+        """Return a value; unions as (branch, value)."""
+        random = self.random
+        if isinstance(schema, list):
+            branch = schema.index("null") if depth > 6 and "null" in schema else random.randrange(len(schema))
+            return (branch, self.value(schema[branch], named, depth + 1))
+        if isinstance(schema, str) and schema in named:
+            return self.value(named[schema], named, depth + 1)
+        kind = schema if isinstance(schema, str) else schema["type"]
+        if kind == "record":
+            named[schema["name"]] = schema
+            return {member["name"]: self.value(member["type"], named, depth + 1) for member in schema["fields"]}
+        size = 0 if depth > 6 else random.choice([0, 0, 1, 2, 3, random.randint(0, 12)])
+        match kind:
+            case "array":
+                return [self.value(schema["items"], named, depth + 1) for _ in range(size)]
+            case "map":
+                keys = [random.choice(_TEXTS) + str(nth) for nth in range(size)]
+                return {key: self.value(schema["values"], named, depth + 1) for key in keys}
+            case "enum":
+                return random.choice(schema["symbols"])
+            case "fixed":
+                return random.randbytes(schema["size"])
+        return self.plain(kind, schema.get("logicalType") if isinstance(schema, dict) else None, schema)
+
+    def plain(self, kind: str, logical: str | None, schema: Schema) -> Any:
+        random = self.random
+        match logical:
+            case "uuid":
+                digits = f"{random.getrandbits(128):032x}"
+                return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+            case "time-millis":
+                return random.randrange(86_400_000)
+            case "time-micros":
+                return random.randrange(86_400_000_000)
+            case "decimal":
+                most = 10 ** schema["precision"] - 1
+                number = random.choice([0, most, -most, random.randint(-most, most)])
+                return number.to_bytes(random.randint(0, 3) + number.bit_length() // 8 + 1, "big", signed=True)
+            case "timestamp-millis" | "timestamp-micros":
+                return random.randint(-(2**50), 2**50)
+        bits = random.choice([1, 6, 7, 13, 14, 20, 27, 31] if kind == "int" else [1, 7, 8, 27, 34, 48, 55, 62, 63])
+        match kind:
+            case "null":
+                return None
+            case "boolean":
+                return random.random() < 0.5
+            case "int" | "long":
+                return random.randint(-(2**bits), 2**bits - 1)
+            case "float":
+                return float(np.float32(random.uniform(-1e9, 1e9)))
+            case "double":
+                return random.uniform(-1e300, 1e300)
+            case "bytes":
+                return random.randbytes(random.choice([0, 1, 3, 80]))
+            case _:
+                return random.choice(_TEXTS)
+
+
+def without_logical(schema: Schema) -> Schema:
+    """Return the schema as it is encoded: bytes know no logical types."""
+    if isinstance(schema, list):
+        return [without_logical(branch) for branch in schema]
+    if isinstance(schema, dict):
+        return {
+            key: without_logical(value)
+            for key, value in schema.items()
+            if key not in {"logicalType", "precision", "scale"}
+        }
+    return schema
+
+
+def encode(schema: Schema, value: Any) -> bytes:
+    """Write a value, choosing union branches as the value says."""
+    return b"".join(_encoded(schema, value, {}))
+
+
+def _encoded(schema: Schema, value: Any, named: dict[str, Schema]) -> Iterator[bytes]:
+    """Unions and containers by hand, so that blocks can differ; leaves by fastavro."""
+    if isinstance(schema, list):
+        branch, inner = value
+        yield varint(branch)
+        yield from _encoded(schema[branch], inner, named)
+        return
+    if isinstance(schema, str) and schema in named:
+        schema = named[schema]
+    kind = schema if isinstance(schema, str) else schema["type"]
+    if kind == "record":
+        named[schema["name"]] = schema
+        for member in schema["fields"]:
+            yield from _encoded(member["type"], value[member["name"]], named)
+    elif kind in {"array", "map"}:
+        items = [b"".join(_encoded(schema["items"], item, named)) for item in value] if kind == "array" else [
+            text(key) + b"".join(_encoded(schema["values"], item, named)) for key, item in value.items()
+        ]
+        yield from _blocks(items)
+    else:
+        stream = io.BytesIO()
+        fastavro.schemaless_writer(stream, fastavro.parse_schema(without_logical(schema)), value)
+        yield stream.getvalue()
+
+
+def _blocks(items: list[bytes]) -> Iterator[bytes]:
+    """Write items in one block, or in several, some of which tell their size."""
+    step = (1, 3, 1000)[len(items) % 3]
+    for start in range(0, len(items), step):
+        block = items[start : start + step]
+        content = b"".join(block)
+        yield varint(-len(block)) + varint(len(content)) if len(content) % 2 else varint(len(block))
+        yield content
+    yield b"\0"
+
+
+def expected_columns(schema: Schema, values: Iterable[Any]) -> dict[tuple[str, str], list[tuple[int, Any]]]:
+    """Return field and type -> row and value of each leaf, in order; nothing past a recursion or without bytes."""
+    found: dict[tuple[str, str], list[tuple[int, Any]]] = defaultdict(list)
+    for row, value in enumerate(values):
+        for field, kind, leaf in _leaves(schema, value, "", {}, ()):
+            found[field, kind].append((row, leaf))
+    return dict(found)
+
+
+def _leaves(
+    schema: Schema, value: Any, path: str, named: dict[str, Schema], opened: tuple[str, ...]
+) -> Iterator[tuple[str, str, Any]]:
+    if isinstance(schema, list):
+        branch, inner = value
+        yield from _leaves(schema[branch], inner, path, named, opened)
+        return
+    if isinstance(schema, str) and schema in named:
+        schema = named[schema]
+    kind = schema if isinstance(schema, str) else schema["type"]
+    match kind:
+        case "record":
+            named[schema["name"]] = schema
+            if schema["name"] in opened:
+                return
+            opened = (*opened, schema["name"])
+            for member in schema["fields"]:
+                below = f"{path}.{member['name']}" if path else member["name"]
+                yield from _leaves(member["type"], value[member["name"]], below, named, opened)
+        case "array":
+            for item in value:
+                yield from _leaves(schema["items"], item, f"{path}[]", named, opened)
+        case "map":
+            for item in value.values():
+                yield from _leaves(schema["values"], item, f"{path}{{}}", named, opened)
+        case "null":
+            return
+        case "fixed" if not schema["size"]:
+            return
+        case _:
+            yield path, *_typed(kind, schema, value)
+
+
+def _typed(kind: str, schema: Schema, value: Any) -> tuple[str, Any]:
+    logical = schema.get("logicalType") if isinstance(schema, dict) else None
+    match logical:
+        case "timestamp-millis":
+            return "timestamp[us, tz=UTC]", value * 1000
+        case "timestamp-micros":
+            return "timestamp[us, tz=UTC]", value
+        case "date":
+            return "date32[day]", value
+        case "decimal":
+            wide = 128 if schema["precision"] <= 38 else 256
+            number = int.from_bytes(value, "big", signed=True)
+            return f"decimal{wide}({schema['precision']}, {schema['scale']})", number
+    return {
+        "boolean": "bool",
+        "int": "int64",
+        "long": "int64",
+        "float": "double",
+        "double": "double",
+        "bytes": "binary",
+        "fixed": "binary",
+        "string": "string",
+        "enum": "string",
+    }[kind], value
+
+
+def found_columns(columns: Iterable[FieldColumn]) -> dict[tuple[str, str], list[tuple[int, Any]]]:
+    """Return columns in the form of ``expected_columns``."""
+    found = {}
+    for column in columns:
+        values: Any = column.values
+        kind = values.type
+        values.validate(full=True)
+        if pa.types.is_timestamp(kind):
+            values = values.cast(pa.int64())
+        elif pa.types.is_date32(kind):
+            values = values.cast(pa.int32())
+        plain = values.to_pylist()
+        if pa.types.is_decimal(kind):
+            plain = [int(value.scaleb(kind.scale)) if kind.scale else int(value) for value in plain]
+        found[column.field, str(kind)] = list(zip(column.rows.tolist(), plain, strict=True))
+    return found

@@ -1,0 +1,88 @@
+"""Random schemas, random data, random damage: both walkers, fastavro and the data itself agree."""
+
+from __future__ import annotations
+
+import io
+import json
+from random import Random
+from typing import Any
+
+import fastavro
+import pytest
+from contractlog.contracts.observed.outcomes import Outcome
+from support.columnar import (
+    MANY,
+    RandomAvro,
+    avro_validator,
+    check,
+    encode,
+    expected_columns,
+    found_columns,
+    outcomes,
+    without_logical,
+)
+
+SEEDS = range(60)
+
+
+def batch(seed: int, size: int = 30) -> tuple[Any, list[Any], list[bytes]]:
+    """Return a random schema, values and their bytes."""
+    maker = RandomAvro(seed)
+    schema = maker.record()
+    values = [maker.value(schema, {}) for _ in range(size)]
+    return schema, values, [encode(schema, value) for value in values]
+
+
+def damaged(body: bytes, random: Random) -> bytes:
+    """Return bytes that differ in one to three places, or in their length."""
+    changed = bytearray(body)
+    for _ in range(random.randint(1, 3)):
+        at = random.randrange(len(changed) + 1)
+        match random.randrange(5):
+            case 0:
+                del changed[at:]
+            case 1:
+                changed[at:at] = random.choice([b"\0", b"\1", b"\2", b"\xff", b"\x80\x80", b"\xff" * 9 + b"\1"])
+            case 2:
+                del changed[at : at + 1]
+            case _ if at < len(changed):
+                changed[at] = random.choice([0, 1, 2, 3, 0x7F, 0x80, 0xC0, 0xED, 0xFF, random.randrange(256)])
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_fits_the_schema_conforms_and_columns_hold_the_data(seed: int) -> None:
+    schema, values, bodies = batch(seed)
+    expected = expected_columns(schema, values)
+    for few in (0, 5, MANY):
+        checked = check(bodies, avro_validator(schema, few=few), columns=True)
+        assert outcomes(checked) == [("CONFORMS", "", "")] * len(bodies)
+        assert found_columns(checked.columns) == expected
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_walkers_say_the_same_of_damaged_records(seed: int) -> None:
+    schema, _, bodies = batch(seed)
+    random = Random(seed)  # noqa: S311
+    records = bodies + [damaged(body, random) for body in bodies for _ in range(4)]
+    scalar = check(records, avro_validator(schema, few=MANY), columns=True)
+    assert outcomes(scalar)[: len(bodies)] == [("CONFORMS", "", "")] * len(bodies)
+    for few in (0, 5):
+        vectorised = check(records, avro_validator(schema, few=few), columns=True)
+        assert outcomes(vectorised) == outcomes(scalar)
+        assert vectorised.details == scalar.details
+        assert found_columns(vectorised.columns) == found_columns(scalar.columns)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_conforms_is_read_by_fastavro_to_its_end(seed: int) -> None:
+    schema, _, bodies = batch(seed)
+    random = Random(seed + 1000)  # noqa: S311
+    records = bodies + [damaged(body, random) for body in bodies for _ in range(4)]
+    codes = check(records, avro_validator(schema)).codes
+    parsed = fastavro.parse_schema(json.loads(json.dumps(without_logical(schema))))
+    for code, body in zip(codes.tolist(), records, strict=True):
+        if code == Outcome.CONFORMS:
+            stream = io.BytesIO(body)
+            fastavro.schemaless_reader(stream, parsed, None)
+            assert stream.tell() == len(body)
