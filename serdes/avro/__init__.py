@@ -1,1 +1,19 @@
-"""Avro records in Kafka frames."""
+"""Avro records in Kafka frames: ``AvroSerializer`` and ``AvroDeserializer``, loaded when they are asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contractlog.serdes.avro.serializer import AvroDeserializer as AvroDeserializer
+    from contractlog.serdes.avro.serializer import AvroSerializer as AvroSerializer
+
+__all__ = ["AvroDeserializer", "AvroSerializer"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.serializer"), name)

@@ -74,28 +74,37 @@ class Source:
             raise Failure(Outcome.BAD_LENGTH, f"the length {length} is over the limit of {self.limits.max_length}")
         return length
 
-    def block(self, so_far: int, *, empty: bool) -> int:
-        """Read how many items the next block of an array or map has; 0 ends it.
+    def block(self, *, empty: bool) -> tuple[int, int | None]:
+        """Read the header of a block of an array or map.
 
         Args:
-            so_far: the items of the blocks before.
             empty: whether an item can take no bytes at all, so that the input's length does not bound their number.
+
+        Returns:
+            How many items it has, 0 for the end, and where it ends if that is told.
         """
         count = self.read_long()
+        stop = None
         if count < 0:
             count = -count
-            size = self.read_long()  # lets readers skip the block; the items themselves are what counts
-            if size < 0:
-                raise Failure(Outcome.BAD_LENGTH, f"the size of a block is negative: {size}")
-        if count + so_far > self.limits.max_items:
-            raise Failure(Outcome.TOO_MANY_ITEMS, f"more than {self.limits.max_items} items")
+            size = self.length()
+            if size > self.end - self.at:
+                raise self._ended(size)
+            stop = self.at + size
         if empty:
             self.empty_items -= count
             if self.empty_items < 0:
                 raise Failure(
                     Outcome.TOO_MANY_ITEMS, f"more than {self.limits.max_empty_items} items that take no bytes"
                 )
-        return count
+        elif count > self.end - self.at:
+            raise self._ended(count)
+        return count, stop
+
+    def ends_at(self, stop: int | None) -> None:
+        """Say that a block is read: it has to end where its header says, if it does."""
+        if stop is not None and stop != self.at:
+            raise Failure(Outcome.BAD_LENGTH, f"a block ends {self.at - stop:+d} bytes from where its size says")
 
     def _varint(self, most: int) -> int:
         raw = 0

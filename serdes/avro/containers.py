@@ -36,14 +36,17 @@ class ArrayReader(Reader):
         depth = opened(depth)
         items = self.items
         values: list[Any] = []
-        try:
-            while count := source.block(len(values), empty=items.empty):
+        while True:
+            count, stop = source.block(empty=items.empty)
+            if not count:
+                return values
+            try:
                 for _ in range(count):
                     values.append(items.read(source, depth))  # noqa: PERF401 -- what was read says where it failed
-        except Failure as failure:
-            failure.inside(len(values))
-            raise
-        return values
+            except Failure as failure:
+                failure.inside(len(values))
+                raise
+            source.ends_at(stop)
 
 
 class ArrayCodec(ArrayReader, Codec):
@@ -84,20 +87,21 @@ class MapReader(Reader):
         """Return the entries; of entries with the same key the last one stays."""
         depth = opened(depth)
         entries: dict[str, Any] = {}
-        read = 0
-        step = _UNREAD
-        try:
-            while count := source.block(read, empty=False):
+        while True:
+            count, stop = source.block(empty=False)
+            if not count:
+                return entries
+            step = _UNREAD
+            try:
                 for _ in range(count):
                     step = _UNREAD
                     key = _KEY.read(source, depth)
                     step = Key(key)
                     entries[key] = self.values.read(source, depth)
-                read += count
-        except Failure as failure:
-            failure.inside(step)
-            raise
-        return entries
+            except Failure as failure:
+                failure.inside(step)
+                raise
+            source.ends_at(stop)
 
 
 class MapCodec(MapReader, Codec):

@@ -13,8 +13,7 @@ class Limits:
     """Bounds on what bytes may make a decoder do; the defaults are far above what records are."""
 
     max_depth: int = 128  #: of records, arrays and maps inside each other
-    max_length: int = 2**31 - 1  #: of a string or bytes, as declared
-    max_items: int = 2**31 - 1  #: in all blocks of one array or map
+    max_length: int = 2**31 - 1  #: of a string, bytes or a block, as declared
     max_empty_items: int = 1_000_000  #: items that take no bytes at all, in a whole record
     strict_booleans: bool = True  #: refuse boolean bytes other than 0 and 1, which clients read differently
 

@@ -2,6 +2,8 @@
 
 Values are what Python's users are used to, as fastavro gives them: ``Decimal``, ``UUID``, ``date``, ``time`` and
 ``datetime``. A datetime without a zone is local time, as everywhere in Python. Writing takes raw values as well.
+A valid record is never refused: days and points in time that Python cannot hold (years beyond 1 to 9999, which real
+systems write for "never") stay the raw number.
 """
 
 from __future__ import annotations
@@ -154,12 +156,12 @@ class DateCodec(LogicalCodec):
 
     expected = "a date"
 
-    def made(self, raw: Any) -> date:
-        """Make a date from year 1 to 9999."""
+    def made(self, raw: Any) -> date | Any:
+        """Make a date of the years 1 to 9999."""
         try:
             return date.fromordinal(raw + _EPOCH_DAY)
         except (ValueError, OverflowError):
-            raise _broken(f"day {raw} is beyond the years 1 to 9999") from None
+            return raw
 
     def unmade(self, value: Any) -> Any:
         """Make the number of days; ISO texts will do."""
@@ -219,12 +221,12 @@ class TimestampCodec(LogicalCodec):
         super().__init__(raw)
         self._unit = _MICROS_A_SECOND // per_second
 
-    def made(self, raw: Any) -> datetime:
-        """Make a datetime from year 1 to 9999."""
+    def made(self, raw: Any) -> datetime | Any:
+        """Make a datetime of the years 1 to 9999."""
         try:
             return self.epoch + timedelta(microseconds=raw * self._unit)
         except OverflowError:
-            raise _broken(f"timestamp {raw} is beyond the years 1 to 9999") from None
+            return raw
 
     def unmade(self, value: Any) -> Any:
         """Make the number since 1970; what is finer than the unit is dropped."""

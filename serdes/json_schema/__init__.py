@@ -1,1 +1,19 @@
-"""JSON records in Kafka frames."""
+"""JSON records in Kafka frames: ``JSONSerializer`` and ``JSONDeserializer``, loaded when they are asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from contractlog.serdes.json_schema.serializer import JSONDeserializer as JSONDeserializer
+    from contractlog.serdes.json_schema.serializer import JSONSerializer as JSONSerializer
+
+__all__ = ["JSONDeserializer", "JSONSerializer"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.serializer"), name)

@@ -1,0 +1,80 @@
+"""A JSON schema made ready for holding documents against it; nothing is ever fetched, patterns are bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urljoin
+
+import jsonschema_rs
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_schema.parse import JsonSchema, draft_of
+from contractlog.compatibility.json_text import plain, read
+from contractlog.compatibility.schema import ParsedSchema, SchemaType
+from contractlog.serdes.errors import SerializationError
+
+__all__ = ["title", "tree", "validator_of"]
+
+_VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = {
+    "draft-04": (jsonschema_rs.Draft4Validator, jsonschema_rs.Draft4),
+    "draft-06": (jsonschema_rs.Draft6Validator, jsonschema_rs.Draft6),
+    "draft-07": (jsonschema_rs.Draft7Validator, jsonschema_rs.Draft7),
+    "2019-09": (jsonschema_rs.Draft201909Validator, jsonschema_rs.Draft201909),
+    "2020-12": (jsonschema_rs.Draft202012Validator, jsonschema_rs.Draft202012),
+}
+_RELATIVE: Final = "json-schema:///"  # what names are relative to where the schema has no absolute id
+_BACKTRACKING: Final = 100_000  # steps of a pattern that cannot be matched in linear time
+
+
+def validator_of(parsed: ParsedSchema) -> jsonschema_rs.Validator:
+    """Make a schema ready. ``format`` is not asserted, as clients do.
+
+    Raises:
+        InvalidSchema: documents cannot be held against it.
+    """
+    schema = tree(parsed)
+    kind, number = _VALIDATORS[schema.draft.name]
+    contents = _prepared(plain(schema.value), schema.draft.uri)
+    named = contents.get("id" if schema.draft.name == "draft-04" else "$id") if isinstance(contents, dict) else None
+    base = named if isinstance(named, str) and ":" in named else _RELATIVE
+    resources: dict[str, Any] = {}
+    for name, text in parsed.referenced.items():
+        value = read(text)
+        resources |= dict.fromkeys((name, urljoin(base, name)), _prepared(plain(value), draft_of(value).uri))
+    try:
+        return kind(
+            contents,
+            registry=jsonschema_rs.Registry(list(resources.items()), draft=number),
+            offline=True,
+            validate_formats=False,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKING),
+        )
+    except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
+        raise InvalidSchema(f"not a schema that documents can be held against: {str(problem)[:200]}") from None
+
+
+def title(parsed: ParsedSchema) -> str | None:
+    """Return a schema's title, which stands for the record's name."""
+    value = tree(parsed).value
+    named = value.get("title") if isinstance(value, dict) else None
+    return named if isinstance(named, str) else None
+
+
+def tree(parsed: ParsedSchema) -> JsonSchema:
+    """Return the format's own tree of a schema."""
+    if parsed.type is not SchemaType.JSON:
+        raise SerializationError(reason=f"a JSON schema is expected, not {parsed.type}")
+    schema: JsonSchema = parsed.root
+    return schema
+
+
+def _prepared(contents: Any, draft: str) -> Any:
+    """Name the draft, and let ``definitions`` and ``$defs`` of the root each be called as the other."""
+    if not isinstance(contents, dict):
+        return contents
+    for one, other in (("definitions", "$defs"), ("$defs", "definitions")):
+        if one in contents and other not in contents:
+            contents = {**contents, other: contents[one]}
+            break
+    return {**contents, "$schema": draft}

@@ -1,0 +1,53 @@
+"""A small memory that forgets: by number, and by time where that is asked."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable
+from typing import Final, Generic, TypeVar
+
+__all__ = ["Clock", "Memory"]
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+Clock = Callable[[], float]
+
+DEFAULT_CAPACITY: Final = 1_000
+
+
+class Memory(Generic[K, V]):
+    """Values by key, up to a number of them; the oldest goes first. Reading takes no lock.
+
+    Args:
+        capacity: how many values are kept.
+        seconds: how long one is kept; None means until there is no room.
+        clock: tells the seconds; it never goes back.
+    """
+
+    def __init__(
+        self, capacity: int = DEFAULT_CAPACITY, *, seconds: float | None = None, clock: Clock = time.monotonic
+    ) -> None:
+        self._capacity = capacity
+        self._seconds = seconds
+        self._clock = clock
+        self._entries: dict[K, tuple[V, float | None]] = {}
+        self._writing = threading.Lock()
+
+    def get(self, key: K) -> V | None:
+        """Return the value, or None where it is not known or too old."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        value, until = entry
+        return value if until is None or self._clock() < until else None
+
+    def put(self, key: K, value: V) -> V:
+        """Keep a value, and return it."""
+        until = None if self._seconds is None else self._clock() + self._seconds
+        with self._writing:
+            self._entries.pop(key, None)
+            self._entries[key] = (value, until)
+            while len(self._entries) > self._capacity:
+                self._entries.pop(next(iter(self._entries)))
+        return value
