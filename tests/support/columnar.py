@@ -329,7 +329,7 @@ def found_columns(columns: Iterable[FieldColumn]) -> dict[tuple[str, str], list[
             values = values.cast(pa.int64())
         elif pa.types.is_date32(kind):
             values = values.cast(pa.int32())
-        plain = values.to_pylist()
+        plain = ["NaN" if value != value else value for value in values.to_pylist()]  # noqa: PLR0124
         if pa.types.is_decimal(kind):
             plain = [int(value.scaleb(kind.scale)) if kind.scale else int(value) for value in plain]
         found[column.field, str(kind)] = list(zip(column.rows.tolist(), plain, strict=True))
