@@ -1,0 +1,159 @@
+"""Where the demo plays: its folder, the registry and the broker on it, and the commands that are run against them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from children import Child
+from kafka_jars import locked
+from preflight import HOST, free_port
+from talk import Talk, spelled
+
+from contractlog.clients import Registry
+from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
+
+from local_kafka import Broker
+
+__all__ = ["EXAMPLES", "Stage", "runnable"]
+
+EXAMPLES: Final = Path(__file__).resolve().parent
+MARK: Final = ".contractlog-demo"  #: a folder with this file is ours to empty
+REGISTRY_PORT: Final = 8081
+READY_WITHIN: Final = 30.0
+MOST_LINES: Final = 16
+
+
+class Stage:
+    """A fresh folder with a registry and a broker; both end with the ``with`` block, the folder stays."""
+
+    def __init__(self, folder: Path, talk: Talk) -> None:
+        self.folder = folder
+        self.talk = talk
+        self.broker = Broker(folder / "kafka", say=talk.tell)
+        self.port = free_port(REGISTRY_PORT)
+        self._open = ExitStack()
+
+    @property
+    def registry_url(self) -> str:
+        """Where the registry answers."""
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def serve(self) -> list[str]:
+        """The command that runs the registry."""
+        return ["contractlog", "serve", "--port", str(self.port), "--database-url", self._database()]
+
+    @property
+    def run_broker(self) -> list[str | Path]:
+        """The command that runs the broker."""
+        return ["python", EXAMPLES / "local_kafka.py", "start", "--folder", self.broker.folder]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the commands find registry and broker by."""
+        return {
+            "CONTRACTLOG_REGISTRY_URL": self.registry_url,
+            "CONTRACTLOG_BOOTSTRAP_SERVERS": self.broker.bootstrap_servers,
+        }
+
+    def __enter__(self) -> Self:
+        self._take_folder()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def start_registry(self) -> None:
+        """Run the registry until the end.
+
+        Raises:
+            Unreachable: it does not come up; says where its log is.
+        """
+        log = self.folder / "registry.log"
+        self.talk.command(self.serve)
+        child = Child(runnable(self.serve), stdout=self._open.enter_context(log.open("wb")), stderr=subprocess.STDOUT)
+        self._open.enter_context(child)
+        deadline = time.monotonic() + READY_WITHIN
+        with Registry(self.registry_url) as registry:
+            while child.running and time.monotonic() < deadline:
+                try:
+                    registry.subjects()
+                except Unreachable:
+                    time.sleep(0.1)
+                else:
+                    return
+        raise Unreachable(f"the registry did not come up: {_last_line(log)} (its log is {log})")
+
+    def start_broker(self) -> None:
+        """Run the broker until the end."""
+        self.talk.command(self.run_broker)
+        self._open.enter_context(self.broker)
+
+    def run(self, *words: str | Path, expected: Collection[int] = (0,)) -> str:
+        """Show a command, run it, show what it says, and return what it printed.
+
+        Raises:
+            ContractlogError: it ended with another exit code than expected.
+        """
+        self.talk.command(words)
+        environment = {**os.environ, **self.environment}
+        stderr = None if self.talk.watched else subprocess.STDOUT  # on a terminal it may draw its progress
+        with Child(runnable(words), env=environment, stdout=subprocess.PIPE, stderr=stderr) as child:
+            output = (child.process.stdout.read() if child.process.stdout else b"").decode()
+            code = child.process.wait()
+        lines = output.splitlines()
+        self.talk.tell("\n".join(lines[:MOST_LINES]))
+        if len(lines) > MOST_LINES:
+            self.talk.tell(f"… and {len(lines) - MOST_LINES:,} more lines")
+        if code not in expected:
+            raise ContractlogError(f"`{spelled(words)}` ended with exit code {code}, which is not what should happen")
+        return output
+
+    def _take_folder(self) -> None:
+        """Empty what an earlier run left, its processes first.
+
+        Raises:
+            UsageError: the folder is somebody else's, or another demo is playing in it.
+        """
+        if self.folder.exists() and any(self.folder.iterdir()) and not (self.folder / MARK).exists():
+            raise UsageError(f"{self.folder} holds files that are not the demo's: name another --folder")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / MARK).touch()
+        try:
+            self._open.enter_context(locked(self.folder / MARK, wait=False))
+        except BlockingIOError:
+            raise UsageError(
+                f"another demo is running in {self.folder}: wait for it, or name another --folder"
+            ) from None
+        self.broker.stop_left_over()
+        for old in self.folder.iterdir():
+            if old.is_dir():
+                shutil.rmtree(old)
+            elif old.name != MARK:
+                old.unlink()
+
+    def _database(self) -> str:
+        path = self.folder / "registry.db"
+        here = Path.cwd()
+        return f"sqlite:///{path.relative_to(here) if path.is_relative_to(here) else path}"
+
+
+def runnable(words: Sequence[str | Path]) -> list[str | Path]:
+    """Return the command with its program found beside this Python."""
+    return [Path(sys.executable).with_name(str(words[0])), *words[1:]]
+
+
+def _last_line(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"
