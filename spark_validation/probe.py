@@ -20,7 +20,7 @@ WINDOW: Final = 200  #: offsets that are looked at in one place
 PARTITIONS: Final = 8  #: of a topic that are looked at, at the beginning, in the middle and at the end
 AT_ONCE: Final = 8
 
-Bodies = Mapping[tuple[str, Part], pa.Array[Any]]
+Bodies = Mapping[tuple[str, Part], "pa.Array[Any]"]
 
 
 def look_at(source: Source, ranges: Iterable[OffsetRange], topics: Collection[str]) -> Bodies:

@@ -1,0 +1,134 @@
+"""What a report says of a state: counts that add up, verdicts by rule."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.report import TopicPart, Verdict
+from contractlog.contracts.observed.states import (
+    AuditState,
+    Cell,
+    CellKey,
+    Coverage,
+    Example,
+    Violation,
+    ViolationKey,
+)
+from contractlog.contracts.observed.summary import iso, summarize
+
+USES = {("t", "value", 1): ("t-value", 1), ("t", "value", 2): ("t-value", 2)}
+DAY = "2013-01-01"
+
+
+def state_of(counts: dict[tuple[int, int, Outcome], int], *, absent: int = 0) -> AuditState:
+    """Make a state from counts by partition, schema id and outcome."""
+    cells: dict[CellKey, Cell] = {}
+    violations: dict[ViolationKey, Violation] = {}
+    for (partition, schema_id, outcome), records in counts.items():
+        key = CellKey("t", "value", partition, DAY, schema_id)
+        cell = Cell({outcome: records}, 1_000, 2_000)
+        cells[key] = cells[key].merged(cell) if key in cells else cell
+        if outcome.violating:
+            line = ViolationKey("t", "value", outcome, schema_id, "/fields/0", "a")
+            violation = Violation(records, 1_000, 2_000, (Example(partition, 5),), "why")
+            violations[line] = violations[line].merged(violation) if line in violations else violation
+    read = {partition: 0 for partition, _, _ in counts} or {0: 0}
+    for (partition, _, _), records in counts.items():
+        read[partition] += records
+    coverage = frozenset(Coverage("t", at, 0, records + absent, records) for at, records in read.items())
+    return AuditState(coverage, cells, violations)
+
+
+def entry_of(state: AuditState, part: str = "value") -> TopicPart:
+    """Return the entry of one part."""
+    (entry,) = [one for one in summarize(state, USES) if one["part"] == part]
+    return entry
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
+        ({(0, 1, Outcome.CONFORMS): 10}, "keeps"),
+        ({(0, 1, Outcome.CONFORMS): 10, (0, 0, Outcome.TOMBSTONE): 5}, "keeps"),
+        ({(0, 0, Outcome.TOMBSTONE): 5}, "unknown"),
+        ({}, "unknown"),
+        ({(0, 0, Outcome.UNAUDITED): 5, (0, 0, Outcome.TOMBSTONE): 5}, "unknown"),
+        # an old version has one bad record in ten thousand, the newest has none
+        ({(0, 2, Outcome.CONFORMS): 9_999, (0, 1, Outcome.TRUNCATED): 1}, "degraded"),
+        # one in ten thousand, but in the newest version
+        ({(0, 2, Outcome.CONFORMS): 9_999, (0, 2, Outcome.TRUNCATED): 1}, "broken"),
+        # without a schema of this subject, below and above one in a thousand
+        ({(0, 2, Outcome.CONFORMS): 9_999, (0, 0, Outcome.NOT_FRAMED): 1}, "degraded"),
+        ({(0, 2, Outcome.CONFORMS): 9_999, (0, 99, Outcome.WRONG_SUBJECT): 1}, "degraded"),
+        ({(0, 2, Outcome.CONFORMS): 999, (0, 0, Outcome.NOT_FRAMED): 1}, "degraded"),
+        ({(0, 2, Outcome.CONFORMS): 998, (0, 0, Outcome.NOT_FRAMED): 2}, "broken"),
+        # the newest version in use counts, not the newest there is
+        ({(0, 1, Outcome.CONFORMS): 9_999, (0, 1, Outcome.BAD_UTF8): 1}, "broken"),
+    ],
+)
+def test_the_verdict_follows_from_the_newest_version_in_use_and_the_share(
+    counts: dict[tuple[int, int, Outcome], int], verdict: Verdict
+) -> None:
+    assert entry_of(state_of(counts))["verdict"] == verdict
+
+
+COUNTS = st.dictionaries(
+    st.tuples(
+        st.integers(0, 3),
+        st.sampled_from([0, 1, 2, 99]),
+        st.sampled_from([one for one in Outcome if one is not Outcome.UNAUDITED]),
+    ),
+    st.integers(1, 5),
+    max_size=30,
+)
+
+
+@given(COUNTS, st.integers(0, 9))
+def test_counts_add_up_for_every_partition_and_in_all(counts: dict[tuple[int, int, Outcome], int], absent: int) -> None:
+    for entry in summarize(state_of(counts, absent=absent), USES):
+        for one in entry["partitions"]:
+            told = one["conforming"] + one["violating"] + one["tombstones"] + one["absent"]
+            assert told == one["to_offset"] - one["from_offset"]
+        for name in ("records", "conforming", "violating", "tombstones", "absent"):
+            assert entry[name] == sum(one[name] for one in entry["partitions"])  # type: ignore[literal-required]
+    entry = entry_of(state_of(counts, absent=absent))
+    assert entry["records"] == sum(counts.values()) == sum(point["records"] for point in entry["series"])
+    assert entry["violating"] == sum(line["records"] for line in entry["violations"])
+    assert entry["violating"] == sum(point["violating"] for point in entry["series"])
+
+
+def test_a_part_that_was_held_against_nothing_says_so_and_counts_nothing() -> None:
+    entry = entry_of(state_of({(0, 0, Outcome.UNAUDITED): 5}))
+    assert (entry["verdict"], entry["conformance"], entry["violating"], entry["partitions"]) == ("unknown", None, 0, [])
+    assert entry["notes"] == ["5 of 5 records were held against nothing."]
+
+
+def test_both_parts_of_every_covered_topic_are_listed_values_first() -> None:
+    parts = [(entry["topic"], entry["part"]) for entry in summarize(state_of({}), USES)]
+    assert parts == [("t", "value"), ("t", "key")]
+
+
+def test_schemas_name_subject_and_version_and_foreign_ids_name_none() -> None:
+    entry = entry_of(
+        state_of({(0, 2, Outcome.CONFORMS): 3, (0, 1, Outcome.CONFORMS): 2, (0, 99, Outcome.UNKNOWN_SCHEMA_ID): 1})
+    )
+    assert [(use["schema_id"], use["subject"], use["version"], use["records"]) for use in entry["schemas"]] == [
+        (1, "t-value", 1, 2),
+        (2, "t-value", 2, 3),
+        (99, None, None, 1),
+    ]
+    assert {use["first_seen"] for use in entry["schemas"]} == {"1970-01-01T00:00:01Z"}
+
+
+def test_offsets_between_ranges_that_nobody_read_are_told() -> None:
+    state = AuditState(frozenset({Coverage("t", 0, 0, 10, 0), Coverage("t", 0, 20, 30, 0)}))
+    assert "Offsets 10 to 20 of partition 0 were not read." in entry_of(state)["notes"]
+
+
+def test_times_are_iso_in_utc_and_impossible_ones_are_empty() -> None:
+    assert iso(1_372_651_920_000) == "2013-07-01T04:12:00Z"
+    assert iso(1_372_651_920_001) == "2013-07-01T04:12:00.001Z"
+    assert (iso(2**63 - 1), iso(-(2**63))) == ("", "")
