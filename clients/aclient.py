@@ -162,6 +162,10 @@ class AsyncRegistry:
         """Return what may be written to a subject, or to the registry."""
         return await self.send(calls.mode(subject))
 
+    async def set_mode(self, mode: Mode | str, subject: SubjectLike | None = None) -> Mode:
+        """Set what may be written to a subject, or to the registry, and return it."""
+        return await self.send(calls.set_mode(mode, subject))
+
     async def types(self) -> list[str]:
         """Return the formats that the registry knows."""
         return await self.send(calls.types())

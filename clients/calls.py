@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote
 
-from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.errors import InvalidSchema, InvalidSubject
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
@@ -36,6 +36,7 @@ __all__ = [
     "referenced_by",
     "register",
     "set_level",
+    "set_mode",
     "subjects",
     "types",
     "version",
@@ -221,6 +222,17 @@ def mode(subject: SubjectLike | None = None) -> Call[Mode]:
     )
 
 
+def set_mode(value: Mode | str, subject: SubjectLike | None = None) -> Call[Mode]:
+    """PUT /mode[/{subject}]."""
+    wanted = Mode.parse(value)
+    return Call(
+        "PUT",
+        _scope("mode", subject),
+        lambda body: Mode.parse(body["mode"]),
+        body={"mode": wanted.value},
+    )
+
+
 def types() -> Call[list[str]]:
     """GET /schemas/types."""
     return Call("GET", ("schemas", "types"), _texts)
@@ -298,7 +310,11 @@ def _flags(**flags: bool) -> tuple[tuple[str, str], ...]:
 
 
 def _scope(resource: str, subject: SubjectLike | None) -> tuple[str, ...]:
-    return (resource,) if subject is None else (resource, str(subject))
+    if subject is None:
+        return (resource,)
+    if not str(subject):
+        raise InvalidSubject(subject="")  # its path would mean all subjects
+    return (resource, str(subject))
 
 
 def _integers(body: Any) -> list[int]:

@@ -161,6 +161,10 @@ class Registry:
         """Return what may be written to a subject, or to the registry."""
         return self.send(calls.mode(subject))
 
+    def set_mode(self, mode: Mode | str, subject: SubjectLike | None = None) -> Mode:
+        """Set what may be written to a subject, or to the registry, and return it."""
+        return self.send(calls.set_mode(mode, subject))
+
     def types(self) -> list[str]:
         """Return the formats that the registry knows."""
         return self.send(calls.types())

@@ -9,7 +9,7 @@ import pytest
 
 from contractlog.clients import AsyncRegistry, Registry, calls
 from contractlog.clients.calls import Call, CompatibilityAnswer
-from contractlog.compatibility.errors import InvalidLevel, InvalidSchema
+from contractlog.compatibility.errors import InvalidLevel, InvalidSchema, InvalidSubject
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
@@ -68,6 +68,8 @@ REQUESTS: list[tuple[Call[Any], str, str, Any]] = [
     (calls.delete_level("s"), "DELETE", "/config/s", None),
     (calls.mode(), "GET", "/mode", None),
     (calls.mode("s"), "GET", "/mode/s?defaultToGlobal=true", None),
+    (calls.set_mode("readonly", "s"), "PUT", "/mode/s", {"mode": "READONLY"}),
+    (calls.set_mode(Mode.READWRITE), "PUT", "/mode", {"mode": "READWRITE"}),
     (calls.types(), "GET", "/schemas/types", None),
     (calls.contexts(), "GET", "/contexts", None),
     (calls.conformance("t", part="key"), "GET", "/contractlog/v1/conformance/t?part=key", None),
@@ -138,6 +140,14 @@ def test_answers_are_read_as_values() -> None:
 def test_an_unknown_level_is_refused_before_it_is_sent() -> None:
     with pytest.raises(InvalidLevel):
         calls.set_level("SIDEWAYS", "s")
+
+
+def test_an_empty_subject_is_never_taken_for_all_subjects() -> None:
+    for call in (calls.level, calls.delete_level, calls.mode):
+        with pytest.raises(InvalidSubject):
+            call("")
+    with pytest.raises(InvalidSubject):
+        calls.set_level("NONE", "")
 
 
 def stored(text: str, *references: Reference) -> RegisteredSchema:
