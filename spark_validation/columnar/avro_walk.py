@@ -103,8 +103,8 @@ class Walk:
             counts, stops, empties = counts[~ended], stops[~ended], empties[~ended]
             before = going.rows
             if ScalarWalk.items_are_empty(place):
+                many = counts > self.tally.limits.items - empties  # no sum: it could overflow
                 empties = empties + counts
-                many = empties > self.tally.limits.items
                 if many.any():
                     self.tally.fail(place, going, many, Outcome.TOO_MANY_ITEMS)
             else:

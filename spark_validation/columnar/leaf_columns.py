@@ -63,7 +63,8 @@ def _array(tally: Tally, place: Place, starts: NDArray[np.int64], values: NDArra
         case Kind.INT | Kind.LONG:
             made = from_numpy(values)
         case Kind.FLOAT:
-            made = from_numpy(_words(tally, starts, "<f4").astype(np.float64))
+            with np.errstate(invalid="ignore"):  # a signalling NaN is a value like others
+                made = from_numpy(_words(tally, starts, "<f4").astype(np.float64))
         case Kind.DOUBLE:
             made = from_numpy(_words(tally, starts, "<f8"))
         case Kind.ENUM:
