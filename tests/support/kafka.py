@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from uuid import uuid4
 
 import pytest
@@ -20,7 +21,7 @@ class Kafka:
 
     bootstrap_servers: str
 
-    @property
+    @cached_property  # an answer is lost when its client is gone
     def admin(self) -> AdminClient:
         return AdminClient({"bootstrap.servers": self.bootstrap_servers})
 
