@@ -1,0 +1,99 @@
+"""Wiring, and nothing else: settings and a store become an app."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+from typing import Any, Final
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+
+from contractlog.registry import problems
+from contractlog.registry.cache import ByteCache
+from contractlog.registry.database import open_store
+from contractlog.registry.dependencies import Services
+from contractlog.registry.documented import complete, operation_id
+from contractlog.registry.middleware import BodyLimit, HotSchemas, RawPaths, RequestIds
+from contractlog.registry.problems import Answer
+from contractlog.registry.routes import compatibility, conformance, levels, schemas, service, subjects
+from contractlog.registry.services.compatibility import Compatibility
+from contractlog.registry.services.conformance import Conformance
+from contractlog.registry.services.judging import Judging
+from contractlog.registry.services.levels import Levels
+from contractlog.registry.services.lookup import Lookup
+from contractlog.registry.services.registration import Registration
+from contractlog.registry.services.retirement import Retirement
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage.protocol import Store
+
+__all__ = ["create_app"]
+
+_CACHED_SECONDS: Final = 5.0  #: how long another node may go on answering with a schema that was deleted for good
+
+
+def create_app(settings: Settings | None = None, store: Store | None = None) -> FastAPI:
+    """Make the service.
+
+    The store is opened at once, from the settings' database, unless one is handed in. It is closed when the app's
+    lifespan ends; where nothing runs the lifespan, call ``app.state.close()``.
+    """
+    settings = settings or Settings()
+    services = _services(settings, store or open_store(settings))
+    app = FastAPI(
+        title="contractlog registry",
+        version=version("contractlog"),
+        description="The schema registry that reads the log. Paths outside `/contractlog/v1` are the reference's.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/contractlog/v1/openapi.json",
+        generate_unique_id_function=operation_id,
+        redirect_slashes=False,
+        default_response_class=Answer,
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+        middleware=[
+            Middleware(RequestIds),
+            Middleware(RawPaths),
+            Middleware(HotSchemas, cache=services.cache),
+            Middleware(BodyLimit, limit=settings.max_body_bytes),
+        ],
+        lifespan=_lifespan(services),
+    )
+    problems.install(app)
+    for module in (schemas, subjects, compatibility, levels, service, conformance):
+        app.include_router(module.router)
+    app.state.services = services
+    app.state.close = services.close
+    complete(app)
+    return app
+
+
+def _services(settings: Settings, store: Store) -> Services:
+    threads = Threads(settings.read_threads, max_waiting=settings.max_pending_writes)
+    cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS)
+    store.on_commit(cache.forget)
+    understanding = Understanding()
+    judging = Judging(understanding, settings.level)
+    return Services(
+        store=store,
+        threads=threads,
+        cache=cache,
+        registration=Registration(store, threads, understanding, judging),
+        compatibility=Compatibility(store, threads, understanding, judging),
+        lookup=Lookup(store, threads),
+        retirement=Retirement(store),
+        levels=Levels(store, threads, settings.level),
+        conformance=Conformance(store, threads),
+    )
+
+
+def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        services.close()
+
+    return lifespan

@@ -1,0 +1,341 @@
+"""HTTP bodies as in ``openapi.yaml``: members in the reference's order, empty ones left out."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Self, TypeVar
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.errors import BadRequest, InvalidSchema, Unprocessable
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.registry.storage.values import Configured
+
+__all__ = [
+    "CompatibilityBody",
+    "ConfigBody",
+    "ConfigRequest",
+    "ContextIdBody",
+    "ErrorBody",
+    "HolderBody",
+    "ModeBody",
+    "ModeRequest",
+    "RegisterRequest",
+    "RegisteredBody",
+    "SchemaBody",
+    "SchemaStringBody",
+    "read",
+    "read_object",
+]
+
+_LARGEST_REFERENCES: Final = 1_000
+B = TypeVar("B", bound=Struct)
+
+
+def read(body: bytes, kind: type[B]) -> B:
+    """Read a request body, whatever its content type says.
+
+    Raises:
+        Unprocessable: there is none.
+        BadRequest: it is no JSON, or of another shape.
+    """
+    found: B = _decoded(body, kind)
+    return found
+
+
+def _decoded(body: bytes, kind: Any) -> Any:
+    if body.strip() in {b"", b"null"}:
+        raise Unprocessable("The request has no body; a JSON object is needed")
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"The request body cannot be used: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest(f"The request body is no JSON: {error}") from error
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """Read a request body that is any JSON object."""
+    found: dict[str, Any] = _decoded(body, dict[str, Any])
+    return found
+
+
+class ErrorBody(Struct):
+    """Every error of every path."""
+
+    error_code: int
+    message: str
+
+
+class ReferenceBody(Struct):
+    """A schema that another one leans on."""
+
+    name: str | None = None
+    subject: str | None = None
+    version: int | None = None
+
+
+class MetadataBody(Struct, omit_defaults=True):
+    """Tags by path, properties, and the names of those that must not be shown."""
+
+    tags: dict[str, list[str]] | None = None
+    properties: dict[str, str] | None = None
+    sensitive: list[str] | None = None
+
+
+class RuleBody(Struct, omit_defaults=True, rename="camel"):
+    """One rule of a data contract."""
+
+    name: str | None = None
+    doc: str | None = None
+    kind: str | None = None
+    mode: str | None = None
+    type: str | None = None
+    tags: list[str] | None = None
+    params: dict[str, str] | None = None
+    expr: str | None = None
+    on_success: str | None = None
+    on_failure: str | None = None
+    disabled: bool | None = None
+
+
+class RuleSetBody(Struct, omit_defaults=True, rename="camel"):
+    """The rules of a schema."""
+
+    migration_rules: list[RuleBody] | None = None
+    domain_rules: list[RuleBody] | None = None
+    encoding_rules: list[RuleBody] | None = None
+    enable_at: str | None = None
+
+
+class RegisterRequest(Struct, rename="camel"):
+    """A schema to register, to look up, or to judge."""
+
+    schema: str | None = None
+    schema_type: str | None = None
+    references: list[ReferenceBody] | None = None
+    metadata: MetadataBody | None = None
+    rule_set: RuleSetBody | None = None
+    version: int | None = None
+    id: int | None = None
+
+    def draft(self) -> SchemaDraft:
+        """Make the draft.
+
+        Raises:
+            InvalidSchema: no schema type has this name.
+        """
+        try:
+            schema_type = SchemaType((self.schema_type or SchemaType.AVRO).upper())
+        except ValueError:
+            raise InvalidSchema(f"Invalid schema type {self.schema_type}") from None
+        if len(self.references or ()) > _LARGEST_REFERENCES:
+            raise InvalidSchema(f"A schema may have at most {_LARGEST_REFERENCES} references")
+        return SchemaDraft(
+            text=self.schema or "",
+            type=schema_type,
+            references=tuple(Reference(r.name or "", r.subject or "", r.version or 0) for r in self.references or ()),
+            metadata=None if self.metadata is None else Metadata.from_body(msgspec.to_builtins(self.metadata)),
+            rule_set=None if self.rule_set is None else RuleSet.from_body(msgspec.to_builtins(self.rule_set)),
+        )
+
+    @property
+    def wanted_version(self) -> int | None:
+        """The number that the version must get; 0 and -1 leave it to the registry."""
+        return self.version if self.version is not None and self.version > 0 else None
+
+    @property
+    def wanted_id(self) -> int | None:
+        """The id that the schema must get; a negative one leaves it to the registry."""
+        return self.id if self.id is not None and self.id >= 0 else None
+
+
+class RegisteredBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
+    """The answer to a registration."""
+
+    id: int
+    version: int
+    guid: str | None = None
+    schema_type: str
+    references: list[ReferenceBody] = []
+    metadata: dict[str, Any] = {}
+    rule_set: dict[str, Any] = {}
+    schema: str
+    ts: int | None = None
+    deleted: bool | None = None
+
+    @classmethod
+    def of(cls, schema: RegisteredSchema, *, stored: bool) -> Self:
+        """Shape the answer; times are told of versions that are shown as they are stored."""
+        return cls(
+            id=schema.schema_id,
+            version=schema.version or 0,
+            ts=schema.timestamp if stored else None,
+            deleted=schema.deleted if stored else None,
+            **_content(schema),
+        )
+
+
+class SchemaBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
+    """A version of a subject."""
+
+    subject: str
+    version: int
+    id: int
+    guid: str | None = None
+    schema_type: str
+    references: list[ReferenceBody] = []
+    metadata: dict[str, Any] = {}
+    rule_set: dict[str, Any] = {}
+    schema: str
+    ts: int | None = None
+    deleted: bool
+
+    @classmethod
+    def of(cls, schema: RegisteredSchema, *, qualified: bool = False) -> Self:
+        """Shape the answer."""
+        return cls(
+            subject=str(schema.subject),
+            version=schema.version or 0,
+            id=schema.schema_id,
+            ts=schema.timestamp,
+            deleted=schema.deleted,
+            **_content(schema, qualified=qualified),
+        )
+
+
+class SchemaStringBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
+    """A schema by id or guid, with one of the versions that hold it."""
+
+    subject: str | None = None
+    version: int | None = None
+    guid: str | None = None
+    schema_type: str
+    references: list[ReferenceBody] = []
+    metadata: dict[str, Any] = {}
+    rule_set: dict[str, Any] = {}
+    schema: str
+    max_id: int | None = None
+    ts: int | None = None
+    deleted: bool
+
+    @classmethod
+    def of(cls, schema: RegisteredSchema, *, max_id: int | None = None, qualified: bool = False) -> Self:
+        """Shape the answer."""
+        return cls(
+            subject=str(schema.subject),
+            version=schema.version,
+            max_id=max_id,
+            ts=schema.timestamp,
+            deleted=schema.deleted,
+            **_content(schema, qualified=qualified),
+        )
+
+
+def _content(schema: RegisteredSchema, *, qualified: bool = False) -> dict[str, Any]:
+    return {
+        "guid": schema.guid,
+        "schema_type": schema.type.value,
+        "references": [
+            ReferenceBody(one.name, _qualified(one.subject, schema) if qualified else one.subject, one.version)
+            for one in schema.references
+        ],
+        "metadata": schema.metadata.body() if schema.metadata else {},
+        "rule_set": schema.rule_set.body() if schema.rule_set else {},
+        "schema": schema.text,
+    }
+
+
+def _qualified(subject: str, schema: RegisteredSchema) -> str:
+    context = schema.subject.context if schema.subject else "."
+    return subject if subject.startswith(":.") or context == "." else f":{context}:{subject}"
+
+
+class HolderBody(Struct):
+    """A version that holds an id."""
+
+    subject: str
+    version: int
+
+
+class ContextIdBody(Struct):
+    """An id that a guid has in a context."""
+
+    context: str
+    id: int
+
+
+class CompatibilityBody(Struct):
+    """Whether a schema may follow; messages when asked for by ``verbose``."""
+
+    is_compatible: bool
+    messages: list[str] | UnsetType = UNSET
+
+
+class ConfigRequest(Struct, rename="camel"):
+    """A patch: members that are absent stay, null clears. Others are accepted and not kept by this release."""
+
+    compatibility: str | UnsetType | None = UNSET
+    compatibility_level: str | UnsetType | None = UNSET
+    normalize: bool | UnsetType | None = UNSET
+    compatibility_group: str | UnsetType | None = UNSET
+
+    def patch(self) -> dict[str, Any]:
+        """The members to set.
+
+        Raises:
+            InvalidLevel: no level has this name.
+        """
+        level = self.compatibility if self.compatibility is not UNSET else self.compatibility_level
+        patch: dict[str, Any] = {}
+        if level is not UNSET:
+            patch["level"] = None if level is None else Level.parse(str(level))
+        if self.normalize is not UNSET:
+            patch["normalize"] = self.normalize
+        if self.compatibility_group is not UNSET:
+            group = self.compatibility_group
+            if isinstance(group, str) and "\0" in group:
+                raise Unprocessable("compatibilityGroup holds a control character")
+            patch["compatibility_group"] = group or None
+        return patch
+
+
+class ConfigBody(Struct, omit_defaults=True, rename="camel"):
+    """What is set, or in force; a PUT echoes the level as ``compatibility``."""
+
+    normalize: bool | None = None
+    compatibility: str | None = None
+    compatibility_level: str | None = None
+    compatibility_group: str | None = None
+
+    @classmethod
+    def of(cls, configured: Configured) -> Self:
+        """Shape an answer to GET and DELETE."""
+        return cls(
+            normalize=configured.normalize,
+            compatibility_level=configured.level and configured.level.value,
+            compatibility_group=configured.compatibility_group,
+        )
+
+    @classmethod
+    def echo(cls, configured: Configured) -> Self:
+        """Shape an answer to PUT."""
+        return cls(
+            normalize=configured.normalize,
+            compatibility=configured.level and configured.level.value,
+            compatibility_group=configured.compatibility_group,
+        )
+
+
+class ModeRequest(Struct):
+    """The mode to set; null clears it."""
+
+    mode: str | None = None
+
+
+class ModeBody(Struct, omit_defaults=True):
+    """A mode."""
+
+    mode: str | None = None

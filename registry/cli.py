@@ -1,0 +1,112 @@
+"""The verbs ``serve`` and ``db``."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import uvicorn
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry import database
+from contractlog.registry.app import create_app
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage.engines import parse_url
+
+__all__ = ["db", "serve"]
+
+_GRACE_SECONDS = 10
+
+
+def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Run the registry until SIGTERM or Ctrl-C."""
+    parser.add_argument("--host", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="the port to listen on (default: 8081); 0 takes a free one")
+    _add_database_url(parser)
+    arguments = parser.parse_args(argv)
+    settings = Settings.from_environment(host=arguments.host, port=arguments.port, database_url=arguments.database_url)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)  # before and after the server has its own handlers
+    with _listen(settings) as listener:
+        app = create_app(settings)
+        try:
+            _run(app, settings, listener)
+        except SystemExit:
+            return 0
+        finally:
+            app.state.close()
+    return 0
+
+
+def _leave(_number: int, _frame: Any) -> NoReturn:
+    raise SystemExit(0)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    try:
+        return socket.create_server((settings.host, settings.port), reuse_port=False, backlog=2048)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another --port") from error
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens once it does."""
+
+    greeting = ""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        print(self.greeting, file=sys.stderr, flush=True)
+
+
+def _run(app: Any, settings: Settings, listener: socket.socket) -> None:
+    server = _Server(
+        uvicorn.Config(
+            app,
+            loop="uvloop",
+            http="httptools",
+            lifespan="off",  # `serve` closes the app itself, also when it never started
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+    )
+    url = parse_url(settings.database_url).render_as_string(hide_password=True)
+    host, port = listener.getsockname()[:2]
+    server.greeting = f"contractlog serves the registry on http://{host}:{port} from {url}; stop it with Ctrl-C"
+    server.run(sockets=[listener])
+
+
+def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Upgrade, downgrade or show the tables of a database."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    upgrade = actions.add_parser("upgrade", help="bring the tables to this release")
+    downgrade = actions.add_parser("downgrade", help="go back to an earlier revision")
+    downgrade.add_argument("revision", help="a revision, -1 for the one before, or `base`: no tables")
+    current = actions.add_parser("current", help="show the revision that the database has")
+    for action in (upgrade, downgrade, current):
+        _add_database_url(action)
+    arguments = parser.parse_args(argv)
+    url = Settings.from_environment(database_url=arguments.database_url).database_url
+    if arguments.action == "upgrade":
+        print(database.upgrade(url))
+    elif arguments.action == "downgrade":
+        print(database.downgrade(url, arguments.revision) or "base")
+    else:
+        found, newest = database.current(url)
+        print(found or "none")
+        if found != newest:
+            print(f"this release needs {newest}: contractlog db upgrade", file=sys.stderr)
+    return 0
+
+
+def _add_database_url(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--database-url", metavar="URL", help="sqlite:///FILE (default: sqlite:///contractlog.db) or postgresql://…"
+    )

@@ -1,0 +1,118 @@
+"""What routes ask for: path and query values as our own types, and the services."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeVar
+
+from fastapi import Depends, Path, Query, Request
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+
+from contractlog.compatibility.errors import InvalidVersion
+from contractlog.compatibility.names import MAX_VERSION, Subject
+from contractlog.registry.cache import ByteCache
+from contractlog.registry.paths import decode, subject_of
+from contractlog.registry.services.compatibility import Compatibility
+from contractlog.registry.services.conformance import Conformance
+from contractlog.registry.services.levels import Levels
+from contractlog.registry.services.lookup import Lookup
+from contractlog.registry.services.registration import Registration
+from contractlog.registry.services.retirement import Retirement
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.storage.protocol import Store
+
+__all__ = [
+    "CacheDependency",
+    "CompatibilityDependency",
+    "ConformanceDependency",
+    "Flag",
+    "GuidPath",
+    "LevelsDependency",
+    "Limit",
+    "LookupDependency",
+    "Offset",
+    "RegistrationDependency",
+    "RetirementDependency",
+    "Services",
+    "SubjectPath",
+    "SubjectQuery",
+    "TextPath",
+    "VersionPath",
+    "page",
+]
+
+T = TypeVar("T")
+_DIGITS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything that routes call."""
+
+    store: Store
+    threads: Threads
+    cache: ByteCache
+    registration: Registration
+    compatibility: Compatibility
+    lookup: Lookup
+    retirement: Retirement
+    levels: Levels
+    conformance: Conformance
+
+    def close(self) -> None:
+        """End the threads and close the store."""
+        self.threads.close()
+        self.store.close()
+
+
+def _service(name: str) -> Any:
+    async def give(request: Request) -> Any:
+        return getattr(request.app.state.services, name)
+
+    return Depends(give)
+
+
+CacheDependency = Annotated[ByteCache, _service("cache")]
+RegistrationDependency = Annotated[Registration, _service("registration")]
+CompatibilityDependency = Annotated[Compatibility, _service("compatibility")]
+LookupDependency = Annotated[Lookup, _service("lookup")]
+RetirementDependency = Annotated[Retirement, _service("retirement")]
+LevelsDependency = Annotated[Levels, _service("levels")]
+ConformanceDependency = Annotated[Conformance, _service("conformance")]
+
+
+_TEXT = WithJsonSchema({"type": "string"})
+TextPath = Annotated[str, Path(), AfterValidator(decode), _TEXT]
+GuidPath = TextPath
+Flag = Annotated[bool, Query(), BeforeValidator(lambda value: str(value).lower() == "true")]
+Offset = Annotated[int, Query(), BeforeValidator(lambda value: 0 if value == "" else value)]
+Limit = Annotated[int, Query(), BeforeValidator(lambda value: -1 if value == "" else value)]
+
+
+async def _subject(subject: TextPath) -> Subject:
+    return subject_of(subject)
+
+
+async def _subject_asked_for(subject: str = "") -> Subject | None:
+    return subject_of(subject) if subject else None
+
+
+async def _version(version: TextPath) -> int | None:
+    """Read ``{version}``: a number from 1 to 2^31 - 1, or ``latest`` and -1 for the newest live one (None)."""
+    if version.lower() == "latest" or version == "-1":
+        return None
+    number = int(version) if version.isascii() and version.isdigit() and len(version) <= _DIGITS else 0
+    if not 1 <= number <= MAX_VERSION:
+        raise InvalidVersion(version=version)
+    return number
+
+
+SubjectPath = Annotated[Subject, Depends(_subject)]
+VersionPath = Annotated[int | None, Depends(_version)]
+SubjectQuery = Annotated[Subject | None, Depends(_subject_asked_for)]
+
+
+def page(items: list[T], offset: int, limit: int) -> list[T]:
+    """Cut a page out of a list; a negative limit means all."""
+    start = max(offset, 0)
+    return items[start:] if limit < 0 else items[start : start + limit]

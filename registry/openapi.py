@@ -1,0 +1,50 @@
+"""``python -m contractlog.registry.openapi`` writes ``openapi.yaml``: the app's own description of itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from contractlog.registry.app import create_app
+from contractlog.registry.settings import Settings
+
+__all__ = ["document", "text"]
+
+
+def document() -> dict[str, Any]:
+    """Return the description of the API."""
+    app = create_app(Settings(database_url="sqlite://"))
+    try:
+        return app.openapi()
+    finally:
+        app.state.close()
+
+
+def text() -> str:
+    """Return the description as it stands in ``openapi.yaml``."""
+    head = "# Written by `python -m contractlog.registry.openapi`; a test compares it with the app."
+    return "\n".join([head, *_yaml(document())]) + "\n"
+
+
+def _yaml(value: Any, indent: str = "") -> Iterator[str]:
+    """Write block style, with JSON for scalars: the part of YAML that nobody reads differently."""
+    pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
+    for key, item in pairs:
+        head = "-" if key is None else f"{_key(key)}:"
+        if isinstance(item, dict | list) and item:
+            yield f"{indent}{head}"
+            yield from _yaml(item, indent + "  ")
+        else:
+            yield f"{indent}{head} {json.dumps(item, ensure_ascii=False)}"
+
+
+def _key(key: Any) -> str:
+    text = str(key)
+    return text if text.replace("_", "").isalpha() else json.dumps(text)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1] if len(sys.argv) > 1 else "openapi.yaml").write_text(text())

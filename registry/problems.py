@@ -1,0 +1,77 @@
+"""The one place where errors become answers: every one has the shape ``{"error_code", "message"}``."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    ContractlogError,
+    MethodNotAllowed,
+    NotFound,
+    RegistryError,
+    ServerError,
+)
+
+__all__ = ["MEDIA_TYPE", "Answer", "install", "problem"]
+
+MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
+_LOG: Final = logging.getLogger("contractlog.registry")
+_encoder: Final = msgspec.json.Encoder()
+
+
+class Answer(Response):
+    """A JSON answer of this API; ``bytes`` are sent as they are."""
+
+    media_type = MEDIA_TYPE
+
+    def render(self, content: Any) -> bytes:
+        """Write the body."""
+        return content if isinstance(content, bytes) else _encoder.encode(content)
+
+
+def problem(error: RegistryError) -> Answer:
+    """Shape an error as an answer."""
+    return Answer({"error_code": error.error_code, "message": error.message}, status_code=error.http_status)
+
+
+def install(app: FastAPI) -> None:
+    """Let every error of the app end here."""
+    app.add_exception_handler(RegistryError, _registry_error)
+    app.add_exception_handler(ContractlogError, _unexpected)
+    app.add_exception_handler(HTTPException, _http_exception)
+    app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _registry_error(_request: Request, error: Exception) -> Answer:
+    if not isinstance(error, RegistryError):
+        return problem(ServerError())
+    if isinstance(error, ServerError):
+        _LOG.error("answered %s: %s", error.error_code, error.message)
+    return problem(error)
+
+
+async def _http_exception(_request: Request, error: Exception) -> Answer:
+    if not isinstance(error, HTTPException):
+        return problem(ServerError())
+    known = {404: NotFound(), 405: MethodNotAllowed()}.get(error.status_code)
+    answer = problem(known or BadRequest(str(error.detail), error_code=error.status_code))
+    answer.status_code = error.status_code
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+async def _unreadable(_request: Request, _error: Exception) -> Answer:
+    return problem(NotFound())  # a number in the path or query that is none: nothing has this address
+
+
+async def _unexpected(_request: Request, error: Exception) -> Answer:
+    _LOG.error("an error that nobody expected", exc_info=error)
+    return problem(ServerError())

@@ -1,0 +1,40 @@
+"""What audits found about topics."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    ConformanceNotFound,
+    InvalidConformance,
+    Overloaded,
+    PayloadTooLarge,
+    Unprocessable,
+)
+from contractlog.registry.bodies import read_object
+from contractlog.registry.dependencies import ConformanceDependency, TextPath
+from contractlog.registry.documented import documented, listed
+from contractlog.registry.problems import Answer
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["conformance"])
+_ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of `topics` in `report.json`."}
+
+
+@router.post(
+    "/contractlog/v1/conformance/{topic}",
+    **documented(_ENTRY, BadRequest, PayloadTooLarge, Unprocessable, InvalidConformance, Overloaded, body=object),
+)
+async def record(request: Request, topic: TextPath, conformance: ConformanceDependency) -> Answer:
+    """Keep the audit of one part of a topic; the same ranges again replace what was kept for them."""
+    return Answer(await conformance.record(topic, read_object(await request.body())))
+
+
+@router.get("/contractlog/v1/conformance/{topic}", **documented(listed("object"), ConformanceNotFound))
+async def newest(topic: TextPath, conformance: ConformanceDependency, *, part: str = "") -> Answer:
+    """Show the newest audit of each part of a topic."""
+    return Answer(await conformance.of(topic, part or None))

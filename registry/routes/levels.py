@@ -1,0 +1,115 @@
+"""Config and mode, for all, for a context, for a subject."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    InvalidLevel,
+    InvalidMode,
+    InvalidSubject,
+    LevelNotConfigured,
+    ModeNotConfigured,
+    OperationNotPermitted,
+    Overloaded,
+    SubjectNotFound,
+    Unprocessable,
+)
+from contractlog.compatibility.level import Mode
+from contractlog.compatibility.names import Subject
+from contractlog.registry.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest, read
+from contractlog.registry.dependencies import Flag, LevelsDependency, SubjectPath
+from contractlog.registry.documented import documented
+from contractlog.registry.problems import Answer
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["config and mode"])
+_ALL: Final = Subject(".", "")
+_WRITE: Final = (BadRequest, Unprocessable, InvalidSubject, OperationNotPermitted, Overloaded)
+Inherited = Annotated[Flag, Query(alias="defaultToGlobal")]
+
+
+@router.get("/config", **documented(ConfigBody))
+async def config(levels: LevelsDependency) -> Answer:
+    """Show the config in force where a subject has none."""
+    return Answer(ConfigBody.of(await levels.config(_ALL, inherited=True)))
+
+
+@router.put("/config", **documented(ConfigBody, InvalidLevel, *_WRITE, body=ConfigRequest))
+async def set_config(request: Request, levels: LevelsDependency) -> Answer:
+    """Change the config for all subjects that have none."""
+    return await _set_config(request, levels, _ALL)
+
+
+@router.delete("/config", **documented(ConfigBody, OperationNotPermitted, Overloaded))
+async def delete_config(levels: LevelsDependency) -> Answer:
+    """Go back to the server's own default."""
+    return Answer(ConfigBody.of(await levels.delete_config(_ALL)))
+
+
+@router.get("/config/{subject}", **documented(ConfigBody, LevelNotConfigured))
+async def subject_config(subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
+    """Show a subject's own config; with ``defaultToGlobal`` what is in force for it."""
+    return Answer(ConfigBody.of(await levels.config(subject, inherited=inherited)))
+
+
+@router.put("/config/{subject}", **documented(ConfigBody, InvalidLevel, *_WRITE, body=ConfigRequest))
+async def set_subject_config(request: Request, subject: SubjectPath, levels: LevelsDependency) -> Answer:
+    """Change a subject's config; members that the body lacks stay."""
+    return await _set_config(request, levels, subject)
+
+
+@router.delete("/config/{subject}", **documented(ConfigBody, SubjectNotFound, OperationNotPermitted, Overloaded))
+async def delete_subject_config(subject: SubjectPath, levels: LevelsDependency) -> Answer:
+    """Drop a subject's config."""
+    return Answer(ConfigBody.of(await levels.delete_config(subject)))
+
+
+@router.get("/mode", **documented(ModeBody))
+async def mode(levels: LevelsDependency) -> Answer:
+    """Show the mode in force where a subject has none."""
+    return Answer(ModeBody(await levels.mode(_ALL, inherited=True)))
+
+
+@router.put("/mode", **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
+async def set_mode(request: Request, levels: LevelsDependency) -> Answer:
+    """Set the mode for all subjects that have none."""
+    return await _set_mode(request, levels, _ALL)
+
+
+@router.delete("/mode", **documented(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
+async def delete_mode(levels: LevelsDependency) -> Answer:
+    """Go back to READWRITE."""
+    return Answer(ModeBody(await levels.delete_mode(_ALL)))
+
+
+@router.get("/mode/{subject}", **documented(ModeBody, ModeNotConfigured))
+async def subject_mode(subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
+    """Show a subject's own mode; with ``defaultToGlobal`` the one in force."""
+    return Answer(ModeBody(await levels.mode(subject, inherited=inherited)))
+
+
+@router.put("/mode/{subject}", **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
+async def set_subject_mode(request: Request, subject: SubjectPath, levels: LevelsDependency) -> Answer:
+    """Set a subject's mode."""
+    return await _set_mode(request, levels, subject)
+
+
+@router.delete("/mode/{subject}", **documented(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
+async def delete_subject_mode(subject: SubjectPath, levels: LevelsDependency) -> Answer:
+    """Drop a subject's mode."""
+    return Answer(ModeBody(await levels.delete_mode(subject)))
+
+
+async def _set_config(request: Request, levels: LevelsDependency, scope: Subject) -> Answer:
+    patch = read(await request.body(), ConfigRequest).patch()
+    return Answer(ConfigBody.echo(await levels.set_config(scope, patch)))
+
+
+async def _set_mode(request: Request, levels: LevelsDependency, scope: Subject) -> Answer:
+    wanted = read(await request.body(), ModeRequest).mode
+    return Answer(ModeBody(await levels.set_mode(scope, Mode.parse(wanted) if wanted is not None else None)))

@@ -1,0 +1,70 @@
+"""Asking whether a draft may follow, without registering it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contractlog.compatibility.errors import InvalidSchema, VersionNotFound
+from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.messages import messages
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.services.judging import Judging
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.storage.protocol import Store
+
+__all__ = ["LATEST", "Answer", "Compatibility"]
+
+LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Whether a draft may follow, and why not, in the reference's words."""
+
+    compatible: bool
+    messages: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+
+
+class Compatibility:
+    """Judges drafts for whoever asks."""
+
+    def __init__(self, store: Store, threads: Threads, understanding: Understanding, judging: Judging) -> None:
+        self._store = store
+        self._threads = threads
+        self._understanding = understanding
+        self._judging = judging
+
+    async def check(
+        self, subject: Subject, draft: SchemaDraft, *, version: int | str | None = None, verbose: bool = False
+    ) -> Answer:
+        """Judge a draft at the subject's level: against one version, the latest, or (None) those the level selects.
+
+        Raises:
+            VersionNotFound: there is no such live version.
+            InvalidSchema: the draft is no schema; when verbose, the answer says so instead.
+        """
+        try:
+            return await self._threads.run(self._check, subject, draft, version)
+        except InvalidSchema as error:
+            if not verbose:
+                raise
+            return Answer(compatible=False, messages=(error.message,))
+
+    def _check(self, subject: Subject, draft: SchemaDraft, version: int | str | None) -> Answer:
+        with self._store.reading() as snapshot:
+            earlier: list[RegisteredSchema] = []
+            if version is not None:
+                found = snapshot.version(subject, None if isinstance(version, str) else version)
+                if found is None and isinstance(version, int):
+                    raise VersionNotFound(version=version)
+                earlier = [found] if found else []
+            understood = self._understanding.draft(snapshot, subject, draft, strict=True)
+            configured = self._judging.configured(snapshot, subject)
+            if version is None:
+                verdict = self._judging.against_history(snapshot, subject, understood, configured)
+            else:
+                verdict = self._judging.against(snapshot, understood, earlier, self._judging.level(configured))
+        return Answer(verdict.compatible, () if verdict.compatible else tuple(messages(verdict)), verdict)

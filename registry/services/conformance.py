@@ -1,0 +1,134 @@
+"""What audits found: kept by range, read by topic."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from contractlog.compatibility.errors import ConformanceNotFound, InvalidConformance
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.values import Recorded
+
+__all__ = ["Conformance"]
+
+_TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_COUNTS: Final = ("records", "conforming", "violating", "tombstones", "absent")
+
+
+class _Counts(msgspec.Struct):
+    records: int
+    conforming: int
+    violating: int
+    tombstones: int
+    absent: int
+
+    def __post_init__(self) -> None:
+        if any(not 0 <= getattr(self, name) < 2**63 for name in _COUNTS):
+            raise ValueError("a count is negative or too large")
+
+
+class _Partition(_Counts):
+    partition: int
+    from_offset: int
+    to_offset: int
+
+
+class _Entry(_Counts):
+    topic: str
+    part: Literal["key", "value"]
+    verdict: Literal["keeps", "degraded", "broken", "unknown"]
+    conformance: float | None
+    partitions: list[_Partition]
+    schemas: list[dict[str, Any]]
+    violations: list[dict[str, Any]]
+    series: list[dict[str, Any]]
+    fields: list[dict[str, Any]]
+    notes: list[str]
+
+
+class Conformance:
+    """Keeps one entry per topic, part and ranges."""
+
+    def __init__(self, store: Store, threads: Threads) -> None:
+        self._store = store
+        self._threads = threads
+
+    async def record(self, topic: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep an audit result and return it with when it was recorded; the same one again changes nothing.
+
+        Raises:
+            InvalidConformance: a member is missing or wrong, or the counts do not add up.
+        """
+        checked = _checked(topic, entry)
+        ranges = sorted((one.partition, one.from_offset, one.to_offset) for one in checked.partitions)
+        key = hashlib.sha256(json.dumps(ranges).encode()).hexdigest()
+        text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
+        recorded_at = await asyncio.wrap_future(
+            self._store.change(lambda change: change.record_conformance(topic, checked.part, key, text))
+        )
+        return _answer(Recorded(text, recorded_at))
+
+    async def of(self, topic: str, part: str | None = None) -> list[dict[str, Any]]:
+        """Return the newest entry of each part of a topic.
+
+        Raises:
+            ConformanceNotFound: there is none.
+        """
+        found = [_answer(one) for one in await self._threads.run(self._recorded, topic)]
+        chosen = [entry for entry in found if part in {None, entry["part"]}]
+        if not chosen:
+            raise ConformanceNotFound(topic=topic)
+        return chosen
+
+    def _recorded(self, topic: str) -> Sequence[Recorded]:
+        if not _TOPIC.fullmatch(topic):
+            return ()
+        with self._store.reading() as snapshot:
+            return snapshot.conformance(topic)
+
+
+def _answer(recorded: Recorded) -> dict[str, Any]:
+    entry: dict[str, Any] = json.loads(recorded.entry)
+    return entry | {"recorded_at": recorded.recorded_at}
+
+
+def _checked(topic: str, entry: Mapping[str, Any]) -> _Entry:
+    if not _TOPIC.fullmatch(topic):
+        raise InvalidConformance(detail=f"`{topic}` is no name of a topic")
+    try:
+        checked = msgspec.convert(entry, _Entry)
+    except msgspec.ValidationError as error:
+        raise InvalidConformance(detail=str(error)) from error
+    if checked.topic != topic:
+        raise InvalidConformance(detail=f"it is about topic `{checked.topic}`, the path names `{topic}`")
+    _add_up(checked)
+    return checked
+
+
+def _add_up(entry: _Entry) -> None:
+    for one in entry.partitions:
+        span = one.to_offset - one.from_offset
+        if one.partition < 0 or one.from_offset < 0 or span < 0:
+            raise InvalidConformance(detail=f"partition {one.partition} has no possible range")
+        told = one.conforming + one.violating + one.tombstones + one.absent
+        # Of a part that was not audited (verdict `unknown`) the records are neither conforming nor violating.
+        if told > span or (told < span and entry.verdict != "unknown"):
+            raise InvalidConformance(
+                detail=f"partition {one.partition}: conforming + violating + tombstones + absent is {told}, "
+                f"its range is {span}"
+            )
+    if len({one.partition for one in entry.partitions}) != len(entry.partitions):
+        raise InvalidConformance(detail="a partition occurs twice")
+    for name in _COUNTS:
+        total = sum(getattr(one, name) for one in entry.partitions)
+        if total != getattr(entry, name):
+            raise InvalidConformance(
+                detail=f"the partitions' {name} add up to {total}, the total says {getattr(entry, name)}"
+            )

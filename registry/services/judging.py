@@ -1,0 +1,63 @@
+"""Judging a draft against the versions of its subject."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.services.understanding import Understanding, Understood
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import Configured, scopes
+
+__all__ = ["Judging"]
+
+
+class Judging:
+    """Knows which level holds for a subject, and what it says about a draft."""
+
+    def __init__(self, understanding: Understanding, default: Level) -> None:
+        self._understanding = understanding
+        self.default = default
+
+    def configured(self, snapshot: Snapshot, subject: Subject) -> Configured:
+        """What is set for a subject, by itself or above it; the server's default level is not filled in."""
+        return Configured.inherited(snapshot.configured(scopes(subject)).values())
+
+    def level(self, configured: Configured) -> Level:
+        """The level in force."""
+        return configured.level or self.default
+
+    def against_history(
+        self, snapshot: Snapshot, subject: Subject, candidate: Understood, configured: Configured
+    ) -> Verdict:
+        """Judge against the live versions that the level selects."""
+        level = self.level(configured)
+        if level is Level.NONE:
+            return Verdict(level)
+        group = configured.compatibility_group
+        if level.transitive or group is not None:
+            earlier = [one for one in snapshot.history(subject) if _same_group(one, candidate, group)]
+        else:
+            latest = snapshot.version(subject, None)
+            earlier = [latest] if latest else []
+        return self.against(snapshot, candidate, earlier if level.transitive else earlier[-1:], level)
+
+    def against(
+        self, snapshot: Snapshot, candidate: Understood, earlier: Iterable[RegisteredSchema], level: Level
+    ) -> Verdict:
+        """Judge against these versions, oldest first."""
+        history = [Earlier(one.version or 0, self._understanding.stored(snapshot, one)) for one in earlier]
+        return judge(candidate.parsed, history, level)
+
+
+def _same_group(earlier: RegisteredSchema, candidate: Understood, group: str | None) -> bool:
+    """Versions are compared within a group: those with the same value of one metadata property."""
+    if group is None:
+        return True
+    metadata = (earlier.metadata, candidate.draft.metadata)
+    old, new = (None if one is None else one.properties.get(group) for one in metadata)
+    return old == new

@@ -1,0 +1,124 @@
+"""Deleting: first softly, so that consumers go on reading; then for good, and the id never comes back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from contractlog.compatibility.errors import (
+    ReferenceExists,
+    SubjectNotFound,
+    SubjectNotSoftDeleted,
+    SubjectSoftDeleted,
+    VersionNotFound,
+    VersionNotSoftDeleted,
+    VersionSoftDeleted,
+)
+from contractlog.compatibility.names import Subject
+from contractlog.registry.services.registration import refuse_read_only
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.values import Configured, Seen, scopes
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = ["Retirement"]
+
+
+class Retirement:
+    """Deletes subjects and versions; a version that others lean on stays."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def subject(self, subject: Subject, *, permanent: bool = False) -> list[int]:
+        """Delete all versions of a subject, and return their numbers.
+
+        Raises:
+            SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists,
+            SubjectReadOnly: nothing changed.
+        """
+        work = _erase_subject if permanent else _hide_subject
+        return await asyncio.wrap_future(self._store.change(lambda transaction: work(transaction, subject)))
+
+    async def version(self, subject: Subject, number: int | None, *, permanent: bool = False) -> int:
+        """Delete one version (None: the newest live one), and return its number.
+
+        Raises:
+            SubjectNotFound, VersionNotFound, VersionSoftDeleted, VersionNotSoftDeleted, ReferenceExists,
+            SubjectReadOnly: nothing changed.
+        """
+        work = _erase_version if permanent else _hide_version
+        return await asyncio.wrap_future(self._store.change(lambda transaction: work(transaction, subject, number)))
+
+
+def _versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:
+    """Read the versions, each with whether it is soft-deleted, if they may be deleted at all."""
+    versions = dict(transaction.versions(subject, Seen.ALL))
+    if not versions:
+        raise SubjectNotFound(subject=str(subject))
+    refuse_read_only(subject, Configured.inherited(transaction.configured(scopes(subject)).values()))
+    return versions
+
+
+def _hide_subject(transaction: Transaction, subject: Subject) -> list[int]:
+    versions = _versions(transaction, subject)
+    live = [number for number, deleted in versions.items() if not deleted]
+    if not live:
+        raise SubjectSoftDeleted(subject=str(subject))
+    subject_id = _unreferenced(transaction, subject, Seen.LIVE)
+    transaction.soft_delete(subject, subject_id, live)
+    return live
+
+
+def _erase_subject(transaction: Transaction, subject: Subject) -> list[int]:
+    versions = _versions(transaction, subject)
+    if not all(versions.values()):
+        raise SubjectNotSoftDeleted(subject=str(subject))
+    subject_id = _unreferenced(transaction, subject, Seen.ALL)
+    _erase(transaction, subject, subject_id, list(versions), remaining=0)
+    return list(versions)
+
+
+def _hide_version(transaction: Transaction, subject: Subject, number: int | None) -> int:
+    versions, number = _chosen(transaction, subject, number)
+    if versions[number]:
+        raise VersionSoftDeleted(subject=str(subject), version=number)
+    subject_id = _unreferenced(transaction, subject, Seen.LIVE, number)
+    transaction.soft_delete(subject, subject_id, [number])
+    return number
+
+
+def _erase_version(transaction: Transaction, subject: Subject, number: int | None) -> int:
+    versions, number = _chosen(transaction, subject, number)
+    if not versions[number]:
+        raise VersionNotSoftDeleted(subject=str(subject), version=number)
+    subject_id = _unreferenced(transaction, subject, Seen.ALL, number)
+    _erase(transaction, subject, subject_id, [number], remaining=len(versions) - 1)
+    return number
+
+
+def _chosen(transaction: Transaction, subject: Subject, number: int | None) -> tuple[dict[int, bool], int]:
+    versions = _versions(transaction, subject)
+    if number is None:
+        number = max((one for one, deleted in versions.items() if not deleted), default=None)
+        if number is None:
+            raise SubjectNotFound(subject=str(subject))
+    if number not in versions:
+        raise VersionNotFound(version=number)
+    return versions, number
+
+
+def _unreferenced(transaction: Transaction, subject: Subject, seen: Seen, version: int | None = None) -> int:
+    """Return the subject's row, unless others lean on what would go."""
+    subject_id = transaction.state(subject).id or 0
+    leant_on = transaction.leaning(subject_id, seen, version=version)
+    if leant_on is not None:
+        raise ReferenceExists(subject=str(subject), version=leant_on)
+    return subject_id
+
+
+def _erase(
+    transaction: Transaction, subject: Subject, subject_id: int, numbers: Sequence[int], *, remaining: int
+) -> None:
+    transaction.hard_delete(subject, subject_id, numbers)
+    if not remaining and not transaction.configured([subject])[subject].empty:
+        transaction.configure(subject, Configured())  # settings go with the last version

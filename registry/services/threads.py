@@ -1,0 +1,42 @@
+"""Where work that would hold up the event loop runs: parsing, judging and asking the database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
+
+from contractlog.compatibility.errors import Overloaded
+
+__all__ = ["Threads"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Threads:
+    """A few threads, and a bound on how many requests may wait for them."""
+
+    def __init__(self, threads: int, *, max_waiting: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contractlog")
+        self._room = threads + max_waiting
+        self._inside = 0
+
+    async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function on a thread.
+
+        Raises:
+            Overloaded: at once, when too many wait already.
+        """
+        if self._inside >= self._room:
+            raise Overloaded
+        self._inside += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: work(*args, **kwargs))
+        finally:
+            self._inside -= 1
+
+    def close(self) -> None:
+        """Wait for what runs and end the threads."""
+        self._executor.shutdown(cancel_futures=True)

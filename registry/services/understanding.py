@@ -1,0 +1,123 @@
+"""Drafts and stored schemas, parsed with what they lean on; what was parsed lately is kept."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Final
+
+from contractlog.compatibility.contract import Metadata
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.identity import content_hash, guid
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.registry.services.references import Resolved, resolve
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import Content, Seen
+
+__all__ = ["Understanding", "Understood"]
+
+_KEPT_BYTES: Final = 8 * 1024 * 1024  #: of schema text; trees are some times larger
+_VERSION_PROPERTY: Final = "confluent:version"
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A draft that was understood, and what its references lead to."""
+
+    draft: SchemaDraft
+    parsed: ParsedSchema
+    resolved: Resolved
+
+    def content(self, snapshot: Snapshot, *, normalize: bool) -> Content:
+        """Make the content that would be stored."""
+        references, metadata, rule_set = tuple(self.resolved.references), self.draft.metadata, self.draft.rule_set
+        text = self.parsed.normalized if normalize else self.parsed.canonical
+        return Content(
+            text=text,
+            submitted=self.draft.text,
+            type=self.draft.type,
+            hash=content_hash(_typed(self.draft.type, text), references, metadata, rule_set),
+            normalized_hash=content_hash(
+                _typed(self.draft.type, self.parsed.normalized), references, _unversioned(metadata), rule_set
+            ),
+            guid=guid(text, references, metadata, rule_set),
+            references=references,
+            metadata=metadata,
+            rule_set=rule_set,
+            targets=tuple((snapshot.state(subject).id or 0, number) for subject, number in self.resolved.targets),
+        )
+
+
+class Understanding:
+    """Parses schemas for the services; may be used from any thread."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, int], ParsedSchema] = OrderedDict()
+        self._kept_bytes = 0
+        self._lock = threading.Lock()
+
+    def draft(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, *, strict: bool) -> Understood:
+        """Understand a draft as a schema of this subject.
+
+        Raises:
+            InvalidSchema: the text is no schema, or a reference cannot be used.
+        """
+        if not draft.text.strip():
+            raise InvalidSchema("Empty schema")
+        try:
+            resolved = resolve(snapshot, subject, draft.references, Seen.LIVE if strict else Seen.ALL)
+            draft = replace(draft, references=tuple(resolved.references))
+            return Understood(draft, _parse(draft, resolved, strict=strict), resolved)
+        except InvalidSchema as error:
+            names = [reference.name for reference in draft.references]
+            raise InvalidSchema(
+                f"Invalid schema {{subject={subject}}} with refs {names} of type {draft.type}, "
+                f"details: {error.message}",
+                **error.facts,
+            ) from error
+
+    def stored(self, snapshot: Snapshot, held: RegisteredSchema) -> ParsedSchema:
+        """Understand a stored schema, without the rules for new ones."""
+        subject = held.subject or Subject.parse("")
+        key = (subject.context, held.schema_id)
+        with self._lock:
+            parsed = self._kept.get(key)
+            if parsed is not None:
+                self._kept.move_to_end(key)
+                return parsed
+        parsed = _parse(held.draft, resolve(snapshot, subject, held.references, Seen.ALL), strict=False)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = parsed
+                self._kept_bytes += _size(parsed)
+            while self._kept_bytes > _KEPT_BYTES:
+                self._kept_bytes -= _size(self._kept.popitem(last=False)[1])
+        return parsed
+
+
+def _parse(draft: SchemaDraft, resolved: Resolved, *, strict: bool) -> ParsedSchema:
+    try:
+        return parse(draft, resolved.texts, strict=strict)
+    except RecursionError:
+        raise InvalidSchema("The schema is nested too deeply") from None
+    except UnicodeError:
+        raise InvalidSchema("The schema holds a character that is no text (half of a surrogate pair)") from None
+
+
+def _size(parsed: ParsedSchema) -> int:
+    return len(parsed.canonical) + sum(map(len, parsed.referenced.values())) + 1_000
+
+
+def _typed(schema_type: SchemaType, text: str) -> str:
+    """One text may be a schema of two types, and is not the same content then."""
+    return text if schema_type is SchemaType.AVRO else f"{schema_type}\0{text}"
+
+
+def _unversioned(metadata: Metadata | None) -> Metadata | None:
+    if metadata is None or _VERSION_PROPERTY not in metadata.properties:
+        return metadata
+    properties = {name: value for name, value in metadata.properties.items() if name != _VERSION_PROPERTY}
+    return replace(metadata, properties=properties)

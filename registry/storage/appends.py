@@ -1,0 +1,286 @@
+"""Appending versions, many at once: five set-based statements, whatever the number of registrations.
+
+The laws: the counter row is locked before anything is read; a content that the subject holds live is answered with its
+version; an append whose subject, settings or references are not what was judged is answered with ``Stale``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
+
+from contractlog.compatibility.errors import InvalidSchema, RegistryError
+from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import Append, Configured, Content, Stale, SubjectState, key_of, scopes
+
+__all__ = ["Appended", "append"]
+
+Outcome = RegisteredSchema | Stale | RegistryError
+
+
+@dataclass(slots=True)
+class Appended:
+    """What became of a batch: one outcome each, in order, and the ids whose answers changed."""
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    touched: set[tuple[str, int]] = field(default_factory=set)
+
+
+def append(connection: Connection, batch: Sequence[Append], now: int) -> Appended:
+    """Append what still is as it was judged; the caller holds the lock row and commits."""
+    plan = _Plan(connection, batch, now)
+    done = Appended([plan.place(one) for one in batch], plan.touched)
+    plan.write()
+    return done
+
+
+class _Plan:
+    """The rows that a batch adds, decided in memory against what was read under the lock."""
+
+    def __init__(self, connection: Connection, batch: Sequence[Append], now: int) -> None:
+        self._connection = connection
+        self._now = now
+        self.touched: set[tuple[str, int]] = set()
+        self._next_id = _counters(connection, {one.subject.context for one in batch})
+        self._given = dict(self._next_id)
+        self._states = _states(connection, batch)
+        self._configured = _configured(connection, batch)
+        self._ids = _known_contents(connection, batch)
+        known = {state.id for state in self._states.values()}
+        self._highest = _highest(connection, known)
+        self._live, self._deleted = _held(connection, known, set(self._ids.values()))
+        self._targets = _live_targets(connection, {target for one in batch for target in one.content.targets})
+        self._schemas: list[dict[str, Any]] = []
+        self._references: list[dict[str, Any]] = []
+        self._versions: list[tuple[Subject, dict[str, Any]]] = []
+        self._changes: list[dict[str, Any]] = []
+
+    def place(self, one: Append) -> Outcome:
+        """Decide one append; later ones of the batch see it as done."""
+        subject, content = one.subject, one.content
+        schema_id = self._ids.get((subject.context, content.hash))
+        held = self._live.get((subject, schema_id)) if schema_id is not None else None
+        if held is not None and schema_id is not None and one.version in {None, held[0]}:
+            return _registered(subject, content, schema_id, *held)
+        state = self._states.get(subject, SubjectState())
+        if state.revision != one.state.revision or self._configured[subject] != one.configured:
+            return Stale()
+        if not self._targets.issuperset(content.targets):
+            return Stale()
+        version = self._highest.get(subject, 0) + 1
+        if one.version not in {None, version}:
+            return InvalidSchema("Version is not one more than previous version")
+        if schema_id is None:
+            schema_id = self._new_schema(subject.context, content)
+        else:
+            self.touched.add((subject.context, schema_id))
+        self._new_version(one, version, schema_id)
+        return _registered(subject, content, schema_id, version, None)
+
+    def _new_schema(self, context: str, content: Content) -> int:
+        schema_id = self._next_id[context]
+        self._next_id[context] += 1
+        self._ids[context, content.hash] = schema_id
+        self._schemas.append(_schema_row(context, schema_id, content, self._now))
+        self._references += [
+            {"context": context, "schema_id": schema_id, "target_subject_id": target, "target_version": version}
+            for target, version in dict.fromkeys(content.targets)
+        ]
+        return schema_id
+
+    def _new_version(self, one: Append, version: int, schema_id: int) -> None:
+        subject = one.subject
+        state = self._states.get(subject, SubjectState())
+        self._states[subject] = SubjectState(state.id, state.revision + 1)
+        self._highest[subject] = version
+        self._live[subject, schema_id] = (version, self._now)
+        row = {"version": version, "context": subject.context, "schema_id": schema_id, "created_at": self._now}
+        self._versions.append((subject, row))
+        self._changes.append(
+            {
+                "at": self._now,
+                "actor": one.actor,
+                "action": "version.registered",
+                "target": f"{subject}/{version}",
+                "before": None,
+                "after": one.content.hash,
+            }
+        )
+
+    def write(self) -> None:
+        """Write the rows."""
+        if not self._versions:
+            return
+        execute = self._connection.execute
+        changed = list(dict.fromkeys(subject for subject, _ in self._versions))
+        self._write_subjects(changed)
+        for context, following in self._next_id.items():
+            if following != self._given[context]:
+                execute(_counter_of(context).values(next_schema_id=following))
+        if self._schemas:
+            execute(insert(tables.schemas), self._schemas)
+            execute(
+                insert(tables.contents),
+                [{"context": r["context"], "hash": r["hash"], "schema_id": r["id"]} for r in self._schemas],
+            )
+        if self._references:
+            execute(insert(tables.schema_references), self._references)
+        execute(insert(tables.versions), [{"subject_id": self._states[s].id, **row} for s, row in self._versions])
+        execute(insert(tables.changes), self._changes)
+        self._drop_older()
+
+    def _write_subjects(self, changed: Iterable[Subject]) -> None:
+        new: list[tuple[Subject, SubjectState]] = []
+        known: list[tuple[Subject, SubjectState]] = []
+        for subject in changed:
+            state = self._states[subject]
+            (new if state.id is None else known).append((subject, state))
+        if new:
+            c = tables.subjects.c
+            rows = [
+                {"key": key_of(s), "context": s.context, "name": s.name, "revision": state.revision} for s, state in new
+            ]
+            by_key = {key_of(subject): subject for subject, _ in new}
+            for row in self._connection.execute(insert(tables.subjects).returning(c.id, c.key, c.revision), rows):
+                self._states[by_key[row.key]] = SubjectState(row.id, row.revision)
+        by_revision: dict[int, list[int | None]] = {}
+        for subject, state in known:
+            by_revision.setdefault(state.revision, []).append(self._states[subject].id)
+        for revision, ids in by_revision.items():
+            self._connection.execute(
+                update(tables.subjects).where(tables.subjects.c.id.in_(ids)).values(revision=revision)
+            )
+
+    def _drop_older(self) -> None:
+        """Soft-deleted versions of the same subject and id give way to the new one, unless something leans on them."""
+        c, r = tables.versions.c, tables.schema_references.c
+        for subject, row in self._versions:
+            older = self._deleted.get((subject, row["schema_id"]), ())
+            if older:
+                leant_on = select(1).where(r.target_subject_id == c.subject_id, r.target_version == c.version).exists()
+                self._connection.execute(
+                    delete(tables.versions).where(
+                        c.subject_id == self._states[subject].id, c.version.in_(older), ~leant_on
+                    )
+                )
+
+
+def _counter_of(context: str) -> Any:
+    return update(tables.contexts).where(tables.contexts.c.name == context)
+
+
+def _counters(connection: Connection, contexts: set[str]) -> dict[str, int]:
+    c = tables.contexts.c
+    statement = select(c.name, c.next_schema_id).where(c.name.in_(contexts))
+    found = {row.name: row.next_schema_id for row in connection.execute(statement)}
+    missing = sorted(contexts - found.keys())
+    if missing:
+        connection.execute(insert(tables.contexts), [{"name": name, "next_schema_id": 1} for name in missing])
+    return found | dict.fromkeys(missing, 1)
+
+
+def _states(connection: Connection, batch: Sequence[Append]) -> dict[Subject, SubjectState]:
+    by_key = {key_of(one.subject): one.subject for one in batch}
+    c = tables.subjects.c
+    rows = connection.execute(select(c.id, c.key, c.revision).where(c.key.in_(by_key)))
+    return {by_key[row.key]: SubjectState(row.id, row.revision) for row in rows}
+
+
+def _configured(connection: Connection, batch: Sequence[Append]) -> dict[Subject, Configured]:
+    wanted = {one.subject: scopes(one.subject) for one in batch}
+    found = Snapshot(connection).configured({scope for chain in wanted.values() for scope in chain})
+    return {subject: Configured.inherited(found[scope] for scope in chain) for subject, chain in wanted.items()}
+
+
+def _known_contents(connection: Connection, batch: Sequence[Append]) -> dict[tuple[str, str], int]:
+    c = tables.contents.c
+    wanted = {(one.subject.context, one.content.hash) for one in batch}
+    statement = select(c.context, c.hash, c.schema_id).where(tuple_(c.context, c.hash).in_(wanted))
+    return {(row.context, row.hash): row.schema_id for row in connection.execute(statement)}
+
+
+def _highest(connection: Connection, subject_ids: set[int | None]) -> dict[Subject, int]:
+    c, u = tables.versions.c, tables.subjects.c
+    statement = (
+        select(u.context, u.name, func.max(c.version).label("highest"))
+        .join_from(tables.versions, tables.subjects, u.id == c.subject_id)
+        .where(c.subject_id.in_(subject_ids))
+        .group_by(u.context, u.name)
+    )
+    return {Subject(row.context, row.name): row.highest for row in connection.execute(statement)}
+
+
+def _held(
+    connection: Connection, subject_ids: set[int | None], schema_ids: set[int]
+) -> tuple[dict[tuple[Subject, int], tuple[int, int]], dict[tuple[Subject, int], list[int]]]:
+    """Read which subjects hold which ids: the newest live version with its time, and the soft-deleted ones."""
+    live: dict[tuple[Subject, int], tuple[int, int]] = {}
+    deleted: dict[tuple[Subject, int], list[int]] = {}
+    if schema_ids:
+        c, u = tables.versions.c, tables.subjects.c
+        statement = (
+            select(u.context, u.name, c.schema_id, c.version, c.created_at, c.deleted_at)
+            .join_from(tables.versions, tables.subjects, u.id == c.subject_id)
+            .where(c.subject_id.in_(subject_ids), c.schema_id.in_(schema_ids))
+            .order_by(c.version)
+        )
+        for row in connection.execute(statement):
+            key = (Subject(row.context, row.name), row.schema_id)
+            if row.deleted_at is None:
+                live[key] = (row.version, row.created_at)
+            else:
+                deleted.setdefault(key, []).append(row.version)
+    return live, deleted
+
+
+def _live_targets(connection: Connection, targets: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    if not targets:
+        return set()
+    c = tables.versions.c
+    statement = select(c.subject_id, c.version).where(
+        tuple_(c.subject_id, c.version).in_(targets), c.deleted_at.is_(None)
+    )
+    return {(row.subject_id, row.version) for row in connection.execute(statement)}
+
+
+def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dict[str, Any]:
+    return {
+        "context": context,
+        "id": schema_id,
+        "hash": content.hash,
+        "normalized_hash": content.normalized_hash,
+        "guid": content.guid,
+        "type": content.type.value,
+        "text": content.text,
+        "submitted": None if content.submitted == content.text else content.submitted,
+        "references": json.dumps([reference.body() for reference in content.references])
+        if content.references
+        else None,
+        "metadata": None if content.metadata is None else json.dumps(content.metadata.body()),
+        "rule_set": None if content.rule_set is None else json.dumps(content.rule_set.body()),
+        "created_at": now,
+    }
+
+
+def _registered(
+    subject: Subject, content: Content, schema_id: int, version: int, timestamp: int | None
+) -> RegisteredSchema:
+    return RegisteredSchema(
+        schema_id=SchemaId(schema_id),
+        text=content.text,
+        type=content.type,
+        subject=subject,
+        version=Version(version),
+        guid=content.guid,
+        references=content.references,
+        metadata=content.metadata,
+        rule_set=content.rule_set,
+        timestamp=timestamp,
+    )

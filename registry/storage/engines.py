@@ -1,0 +1,144 @@
+"""Database engines: one for readers and one for the writer, and the lock that keeps a SQLite file to one process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import StaticPool
+
+from contractlog.compatibility.errors import UsageError
+
+__all__ = ["Engines", "file_lock", "open_engines", "parse_url"]
+
+_BUSY_TIMEOUT_MS: Final = 30_000
+_WAY_OUT: Final = (
+    "A SQLite file serves one process; for several use PostgreSQL: --database-url postgresql://USER@HOST/DATABASE"
+)
+
+
+def parse_url(text: str) -> URL:
+    """Read a database URL; ``postgresql://`` means psycopg 3.
+
+    Raises:
+        UsageError: it is no URL of SQLite or PostgreSQL.
+    """
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise UsageError("the database URL cannot be read; give sqlite:///FILE or postgresql://…") from None
+    backend = {"postgres": "postgresql"}.get(url.get_backend_name(), url.get_backend_name())
+    if backend not in {"sqlite", "postgresql"}:
+        raise UsageError(f"databases of kind `{backend}` are not supported; give sqlite:///FILE or postgresql://…")
+    return url.set(drivername="sqlite" if backend == "sqlite" else "postgresql+psycopg")
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """The two engines; they are the same one for SQLite in memory, where there is one connection."""
+
+    readers: Engine
+    writer: Engine
+
+    @property
+    def shared(self) -> bool:
+        """Whether readers and writer use one connection, and must take turns."""
+        return self.readers is self.writer
+
+    def dispose(self) -> None:
+        """Close all connections."""
+        self.readers.dispose()
+        self.writer.dispose()
+
+
+def open_engines(url: URL, *, readers: int = 8, statement_timeout_ms: int = 30_000) -> Engines:
+    """Make the engines; nothing is connected yet."""
+    if url.get_backend_name() == "postgresql":
+        return _postgresql(url, readers, statement_timeout_ms)
+    if in_memory(url):
+        engine = create_engine(url, poolclass=StaticPool, connect_args=_SQLITE_ARGUMENTS)
+        _on_begin(engine, "BEGIN")
+        return Engines(engine, engine)
+    return Engines(_sqlite(url, readers, "BEGIN"), _sqlite(url, 1, "BEGIN IMMEDIATE"))
+
+
+def in_memory(url: URL) -> bool:
+    """Whether the database lives and dies with the process."""
+    return url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
+
+
+_SQLITE_ARGUMENTS: Final[dict[str, Any]] = {"check_same_thread": False, "isolation_level": None}
+
+
+def _sqlite(url: URL, connections: int, begin: str) -> Engine:
+    engine = create_engine(url, pool_size=connections, max_overflow=0, connect_args=_SQLITE_ARGUMENTS)
+    event.listen(engine, "connect", _prepare_sqlite)
+    _on_begin(engine, begin)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.close()
+
+
+def _on_begin(engine: Engine, statement: str) -> None:
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(statement)
+
+    event.listen(engine, "begin", begin)
+
+
+def _postgresql(url: URL, readers: int, statement_timeout_ms: int) -> Engines:
+    arguments = {
+        "connect_timeout": 10,
+        "application_name": "contractlog",
+        "options": f"-c statement_timeout={statement_timeout_ms} -c lock_timeout={statement_timeout_ms} "
+        f"-c idle_in_transaction_session_timeout={4 * statement_timeout_ms}",
+    }
+    return Engines(
+        create_engine(
+            url,
+            pool_size=readers,
+            max_overflow=0,
+            pool_pre_ping=True,
+            isolation_level="REPEATABLE READ",  # several statements of one answer see one state
+            connect_args=arguments,
+        ),
+        create_engine(url, pool_size=1, max_overflow=0, pool_pre_ping=True, connect_args=arguments),
+    )
+
+
+@contextmanager
+def file_lock(url: URL) -> Iterator[None]:
+    """Hold a SQLite file for this process; other databases need no lock. The system frees it when the process dies.
+
+    Raises:
+        UsageError: another process holds it, or the folder cannot be written to.
+    """
+    if url.get_backend_name() != "sqlite" or in_memory(url):
+        yield
+        return
+    path = f"{url.database}-lock"
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise UsageError(f"the database {url.database} cannot be used: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"another process uses the database {url.database}. {_WAY_OUT}") from None
+        yield
+    finally:
+        with suppress(OSError):
+            os.close(handle)

@@ -1,0 +1,48 @@
+"""What the services ask of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
+
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import Append, Stale
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = ["Store"]
+
+T = TypeVar("T")
+
+
+class Store(Protocol):
+    """Durable state, shared by all nodes of a registry. Every method may be called from any thread."""
+
+    def reading(self) -> AbstractContextManager[Snapshot]:
+        """Open one state to ask questions of.
+
+        Raises:
+            StoreError, StoreTimeout: the database does not answer.
+        """
+
+    def append(self, one: Append) -> Future[RegisteredSchema | Stale]:
+        """Append a version; the answer is durable and visible to all when it comes.
+
+        Raises:
+            Overloaded: at once, when too many writes wait; nothing was written.
+            RegistryError: from the answer.
+        """
+
+    def change(self, work: Callable[[Transaction], T]) -> Future[T]:
+        """Run a change under the lock; if it raises, nothing of it stays, and others are not affected."""
+
+    def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
+        """Tell the listener, after each commit and before its answers, which (context, id) changed what they answer."""
+
+    def check(self) -> None:
+        """Raise ``StoreError`` unless the database answers and has the expected tables."""
+
+    def close(self) -> None:
+        """Commit what waits and free everything; later writes are refused."""

@@ -1,0 +1,233 @@
+"""What the store can be asked: every question is a few indexed statements on one connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.values import Configured, Holder, Recorded, Seen, SubjectState, key_of
+
+__all__ = ["Snapshot"]
+
+_S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
+
+_REGISTERED = (
+    select(
+        *(column for column in tables.schemas.c if column.name not in {"created_at", "submitted"}),
+        _U.context.label("subject_context"),
+        _U.name,
+        _V.version,
+        _V.created_at,
+        _V.deleted_at,
+    )
+    .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
+    .join(tables.subjects, _U.id == _V.subject_id)
+)
+_SEEN: dict[Seen, ColumnElement[bool] | None] = {
+    Seen.LIVE: _V.deleted_at.is_(None),
+    Seen.ALL: None,
+    Seen.DELETED: _V.deleted_at.is_not(None),
+}
+
+
+def _only(statement: Select[Any], seen: Seen) -> Select[Any]:
+    condition = _SEEN[seen]
+    return statement if condition is None else statement.where(condition)
+
+
+class Snapshot:
+    """One state of the database; all answers of one snapshot agree with each other."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def _rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
+        return self._connection.execute(statement).all()
+
+    # Subjects and versions.
+
+    def state(self, subject: Subject) -> SubjectState:
+        """Return the subject's row; ask before its versions, so that a later change is noticed by its revision."""
+        row = self._connection.execute(select(_U.id, _U.revision).where(_U.key == key_of(subject))).first()
+        return SubjectState(row.id, row.revision) if row else SubjectState()
+
+    def subjects(self, seen: Seen, *, context: str | None = None, prefix: str = "") -> list[Subject]:
+        """List subjects that have versions of this kind; with ``DELETED``, those that have no others."""
+        if "\0" in prefix:
+            return []  # no name holds it, and PostgreSQL takes no such text
+        statement = select(_U.context, _U.name)
+        if context is not None:
+            statement = statement.where(_U.context == context)
+        if prefix:
+            statement = statement.where(func.substr(_U.name, 1, len(prefix)) == prefix)
+        live = select(1).where(_V.subject_id == _U.id, _V.deleted_at.is_(None)).exists()
+        any_version = select(1).where(_V.subject_id == _U.id).exists()
+        conditions: dict[Seen, ColumnElement[bool]] = {
+            Seen.LIVE: live,
+            Seen.ALL: any_version,
+            Seen.DELETED: any_version & ~live,
+        }
+        return [Subject(row.context, row.name) for row in self._rows(statement.where(conditions[seen]))]
+
+    def versions(self, subject: Subject, seen: Seen) -> list[tuple[int, bool]]:
+        """List a subject's versions, lowest first, each with whether it is soft-deleted."""
+        statement = (
+            select(_V.version, _V.deleted_at)
+            .join(tables.subjects, _U.id == _V.subject_id)
+            .where(_U.key == key_of(subject))
+            .order_by(_V.version)
+        )
+        return [(row.version, row.deleted_at is not None) for row in self._rows(_only(statement, seen))]
+
+    def version(self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
+        """Return one version; None as number means the highest of this kind."""
+        statement = _only(_REGISTERED.where(_U.key == key_of(subject)), seen)
+        if number is not None:
+            statement = statement.where(_V.version == number)
+        return self._first(statement.order_by(_V.version.desc()).limit(1))
+
+    def history(self, subject: Subject) -> list[RegisteredSchema]:
+        """List the live versions with their schemas, oldest first."""
+        statement = _only(_REGISTERED.where(_U.key == key_of(subject)), Seen.LIVE)
+        return [_registered(row) for row in self._rows(statement.order_by(_V.version))]
+
+    def holding(
+        self,
+        subject: Subject,
+        *,
+        content_hash: str | None = None,
+        normalized_hash: str | None = None,
+        seen: Seen = Seen.LIVE,
+    ) -> RegisteredSchema | None:
+        """Return the newest version of the subject that holds a content, or one spelled differently."""
+        statement = _only(_REGISTERED.where(_U.key == key_of(subject)), seen)
+        if content_hash is not None:
+            # Through `contents`, by its key: a subject may have thousands of versions.
+            contents = tables.contents.c
+            statement = statement.join(
+                tables.contents, (contents.context == _V.context) & (contents.schema_id == _V.schema_id)
+            ).where(contents.context == subject.context, contents.hash == content_hash)
+        if normalized_hash is not None:
+            statement = statement.where(_S.normalized_hash == normalized_hash)
+        return self._first(statement.order_by(_V.version.desc()).limit(1))
+
+    def referenced_by(self, target_id: int, version: int, seen: Seen) -> list[int]:
+        """List the ids of schemas that lean on a version and are held by versions of this kind."""
+        r = tables.schema_references.c
+        statement = (
+            select(r.schema_id)
+            .distinct()
+            .join(tables.versions, (_V.context == r.context) & (_V.schema_id == r.schema_id))
+            .where(r.target_subject_id == target_id, r.target_version == version)
+            .order_by(r.schema_id)
+        )
+        return [row.schema_id for row in self._rows(_only(statement, seen))]
+
+    def leaning(self, target_id: int, seen: Seen, *, version: int | None = None) -> int | None:
+        """Return the lowest version that others lean on; a subject as a whole may lean on itself."""
+        r = tables.schema_references.c
+        statement = (
+            select(func.min(r.target_version))
+            .join(tables.versions, (_V.context == r.context) & (_V.schema_id == r.schema_id))
+            .where(r.target_subject_id == target_id)
+        )
+        statement = statement.where(_V.subject_id != target_id if version is None else r.target_version == version)
+        found: int | None = self._connection.execute(_only(statement, seen)).scalar()
+        return found
+
+    # Ids and guids.
+
+    def schema(self, context: str, schema_id: int, *, prefer: Subject | None = None) -> RegisteredSchema | None:
+        """Return a schema by id, with one of its versions: of the preferred subject, else live, else any."""
+        rows = self._rows(_REGISTERED.where(_V.context == context, _V.schema_id == schema_id))
+        return min(map(_registered, rows), key=lambda held: _rank(held, prefer), default=None)
+
+    def by_guid(self, guid: str) -> RegisteredSchema | None:
+        """Return a schema by guid, with one of its versions."""
+        return min(map(_registered, self._rows(_REGISTERED.where(_S.guid == guid))), key=_rank, default=None)
+
+    def ids_of_guid(self, guid: str) -> list[tuple[str, int]]:
+        """List (context, id) of the schemas with this guid."""
+        statement = select(_S.context, _S.id).where(_S.guid == guid).order_by(_S.context, _S.id)
+        return [(row.context, row.id) for row in self._rows(statement)]
+
+    def holders(self, context: str, schema_id: int, seen: Seen) -> list[Holder]:
+        """List the versions that hold an id."""
+        statement = (
+            select(_U.context, _U.name, _V.version, _V.deleted_at)
+            .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
+            .where(_V.context == context, _V.schema_id == schema_id)
+        )
+        found = self._rows(_only(statement, seen))
+        return sorted(Holder(Subject(row.context, row.name), row.version, row.deleted_at is not None) for row in found)
+
+    def max_id(self, context: str) -> int:
+        """Return the highest id ever given out in a context."""
+        statement = select(tables.contexts.c.next_schema_id).where(tables.contexts.c.name == context)
+        return int(self._connection.execute(statement).scalar() or 1) - 1
+
+    def contexts(self) -> list[str]:
+        """List the contexts in which something was registered, the default one first."""
+        names = [row.name for row in self._rows(select(tables.contexts.c.name))]
+        return sorted(names)  # "." sorts before every other name that starts with a dot
+
+    # Settings.
+
+    def configured(self, scopes: Iterable[Subject]) -> dict[Subject, Configured]:
+        """Return what is set at each scope, in the order that was asked; scopes without settings have empty ones."""
+        by_key = {key_of(scope): scope for scope in scopes}
+        rows = self._rows(select(tables.settings).where(tables.settings.c.key.in_(by_key)))
+        found = {row.key: _configured(row) for row in rows}
+        return {scope: found.get(key, Configured()) for key, scope in by_key.items()}
+
+    # Conformance.
+
+    def conformance(self, topic: str) -> list[Recorded]:
+        """List the newest entry of each part of a topic."""
+        c = tables.conformance.c
+        newest = select(func.max(c.sequence)).where(c.topic == topic).group_by(c.part)
+        rows = self._rows(select(c.entry, c.recorded_at).where(c.sequence.in_(newest)).order_by(c.part))
+        return [Recorded(row.entry, row.recorded_at) for row in rows]
+
+    def _first(self, statement: Select[Any]) -> RegisteredSchema | None:
+        row = self._connection.execute(statement).first()
+        return _registered(row) if row else None
+
+
+def _rank(held: RegisteredSchema, prefer: Subject | None = None) -> tuple[bool, bool, Subject, int]:
+    subject = held.subject or Subject("", "")
+    return subject != prefer, held.deleted, subject, -(held.version or 0)
+
+
+def _registered(row: Row[Any]) -> RegisteredSchema:
+    references = json.loads(row.references) if row.references else ()
+    return RegisteredSchema(
+        schema_id=SchemaId(row.id),
+        text=row.text,
+        type=SchemaType(row.type),
+        subject=Subject(row.subject_context, row.name),
+        version=Version(row.version),
+        guid=row.guid,
+        references=tuple(map(Reference.from_body, references)),
+        metadata=Metadata.from_body(json.loads(row.metadata)) if row.metadata else None,
+        rule_set=RuleSet.from_body(json.loads(row.rule_set)) if row.rule_set else None,
+        timestamp=row.created_at,
+        deleted=row.deleted_at is not None,
+    )
+
+
+def _configured(row: Row[Any]) -> Configured:
+    return Configured(
+        level=Level(row.level) if row.level else None,
+        normalize=row.normalize,
+        compatibility_group=row.compatibility_group,
+        mode=Mode(row.mode) if row.mode else None,
+    )

@@ -1,0 +1,148 @@
+"""The store on SQLAlchemy Core; SQLite and PostgreSQL run the same statements."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from itertools import groupby
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import Connection, insert, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.appends import append
+from contractlog.registry.storage.engines import Engines
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import FIRST_CONTEXT, Append, Stale
+from contractlog.registry.storage.writer import Writer
+from contractlog.registry.storage.writes import Transaction, lock
+
+__all__ = ["SqlStore", "create_tables"]
+
+T = TypeVar("T")
+_LOG: Final = logging.getLogger("contractlog.registry.storage")
+_TIMEOUT_STATES: Final = frozenset({"57014", "55P03", "25P03"})  #: statement, lock and idle timeouts of PostgreSQL
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def create_tables(connection: Connection) -> None:
+    """Make the tables directly, with the first row; for databases in memory."""
+    tables.metadata.create_all(connection)
+    connection.execute(insert(tables.contexts).values(name=FIRST_CONTEXT, next_schema_id=1))
+
+
+class SqlStore:
+    """A store on two engines. It fulfils ``protocol.Store``."""
+
+    def __init__(
+        self,
+        engines: Engines,
+        *,
+        max_pending_writes: int = 1_000,
+        clock: Callable[[], int] = _milliseconds,
+        closing: ExitStack | None = None,
+    ) -> None:
+        self._engines = engines
+        self._clock = clock
+        self._closing = closing or ExitStack()
+        self._turns: AbstractContextManager[Any] = threading.RLock() if engines.shared else nullcontext()
+        self._listeners: list[Callable[[frozenset[tuple[str, int]]], None]] = []
+        self._writer = Writer(self._commit, limit=max_pending_writes)
+
+    @contextmanager
+    def reading(self) -> Iterator[Snapshot]:
+        """Open one state to ask questions of."""
+        try:
+            with self._turns, self._engines.readers.connect() as connection:
+                yield Snapshot(connection)
+        except SQLAlchemyError as error:
+            raise _translated(error) from error
+
+    def append(self, one: Append) -> Future[RegisteredSchema | Stale]:
+        """Append a version."""
+        return self._writer.submit(one)
+
+    def change(self, work: Callable[[Transaction], T]) -> Future[T]:
+        """Run a change under the lock."""
+        return self._writer.submit(work)
+
+    def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
+        """Tell the listener which ids changed what they answer."""
+        self._listeners.append(listener)
+
+    def check(self) -> None:
+        """Raise ``StoreError`` unless the database answers."""
+        try:
+            with self._turns, self._engines.readers.connect() as connection:
+                connection.execute(select(tables.contexts.c.name).limit(1)).first()
+        except SQLAlchemyError as error:
+            raise _translated(error) from error
+
+    def close(self) -> None:
+        """Commit what waits and free everything."""
+        self._writer.close()
+        self._engines.dispose()
+        self._closing.close()
+
+    def _commit(self, batch: Sequence[Any]) -> list[Any]:
+        try:
+            return self._transact(batch)
+        except DBAPIError as error:
+            translated = _translated(error)
+            if len(batch) == 1 or error.connection_invalidated or isinstance(translated, StoreTimeout):
+                return [translated] * len(batch)
+            _LOG.warning("a batch of %d writes failed; running them one by one", len(batch))
+            return [outcome for work in batch for outcome in self._commit([work])]
+        except SQLAlchemyError as error:
+            return [_translated(error)] * len(batch)
+
+    def _transact(self, batch: Sequence[Any]) -> list[Any]:
+        outcomes: list[Any] = []
+        touched: set[tuple[str, int]] = set()
+        with self._turns, self._engines.writer.begin() as connection:
+            lock(connection)
+            now = self._clock()
+            for appends, run in groupby(batch, lambda work: isinstance(work, Append)):
+                if appends:
+                    done = append(connection, list(run), now)
+                    outcomes += done.outcomes
+                    touched |= done.touched
+                else:
+                    for work in run:
+                        outcome, changed = _apart(connection, work, now)
+                        outcomes.append(outcome)
+                        touched |= changed
+        for listener in self._listeners:
+            listener(frozenset(touched))
+        return outcomes
+
+
+def _apart(connection: Connection, work: Callable[[Transaction], Any], now: int) -> tuple[Any, set[tuple[str, int]]]:
+    """Run one change so that its failure takes nothing else with it."""
+    transaction = Transaction(connection, now)
+    try:
+        with connection.begin_nested():
+            return work(transaction), transaction.touched
+    except DBAPIError:
+        raise  # the whole batch is run again, one by one
+    except Exception as error:  # noqa: BLE001 - it is raised again to whoever waits for this change
+        return error, set()
+
+
+def _translated(error: SQLAlchemyError) -> RegistryError:
+    """Say what failed without the address, the statement and its parameters; those are in the log."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    _LOG.error("the database failed: %s", error)
+    if getattr(cause, "sqlstate", None) in _TIMEOUT_STATES or "database is locked" in str(cause):
+        return StoreTimeout()
+    return StoreError(detail=type(cause or error).__name__)

@@ -1,0 +1,129 @@
+"""What goes into the store and comes out of it, beside the vocabulary of ``compatibility/``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from enum import Enum, auto
+
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.schema import Reference, SchemaType
+
+__all__ = ["Append", "Configured", "Content", "Holder", "Recorded", "Seen", "Stale", "SubjectState", "key_of", "scopes"]
+
+
+class Seen(Enum):
+    """Which versions a question is about."""
+
+    LIVE = auto()
+    ALL = auto()
+    DELETED = auto()
+
+    @classmethod
+    def of(cls, *, deleted: bool, deleted_only: bool = False) -> Seen:
+        """Read the two flags of the API; ``deletedOnly`` wins."""
+        if deleted_only:
+            return cls.DELETED
+        return cls.ALL if deleted else cls.LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectState:
+    """A subject's row; ``id`` is None, and ``revision`` 0, before its first version."""
+
+    id: int | None = None
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """What is set at one scope, or at all scopes above a subject together; None means inherit."""
+
+    level: Level | None = None
+    normalize: bool | None = None
+    compatibility_group: str | None = None
+    mode: Mode | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is set."""
+        return self == Configured()
+
+    @classmethod
+    def inherited(cls, chain: Iterable[Configured]) -> Configured:
+        """Fold scopes, nearest first: each member is the first that is set."""
+        chain = tuple(chain)
+        return cls(
+            *(next((value for one in chain if (value := getattr(one, m.name)) is not None), None) for m in fields(cls))
+        )
+
+
+def scopes(subject: Subject) -> tuple[Subject, ...]:
+    """The scopes that decide about a subject, nearest first.
+
+    >>> [str(scope) for scope in scopes(Subject.parse(":.eu:orders"))]
+    [':.eu:orders', ':.eu:', ':.__GLOBAL:']
+    """
+    chain = (subject, Subject(subject.context, ""), Subject(GLOBAL_CONTEXT, ""))
+    return tuple(dict.fromkeys(chain))
+
+
+def key_of(subject: Subject) -> str:
+    """The hash under which a subject or scope is indexed; names may be longer than what an index holds."""
+    return hashlib.sha256(f"{subject.context}\0{subject.name}".encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a schema id stands for, understood and hashed."""
+
+    text: str
+    submitted: str
+    type: SchemaType
+    hash: str
+    normalized_hash: str  #: equal for contents that differ in spelling only
+    guid: str
+    references: tuple[Reference, ...] = ()
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = None
+    targets: tuple[tuple[int, int], ...] = ()  #: (subject row, version) of each reference
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """A judged content that asks to become the next version of its subject."""
+
+    subject: Subject
+    content: Content
+    state: SubjectState  #: the subject as it was judged
+    configured: Configured  #: the settings it was judged by
+    version: int | None = None  #: the number that was asked for
+    actor: str = "anonymous"
+
+
+class Stale:
+    """The answer to an ``Append`` whose subject, settings or references changed since it was judged: judge again."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Holder:
+    """A version that holds a schema id."""
+
+    subject: Subject
+    version: int
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A conformance entry as it is stored."""
+
+    entry: str
+    recorded_at: int
+
+
+#: The lock row and counter of unqualified subjects.
+FIRST_CONTEXT = DEFAULT_CONTEXT

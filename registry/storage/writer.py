@@ -1,0 +1,102 @@
+"""Group commit: one thread per process writes, and what waits is committed together."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from contractlog.compatibility.errors import Overloaded, StoreError
+
+__all__ = ["Job", "Writer"]
+
+_LARGEST_BATCH: Final = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """A write that waits, and the promise of its answer."""
+
+    work: Any
+    answer: Future[Any] = field(default_factory=Future)
+
+
+class Writer:
+    """Runs writes in batches on its own thread.
+
+    Args:
+        commit: runs a batch in one transaction and returns one outcome each, in order; an exception as an outcome is
+            raised to whoever waits for that write.
+        limit: how many writes may wait; more are refused at once.
+    """
+
+    def __init__(self, commit: Callable[[Sequence[Any]], Sequence[Any]], *, limit: int) -> None:
+        self._commit = commit
+        self._waiting: queue.Queue[Job | None] = queue.Queue(limit)
+        self._thread: threading.Thread | None = None
+        self._starting = threading.Lock()
+        self._closed = False
+
+    def submit(self, work: Any) -> Future[Any]:
+        """Hand in a write; the answer comes after its commit.
+
+        Raises:
+            Overloaded: too many writes wait.
+        """
+        job = Job(work)
+        with self._starting:
+            if self._closed:
+                raise StoreError(detail="the registry is shutting down")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="contractlog-writer", daemon=True)
+                self._thread.start()
+            try:
+                self._waiting.put_nowait(job)
+            except queue.Full:
+                raise Overloaded from None
+        return job.answer
+
+    def close(self) -> None:
+        """Commit what waits, and stop."""
+        with self._starting:
+            self._closed = True
+            thread = self._thread
+        if thread is not None:
+            self._waiting.put(None)
+            thread.join()
+
+    def _run(self) -> None:
+        while (first := self._waiting.get()) is not None:
+            batch, last = self._gather(first)
+            self._answer(batch)
+            if last:
+                return
+
+    def _gather(self, first: Job) -> tuple[list[Job], bool]:
+        batch: list[Job] = [first]
+        while len(batch) < _LARGEST_BATCH:
+            try:
+                following = self._waiting.get_nowait()
+            except queue.Empty:
+                break
+            if following is None:
+                return batch, True
+            batch.append(following)
+        return batch, False
+
+    def _answer(self, batch: Sequence[Job]) -> None:
+        jobs = [job for job in batch if job.answer.set_running_or_notify_cancel()]
+        if not jobs:
+            return
+        try:
+            outcomes: Sequence[Any] = self._commit([job.work for job in jobs])
+        except BaseException as error:  # noqa: BLE001 - whatever it is, somebody waits for it
+            outcomes = [error] * len(jobs)
+        for job, outcome in zip(jobs, outcomes, strict=True):
+            if isinstance(outcome, BaseException):
+                job.answer.set_exception(outcome)
+            else:
+                job.answer.set_result(outcome)
