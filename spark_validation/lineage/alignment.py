@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from contractlog.spark_validation.lineage.topics import Field, Integers, Topic
 
+Cells = npt.NDArray[np.uint32]
+
 __all__ = ["Agreement", "Alignment", "align", "compare", "pooled"]
 
 
@@ -37,7 +39,7 @@ class Agreement:
     """Shares of aligned rows in which a field of the source (first axis) equals one of the target (second axis)."""
 
     share: npt.NDArray[np.float64]
-    control: npt.NDArray[np.float64]  #: the same with a neighbouring row of the source in the right one's place
+    control: npt.NDArray[np.float64]  #: the same with other rows of the source in the right ones' place
     equal: Integers  #: number of pairs that agree
     compared: Integers  #: number of pairs in which the target's field has a value, by field of the target
     values: Integers  #: distinct values among those that agree
@@ -86,24 +88,32 @@ def _last_before(groups: Integers, times: Integers, group: Integers, time: Integ
     return before
 
 
-def compare(source: Topic, target: Topic, alignment: Alignment) -> Agreement:
-    """Return how far the fields of aligned rows agree, beside rows that stand near the right ones."""
-    made = target.cells[alignment.targets][:, None, :]
-    given = source.cells[alignment.sources][:, :, None]
-    compared = np.count_nonzero(made[:, 0, :], axis=0)
-    matches = (given == made) & (made != 0)
-    equal = matches.sum(axis=0)
-    share = equal / np.maximum(compared, 1)
-    near = (source.cells[source.earlier[alignment.sources]][:, :, None] == made) & (made != 0)
-    control = near.sum(axis=0) / np.maximum(compared, 1)
-    paired = alignment.controls >= 0
-    if np.count_nonzero(paired) * 2 >= len(paired):
-        same = (source.cells[alignment.controls[paired]][:, :, None] == made[paired]) & (made[paired] != 0)
-        control = np.maximum(control, same.sum(axis=0) / np.maximum(np.count_nonzero(made[paired][:, 0], axis=0), 1))
-    values = np.zeros_like(equal)
-    for f, g in np.argwhere(equal):
-        values[f, g] = len(np.unique(made[matches[:, f, g], 0, g]))
-    return Agreement(share, control, equal, compared, values)
+def compare(source: Topic, target: Topic, alignment: Alignment, *, neighbours: bool = True) -> Agreement:
+    """Return how far the fields of aligned rows agree, and how far they would with other rows in the right ones' place.
+
+    Those are neighbours of the right rows, in time and among the rows with the same value, or else any rows.
+    """
+    made = target.cells[alignment.targets]
+    share, compared, matches = _shares(source.cells[alignment.sources], made)
+    if neighbours:
+        control, *_ = _shares(source.cells[source.earlier[alignment.sources]], made)
+        paired = alignment.controls >= 0
+        if np.count_nonzero(paired) * 2 >= len(paired):
+            same, *_ = _shares(source.cells[alignment.controls[paired]], made[paired])
+            control = np.maximum(control, same)
+    else:
+        control, *_ = _shares(source.cells[np.roll(alignment.sources, len(made) // 2)], made)
+    values = np.zeros(share.shape, np.int64)
+    for f, g in np.argwhere(share):
+        values[f, g] = len(np.unique(made[matches[:, f, g], g]))
+    return Agreement(share, control, matches.sum(axis=0), compared, values)
+
+
+def _shares(given: Cells, made: Cells) -> tuple[npt.NDArray[np.float64], Integers, npt.NDArray[np.bool_]]:
+    """Return the share of made values that equal the given ones, by field of both; their number; and which do."""
+    compared = np.count_nonzero(made, axis=0)
+    matches = (given[:, :, None] == made[:, None, :]) & (made != 0)[:, None, :]
+    return matches.sum(axis=0) / np.maximum(compared, 1), compared, matches
 
 
 def pooled(alignments: list[Alignment]) -> Alignment:

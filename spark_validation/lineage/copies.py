@@ -109,7 +109,7 @@ def same_field(topic: Topic, one: int, other: int) -> bool:
 
 
 def _fields(source: Topic, target: Topic, alignment: Alignment) -> dict[str, CopiedField]:
-    agreement = compare(source, target, alignment)
+    agreement = compare(source, target, alignment, neighbours=False)
     lags = target.times[alignment.targets] - source.times[alignment.sources]
     fields = {}
     for g, made in enumerate(target.fields):

@@ -34,17 +34,17 @@ def looked_up(table: Topic, target: Topic, unexplained: AbstractSet[str]) -> dic
     That is proven by a dependency that both share: equal keys have equal names, far more often than other keys do. The
     key itself is a shared key, which is no lineage.
     """
-    best: tuple[tuple[bool, int, int], dict[str, LookedUp]] | None = None
+    best: tuple[tuple[bool, bool, int, int], dict[str, LookedUp]] | None = None
     for key, foreign in candidates(table, target):
         if not _is_key(table.fields[key], target.fields[foreign]):
             continue
         rows = _by_key(table.fields[key], target.fields[foreign])
         found = _proven(table, target, (key, foreign), rows)
         if found:
-            # The table's own key is the one that its records are keyed by, or that the target has most often.
+            # The key is what the table's records are keyed by, or what the target knew before, or has most often.
             keyed = _share_of(table.fields[key], table.keys) > 0.5  # noqa: PLR2004 - most of them
             present = int(np.count_nonzero(target.cells[:, foreign]))
-            rank = (keyed, present, len(rows.targets))
+            rank = (keyed, target.fields[foreign].name not in unexplained, present, len(rows.targets))
             if best is None or rank > best[0]:
                 best = rank, found
     return {field: source for field, source in best[1].items() if field in unexplained} if best else {}

@@ -1,0 +1,65 @@
+"""Topics made up in memory, sampled as an audit samples them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from contractlog.contracts.observed.report import Edge
+from contractlog.contracts.observed.samples import FieldSample, merge_samples
+from contractlog.contracts.observed.states import AuditState
+from contractlog.spark_validation.lineage.sampling import sample
+
+__all__ = ["Column", "Record", "pairs", "sampled"]
+
+Record = tuple[int, Mapping[str, Any]]  #: when it was written, in milliseconds, and its value
+
+
+@dataclass(frozen=True)
+class Column:
+    """The values of one field in a batch, without nulls."""
+
+    field: str
+    rows: npt.NDArray[np.int64]
+    values: pa.Array[Any]
+
+
+def sampled(topics: Mapping[str, Sequence[Record]], batch: int = 20_000) -> AuditState:
+    """Return the state that an audit of the topics leaves, as far as samples go."""
+    samples: dict[tuple[str, str, str], FieldSample] = {}
+    for topic, records in topics.items():
+        for start in range(0, len(records), batch):
+            part = records[start : start + batch]
+            times, offsets = np.array([time for time, _ in part]), np.arange(start, start + len(part))
+            for field, found in sample(_columns([value for _, value in part]), times, 0, offsets).items():
+                place = topic, "value", field
+                samples[place] = merge_samples(samples[place], found) if place in samples else found
+    return AuditState(samples=samples)
+
+
+def pairs(edges: Sequence[Edge]) -> set[tuple[str, str]]:
+    """Return edges as ``topic.field`` pairs, source first."""
+    return {(".".join(edge["from"].values()), ".".join(edge["to"].values())) for edge in edges}  # type: ignore[arg-type]
+
+
+def _columns(values: Sequence[Mapping[str, Any]]) -> list[Column]:
+    found: dict[str, tuple[list[int], list[Any]]] = {}
+    for row, value in enumerate(values):
+        for field, leaf in _leaves(value, ""):
+            rows, leaves = found.setdefault(field, ([], []))
+            rows.append(row)
+            leaves.append(leaf)
+    return [Column(field, np.array(rows), pa.array(leaves)) for field, (rows, leaves) in found.items()]
+
+
+def _leaves(value: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
+    for name, leaf in value.items():
+        if isinstance(leaf, Mapping):
+            yield from _leaves(leaf, f"{path}{name}.")
+        elif leaf is not None:
+            yield path + name, leaf
