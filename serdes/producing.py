@@ -1,0 +1,152 @@
+"""Lines to records: each is sent whole or not at all, and those that the broker acknowledged are counted."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType, TracebackType
+from typing import Any, Final, Self, TextIO
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from contractlog.clients.cli.output import count
+from contractlog.serdes.broker import failed, quiet
+
+__all__ = ["Delivery", "Interruption", "lines"]
+
+_DELIVERY_MS: Final = 30_000  # how long a record may wait for its acknowledgement
+_SETTLING: Final = 10.0  # seconds for records under way when we are interrupted
+_TICK: Final = 0.2
+
+
+class Interruption:
+    """While it is entered, SIGINT and SIGTERM end the reading of input, and nothing else."""
+
+    def __init__(self) -> None:
+        self.happened = False
+        self._reading = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def read(self, readline: Callable[[], str]) -> str:
+        """Return the next line, or nothing when we are interrupted while waiting for it."""
+        self._reading = True
+        try:
+            return "" if self.happened else readline()
+        except _Stopped:
+            return ""
+        finally:
+            self._reading = False
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self.happened = True
+        if self._reading:
+            self._reading = False
+            raise _Stopped
+
+
+class _Stopped(BaseException):
+    """Leaves a read that waits; never seen outside of this module."""
+
+
+def lines(source: TextIO, interruption: Interruption) -> Iterator[tuple[int, str]]:
+    """Yield the lines that hold something, with their numbers, until the end or an interruption."""
+    number = 0
+    while line := interruption.read(source.readline):
+        number += 1
+        if line.strip():
+            yield number, line
+
+
+class Delivery:
+    """Sends records and counts acknowledgements.
+
+    Args:
+        servers: the broker.
+        topic: where records go.
+        progress: whether to show a line on stderr while it goes on.
+    """
+
+    def __init__(self, servers: str, topic: str, *, progress: bool) -> None:
+        self.producer = Producer(
+            quiet(
+                servers,
+                **{"acks": "all", "enable.idempotence": True, "linger.ms": 20, "message.timeout.ms": _DELIVERY_MS},
+            )
+        )
+        self.acknowledged = 0
+        self._topic = topic
+        self._failure: KafkaError | None = None
+        self._progress = progress
+        self._shown = 0.0
+
+    def send(self, key: bytes | None, value: bytes | None, timestamp: int | None) -> None:
+        """Hand a record to the broker's client.
+
+        Raises:
+            ContractlogError: this record, or an earlier one, cannot be delivered.
+        """
+        more: dict[str, Any] = {} if timestamp is None else {"timestamp": timestamp}
+        while True:
+            try:
+                self.producer.produce(self._topic, value=value, key=key, on_delivery=self._note, **more)
+                break
+            except BufferError:  # the queue is full: give the broker time
+                self.producer.poll(_TICK)
+            except KafkaException as error:
+                raise failed(error.args[0], f"topic {self._topic}") from None
+        self.producer.poll(0)
+        self._show()
+        self._raise()
+
+    def settle(self, *, interrupted: bool = False) -> None:
+        """Wait until every record is acknowledged; an interruption drops those that take too long, whole.
+
+        Raises:
+            ContractlogError: one of them cannot be delivered.
+        """
+        until = time.monotonic() + _SETTLING
+        while len(self.producer) and not (interrupted and time.monotonic() > until):
+            self.producer.flush(_TICK)
+            self._show()
+        if len(self.producer):
+            self.producer.purge()
+            self.producer.flush(_TICK)
+        elif not interrupted:
+            self._raise()
+
+    def end_progress(self) -> None:
+        """Take the progress line away."""
+        if self._progress and self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def _note(self, error: KafkaError | None, message: Message) -> None:
+        del message
+        if error is None:
+            self.acknowledged += 1
+        elif self._failure is None:
+            self._failure = error
+
+    def _raise(self) -> None:
+        if self._failure is not None:
+            raise failed(self._failure, f"topic {self._topic}")
+
+    def _show(self) -> None:
+        if self._progress and time.monotonic() - self._shown > _TICK:
+            self._shown = time.monotonic()
+            sys.stderr.write(f"\r{count(self.acknowledged, 'record')} acknowledged")
+            sys.stderr.flush()
