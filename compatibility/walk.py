@@ -103,12 +103,16 @@ class Walk(Generic[N]):
         """Find every pair that fails."""
         self._leaning[root] = set()
         self._waiting.append(root)
+        seen = set[tuple[N, N]]()
         while self._waiting:
             pair = self._waiting.popleft()
             if pair in self._failed:
                 continue
             self._current = pair
-            if any(self._fails(item) for item in self.checks(self, *pair)):
+            verdicts = map(self._fails, self.checks(self, *pair))
+            failed = any(verdicts) if pair in seen else any(list(verdicts))  # at first sight, meet all pairs below
+            seen.add(pair)
+            if failed:
                 self._failed.add(pair)
                 self._waiting.extend(self._leaning[pair] - self._failed)
         self._current = None
@@ -118,9 +122,13 @@ class Walk(Generic[N]):
         return not (isinstance(item, Into) and self.reads(item.reader, item.writer))
 
     def _list(self, reader: N, writer: N) -> Iterator[Finding]:
-        """Yield the findings of all failed pairs, from the root on, each pair once."""
-        listed = {(reader, writer)}
-        stack: list[_Level[N]] = [_Level(self.checks(self, reader, writer), None, None)]
+        """Yield the findings of all failed pairs, from the root on, each pair once.
+
+        What fails because a pair above it fails is a consequence, and is not told.
+        """
+        root = (reader, writer)
+        stack = [_Level(root, self.checks(self, *root))]
+        told_of: dict[tuple[N, N], bool | None] = {root: None}  #: None while the pair is open
         while stack:
             level = stack[-1]
             self._path = level.path
@@ -128,21 +136,31 @@ class Walk(Generic[N]):
             item = next(level.items, None)
             if item is None:
                 stack.pop()
-                if level.opens is not None and not level.opens.told:
+                told_of[level.pair] = level.told
+                if level.told and stack:
+                    stack[-1].told = True
+                if level.told and level.opens is not None and not level.opens.told:
                     yield level.opens.tell(level.opens.finding)
-                continue
-            if isinstance(item, Finding):
-                yield item if level.covered_by is None else level.covered_by.tell(item)
-                continue
-            into = item.reason if isinstance(item, Because) else item
-            pair = (into.reader, into.writer)
-            if isinstance(item, Into) and pair not in self._failed:
-                continue
-            opens = _Cover(item.finding, level.covered_by) if isinstance(item, Because) else None
-            new = pair not in listed
-            listed.add(pair)
-            items = self.checks(self, *pair) if new else iter(())
-            stack.append(_Level(items, (level.path, into.tokens), opens or level.covered_by, opens))
+            elif isinstance(item, Finding):
+                level.told = True
+                yield item if level.cover is None else level.cover.tell(item)
+            else:
+                below = self._below(item, level)
+                if below.pair not in self._failed:
+                    continue
+                if below.pair not in told_of:
+                    told_of[below.pair] = None
+                    stack.append(below)
+                elif told_of[below.pair]:
+                    level.told = True
+                    if below.opens is not None:
+                        yield below.opens.tell(below.opens.finding)
+
+    def _below(self, item: Into[N] | Because[N], level: _Level[N]) -> _Level[N]:
+        into = item.reason if isinstance(item, Because) else item
+        opens = _Cover(item.finding, level.cover) if isinstance(item, Because) else None
+        pair = (into.reader, into.writer)
+        return _Level(pair, self.checks(self, *pair), (level.path, into.tokens), opens or level.cover, opens)
 
     def _step(self) -> None:
         self.steps += 1
@@ -169,10 +187,12 @@ class _Cover:
 class _Level(Generic[N]):
     """A pair on the way down."""
 
+    pair: tuple[N, N]
     items: Iterator[Finding | Into[N] | Because[N]]
-    path: Path
-    covered_by: _Cover | None
+    path: Path = None
+    cover: _Cover | None = None
     opens: _Cover | None = None
+    told: bool = False  #: whether anything was told of this pair, here or before
 
 
 def work_limit_exceeded(limit: int) -> Finding:

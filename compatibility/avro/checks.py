@@ -6,7 +6,8 @@ strings and bytes read each other; a default fills what the writer lacks; logica
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 from contractlog.compatibility.avro import wording
@@ -85,14 +86,14 @@ class _Comparison:
 
     def branch(self, walk: Walk[Node], reader: Union, writer: Node) -> Found:
         """One branch of the reader reads what is written."""
-        candidates = [branch for branch in self.candidates(reader, writer) if _may_read(branch, writer)]
-        if any(walk.reads(branch, writer) for branch in candidates):
+        if any(_may_read(branch, writer) and walk.reads(branch, writer) for branch in self.candidates(reader, writer)):
             return
         finding = wording.union_branch_missing(walk.path(), reader, writer)
-        meant = next((branch for branch in candidates if branch.kind == writer.kind), None)
+        likely = (branch for branch in self.candidates(reader, writer) if _may_read(branch, writer))
+        meant = next((branch for branch in likely if branch.kind == writer.kind), None)
         yield finding if meant is None else Because(finding, self.into(meant, writer))
 
-    def candidates(self, reader: Union, writer: Node) -> list[Node]:
+    def candidates(self, reader: Union, writer: Node) -> Iterable[Node]:
         """Return the branches that can come into question, without looking at each one for each writer."""
         index = self.indexes.get(reader)
         if index is None:
@@ -100,12 +101,9 @@ class _Comparison:
             for branch in map(self.reader.resolve, reader.branches):
                 for key in _keys(branch):
                     index.setdefault(key, []).append(branch)
-        if isinstance(writer, Named):
-            by_name, by_alias = (
-                index.get(key, []) for key in (("name", short_name(writer.name)), ("alias", writer.name))
-            )
-            return by_name + [branch for branch in by_alias if branch not in by_name]
-        return index.get(("", ""), [])
+        if not isinstance(writer, Named):
+            return index.get(("", ""), [])
+        return chain(index.get(("name", short_name(writer.name)), ()), index.get(("alias", writer.name), ()))
 
     def record(self, walk: Walk[Node], reader: Record, writer: Record) -> Found:
         """The name is known, and every reader field is found in the writer, by name or alias, or has a default."""

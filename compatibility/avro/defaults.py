@@ -23,7 +23,7 @@ from contractlog.compatibility.json_text import MAX_NESTING, Number, pointer
 __all__ = ["check_defaults"]
 
 _BITS: Final = {"int": 31, "long": 63}
-_MAX_STEPS: Final = 1_000_000
+_MAX_STEPS: Final = 200_000
 
 
 def check_defaults(schema: Schema, records: Iterable[Record]) -> None:

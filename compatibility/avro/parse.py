@@ -133,9 +133,8 @@ class _Reading:
         if name in PRIMITIVES:
             return Primitive(type=name, at=at)
         full = f"{namespace}.{name}" if namespace and "." not in name else name
-        known = next(
-            (candidate for candidate in (full, name) if candidate in self.types or candidate in self.open), full
-        )
+        elsewhere = name in self.types or (name in self.open and not self.strict)
+        known = name if elsewhere and full not in self.types and full not in self.open else full
         if known not in self.types and known not in self.open:
             self.pending.setdefault(known, at)
         return TypeName(name=known, at=at)
