@@ -42,7 +42,7 @@ def documented(
 
 def operation_id(route: APIRoute) -> str:
     """Name an operation by method and path, as ``get_subjects_subject_versions``."""
-    return "_".join([*sorted(route.methods), *re.findall(r"\w+", route.path)]).lower()
+    return "_".join([*sorted(route.methods or ()), *re.findall(r"\w+", route.path)]).lower()
 
 
 def ref(kind: type) -> dict[str, Any]:

@@ -1,0 +1,341 @@
+"""The laws of the store hold on every database alike."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from contractlog.compatibility.errors import InvalidSchema, Overloaded, StoreError, SubjectNotFound
+from contractlog.compatibility.identity import content_hash, guid
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema, SchemaType
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState, scopes
+from contractlog.registry.storage.writes import Transaction
+
+ORDERS = Subject.parse("orders")
+
+
+def content(text: str, **members: object) -> Content:
+    digest = content_hash(text)
+    return replace(Content(text, text, SchemaType.AVRO, digest, digest, guid(text)), **members)
+
+
+def judged(store: Store, subject: Subject, one: Content, **members: object) -> Append:
+    with store.reading() as snapshot:
+        configured = Configured.inherited(snapshot.configured(scopes(subject)).values())
+        return Append(subject, one, snapshot.state(subject), configured, **members)
+
+
+def put(store: Store, text: str, subject: Subject = ORDERS, **members: object) -> RegisteredSchema:
+    """Append, judging again for as long as others come between."""
+    while True:
+        outcome = store.append(judged(store, subject, content(text, **members))).result(30)
+        if not isinstance(outcome, Stale):
+            return outcome
+
+
+def soft_delete(store: Store, subject: Subject, *numbers: int) -> None:
+    store.change(lambda change: change.soft_delete(subject, change.state(subject).id or 0, numbers)).result(30)
+
+
+def hard_delete(store: Store, subject: Subject, *numbers: int) -> None:
+    store.change(lambda change: change.hard_delete(subject, change.state(subject).id or 0, numbers)).result(30)
+
+
+def journal(store: Store) -> list[tuple[str, str]]:
+    from sqlalchemy import select
+
+    from contractlog.registry.storage.tables import changes
+
+    with store.reading() as snapshot:
+        rows = snapshot._rows(select(changes.c.action, changes.c.target).order_by(changes.c.sequence))
+    return [(row.action, row.target) for row in rows]
+
+
+def test_ids_and_versions_count_from_one(store: Store) -> None:
+    first, second, elsewhere = put(store, "a"), put(store, "b"), put(store, "c", Subject.parse("other"))
+    assert [(one.schema_id, one.version) for one in (first, second, elsewhere)] == [(1, 1), (2, 2), (3, 1)]
+
+
+def test_one_content_has_one_id_in_a_context_and_its_own_in_each(store: Store) -> None:
+    put(store, "filler")
+    here, there = put(store, "a"), put(store, "a", Subject.parse("other"))
+    abroad = put(store, "a", Subject.parse(":.eu:orders"))
+    assert (here.schema_id, there.schema_id, abroad.schema_id) == (2, 2, 1)
+    assert here.guid == abroad.guid
+    with store.reading() as snapshot:
+        assert snapshot.contexts() == [".", ".eu"]
+        assert snapshot.ids_of_guid(here.guid or "") == [(".", 2), (".eu", 1)]
+
+
+def test_a_content_that_the_subject_holds_is_answered_and_not_written(store: Store) -> None:
+    put(store, "a")
+    before = journal(store)
+    again = put(store, "a")
+    assert (again.schema_id, again.version) == (1, 1)
+    assert journal(store) == before
+
+
+def test_what_changed_since_it_was_judged_is_stale(store: Store) -> None:
+    late = judged(store, ORDERS, content("late"))
+    put(store, "first")
+    assert isinstance(store.append(late).result(30), Stale)
+    with store.reading() as snapshot:
+        assert snapshot.versions(ORDERS, Seen.ALL) == [(1, False)]
+
+
+def test_a_level_set_meanwhile_makes_a_judgement_stale(store: Store) -> None:
+    late = judged(store, ORDERS, content("late"))
+    store.change(lambda change: change.configure(Subject(".", ""), Configured(level=Level.FULL))).result(30)
+    assert isinstance(store.append(late).result(30), Stale)
+
+
+def test_a_reference_deleted_meanwhile_makes_a_judgement_stale(store: Store) -> None:
+    put(store, "base", Subject.parse("base"))
+    with store.reading() as snapshot:
+        target = (snapshot.state(Subject.parse("base")).id or 0, 1)
+    late = judged(store, ORDERS, content("late", targets=(target,)))
+    soft_delete(store, Subject.parse("base"), 1)
+    assert isinstance(store.append(late).result(30), Stale)
+
+
+def test_of_two_in_one_batch_the_second_is_judged_against_the_first(store: Store) -> None:
+    with_gate(store, [judged(store, ORDERS, content("a")), judged(store, ORDERS, content("b"))], [1, Stale])
+
+
+def test_two_subjects_in_one_batch_share_the_id_of_one_content(store: Store) -> None:
+    other = Subject.parse("other")
+    with_gate(store, [judged(store, ORDERS, content("a")), judged(store, other, content("a"))], [1, 1])
+
+
+def test_a_failing_member_of_a_batch_fails_alone(store: Store) -> None:
+    def fail(change: Transaction) -> None:
+        change.configure(ORDERS, Configured(level=Level.NONE))
+        raise SubjectNotFound(subject="orders")
+
+    def break_down(change: Transaction) -> None:
+        change.configure(ORDERS, Configured(level=Level.NONE))
+        raise ZeroDivisionError
+
+    def break_a_law(change: Transaction) -> None:
+        for _ in range(2):
+            change._connection.exec_driver_sql("INSERT INTO contexts (name, next_schema_id) VALUES ('x', 1)")
+
+    good = judged(store, ORDERS, content("a"))
+    wrong_number = judged(store, Subject.parse("other"), content("b"), version=7)
+    with_gate(
+        store,
+        [fail, good, break_down, wrong_number, break_a_law],
+        [SubjectNotFound, 1, ZeroDivisionError, InvalidSchema, StoreError],
+    )
+    with store.reading() as snapshot:
+        assert snapshot.configured([ORDERS])[ORDERS].empty
+        assert snapshot.contexts() == ["."]
+        assert snapshot.max_id(".") == 1
+
+
+def with_gate(store: Store, works: list, expected: list) -> None:
+    """Hand in writes while the writer is held up, so that they make one batch."""
+    gate = threading.Event()
+    held = store.change(lambda _change: gate.wait(30))
+    answers = [store.append(work) if isinstance(work, Append) else store.change(work) for work in works]
+    gate.set()
+    assert held.result(30)
+    for answer, wanted in zip(answers, expected, strict=True):
+        if isinstance(wanted, int):
+            assert answer.result(30).schema_id == wanted
+        elif issubclass(wanted, BaseException):
+            assert isinstance(answer.exception(30), wanted)
+        else:
+            assert isinstance(answer.result(30), wanted)
+
+
+def test_a_requested_version_must_be_the_next_one(store: Store) -> None:
+    put(store, "a")
+    with pytest.raises(InvalidSchema, match="Version is not one more than previous version"):
+        store.append(judged(store, ORDERS, content("b"), version=3)).result(30)
+    assert store.append(judged(store, ORDERS, content("b"), version=2)).result(30).version == 2
+
+
+def test_soft_deleted_versions_keep_their_number_and_their_id(store: Store) -> None:
+    put(store, "a")
+    put(store, "b")
+    soft_delete(store, ORDERS, 1, 2)
+    with store.reading() as snapshot:
+        assert snapshot.versions(ORDERS, Seen.LIVE) == []
+        assert snapshot.versions(ORDERS, Seen.ALL) == [(1, True), (2, True)]
+        assert snapshot.subjects(Seen.LIVE) == []
+        assert snapshot.subjects(Seen.DELETED) == snapshot.subjects(Seen.ALL) == [ORDERS]
+        found = snapshot.schema(".", 1)
+    assert found is not None
+    assert found.deleted
+
+
+def test_registering_a_soft_deleted_content_again_takes_its_place(store: Store) -> None:
+    put(store, "a")
+    put(store, "b")
+    soft_delete(store, ORDERS, 1, 2)
+    again = put(store, "b")
+    assert (again.schema_id, again.version) == (2, 3)
+    with store.reading() as snapshot:
+        assert snapshot.versions(ORDERS, Seen.ALL) == [(1, True), (3, False)]
+
+
+def test_an_id_is_never_used_again_not_even_for_the_same_content(store: Store) -> None:
+    put(store, "a")
+    soft_delete(store, ORDERS, 1)
+    hard_delete(store, ORDERS, 1)
+    with store.reading() as snapshot:
+        assert snapshot.schema(".", 1) is None
+        assert snapshot.subjects(Seen.ALL) == []
+    again = put(store, "a")
+    assert (again.schema_id, again.version) == (2, 1)
+    with store.reading() as snapshot:
+        assert snapshot.schema(".", 1) is None
+
+
+def test_an_id_that_another_subject_holds_survives_a_hard_delete(store: Store) -> None:
+    put(store, "a")
+    put(store, "a", Subject.parse("other"))
+    soft_delete(store, ORDERS, 1)
+    hard_delete(store, ORDERS, 1)
+    with store.reading() as snapshot:
+        found = snapshot.schema(".", 1)
+    assert found is not None
+    assert str(found.subject) == "other"
+
+
+def test_by_id_live_goes_before_deleted_and_the_preferred_subject_before_all(store: Store) -> None:
+    for name in ("a", "b", "c"):
+        put(store, "text", Subject.parse(name))
+    soft_delete(store, Subject.parse("a"), 1)
+    with store.reading() as snapshot:
+        shown = [snapshot.schema(".", 1), snapshot.schema(".", 1, prefer=Subject.parse("a"))]
+        assert [str(one.subject) for one in shown if one] == ["b", "a"]
+        assert [str(holder.subject) for holder in snapshot.holders(".", 1, Seen.LIVE)] == ["b", "c"]
+
+
+def test_references_are_known_from_both_ends(store: Store) -> None:
+    base = Subject.parse("base")
+    put(store, "base", base)
+    with store.reading() as snapshot:
+        target_id = snapshot.state(base).id or 0
+    put(store, "leaning", targets=((target_id, 1), (target_id, 1)))
+    with store.reading() as snapshot:
+        assert snapshot.referenced_by(target_id, 1, Seen.LIVE) == [2]
+        assert snapshot.leaning(target_id, Seen.LIVE) == snapshot.leaning(target_id, Seen.LIVE, version=1) == 1
+        assert snapshot.leaning(target_id, Seen.LIVE, version=2) is None
+    soft_delete(store, ORDERS, 1)
+    with store.reading() as snapshot:
+        assert snapshot.leaning(target_id, Seen.LIVE) is None
+        assert snapshot.leaning(target_id, Seen.ALL) == 1
+
+
+def test_settings_are_inherited_member_by_member(store: Store) -> None:
+    eu = Subject.parse(":.eu:orders")
+    scoped = {
+        Subject(".__GLOBAL", ""): Configured(level=Level.FULL, mode=Mode.READONLY),
+        Subject(".eu", ""): Configured(mode=Mode.READWRITE),
+        eu: Configured(normalize=True),
+    }
+    for scope, configured in scoped.items():
+        store.change(lambda change, s=scope, c=configured: change.configure(s, c)).result(30)
+    with store.reading() as snapshot:
+        found = Configured.inherited(snapshot.configured(scopes(eu)).values())
+    assert found == Configured(level=Level.FULL, normalize=True, mode=Mode.READWRITE)
+
+
+@pytest.mark.parametrize("name", ["x" * 1_000, "é☃😀" * 333, "a/b:c%d e", "'; DROP TABLE subjects; --", "_%", ""])
+def test_any_name_can_be_a_subject(store: Store, name: str) -> None:
+    subject = Subject(".", name)
+    put(store, "a", subject)
+    with store.reading() as snapshot:
+        assert snapshot.subjects(Seen.LIVE, prefix=name[:20]) == [subject]
+        assert snapshot.version(subject, None) is not None
+
+
+def test_a_prefix_is_taken_literally(store: Store) -> None:
+    for name in ("a_b", "aXb", "A_b"):
+        put(store, "a", Subject.parse(name))
+    with store.reading() as snapshot:
+        assert snapshot.subjects(Seen.LIVE, prefix="a_") == [Subject.parse("a_b")]
+
+
+def test_every_effect_is_in_the_journal_in_order(store: Store) -> None:
+    put(store, "a")
+    soft_delete(store, ORDERS, 1)
+    hard_delete(store, ORDERS, 1)
+    store.change(lambda change: change.configure(ORDERS, Configured(level=Level.NONE))).result(30)
+    assert journal(store) == [
+        ("version.registered", "orders/1"),
+        ("version.soft_deleted", "orders/1"),
+        ("version.hard_deleted", "orders/1"),
+        ("settings.changed", "orders"),
+    ]
+
+
+def test_conformance_is_kept_by_range_and_the_newest_is_shown(store: Store) -> None:
+    def record(ranges: str, entry: str) -> None:
+        store.change(lambda change: change.record_conformance("t", "value", ranges, entry)).result(30)
+
+    record("r1", "one")
+    record("r2", "two")
+    record("r1", "one, corrected")
+    with store.reading() as snapshot:
+        assert [one.entry for one in snapshot.conformance("t")] == ["two"]
+        assert snapshot.conformance("other") == []
+    record("r2", "two, corrected")
+    with store.reading() as snapshot:
+        assert [one.entry for one in snapshot.conformance("t")] == ["two, corrected"]
+
+
+def test_many_threads_get_one_id_for_one_content_and_no_gaps_for_many(store: Store) -> None:
+    def register(number: int) -> tuple[int, int]:
+        same, own = put(store, "same", Subject.parse("shared")), put(store, f"own {number}")
+        return same.schema_id, own.schema_id
+
+    with ThreadPoolExecutor(32) as pool:
+        ids = list(pool.map(register, range(32)))
+    assert len({same for same, _ in ids}) == 1
+    everything = {one for pair in ids for one in pair}
+    assert everything == set(range(1, 34))
+    with store.reading() as snapshot:
+        assert [number for number, _ in snapshot.versions(ORDERS, Seen.ALL)] == list(range(1, 33))
+        assert snapshot.max_id(".") == 33
+
+
+def test_a_full_queue_refuses_at_once(database_url: str) -> None:
+    from contractlog.registry.database import open_store, upgrade
+    from contractlog.registry.settings import Settings
+
+    if database_url.startswith("postgresql"):
+        upgrade(database_url)
+    store = open_store(Settings(database_url=database_url, max_pending_writes=2))
+    gate, started = threading.Event(), threading.Event()
+
+    def hold(_change: Transaction) -> bool:
+        started.set()
+        return gate.wait(30)
+
+    held = store.change(hold)
+    assert started.wait(30)
+    waiting = [store.change(lambda _change: None) for _ in range(2)]
+    with pytest.raises(Overloaded):
+        store.change(lambda _change: None)
+    gate.set()
+    assert held.result(30)
+    assert [one.result(30) for one in waiting] == [None, None]
+    store.close()
+    with pytest.raises(StoreError):
+        store.change(lambda _change: None)
+
+
+def test_state_of_an_unknown_subject_is_empty(store: Store) -> None:
+    with store.reading() as snapshot:
+        assert snapshot.state(ORDERS) == SubjectState()
+        assert snapshot.version(ORDERS, None) is None

