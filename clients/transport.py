@@ -6,6 +6,7 @@ httpx2 costs a tenth of a second to import; whoever connects pays it, nobody els
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -25,6 +26,7 @@ Message = MutableMapping[str, Any]
 ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 
 IN_PROCESS: Final = "http://contractlog.in-process"
+_ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
 
@@ -69,7 +71,7 @@ class HttpSide:
         unsent = isinstance(error, self.httpx2.ConnectError | self.httpx2.ConnectTimeout | self.httpx2.PoolTimeout)
         if isinstance(error, self.httpx2.TimeoutException):
             return Failure(f"no answer within {self.timeout.read:g} seconds", sent=not unsent)
-        return Failure(str(error) or type(error).__name__, sent=not unsent)
+        return Failure(_ERRNO.sub("", str(error)) or type(error).__name__, sent=not unsent)
 
 
 class Transport(HttpSide):

@@ -1,0 +1,403 @@
+"""The gate as CI runs it: real files, a real service, real processes, real exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.schema import SchemaDraft
+
+pytestmark = pytest.mark.e2e
+
+ID = {"name": "id", "type": "long"}
+NOTE = {"name": "note", "type": ["null", "string"], "default": None}
+TOTAL = {"name": "total", "type": "double"}
+
+
+def order(*fields: dict[str, Any]) -> str:
+    return json.dumps({"type": "record", "name": "Order", "fields": [ID, *fields]}, indent=2)
+
+
+class Gate:
+    """A folder of schema files, and the command run in it."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder = folder
+        self.url = url
+        self.topic = f"gate-{uuid4().hex[:10]}"
+
+    @property
+    def subject(self) -> str:
+        return f"{self.topic}-value"
+
+    def put(self, name: str, text: str) -> str:
+        """Write a file; ``{}`` in its name is the topic."""
+        path = self.folder / name.format(self.topic)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return str(path.relative_to(self.folder))
+
+    def run(self, *arguments: str, url: str | None = None) -> subprocess.CompletedProcess[str]:
+        environment = os.environ | {"CONTRACTLOG_REGISTRY_URL": url or self.url}
+        command = [sys.executable, "-m", "contractlog.clients.cli.main", *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=self.folder, env=environment, timeout=60, check=False
+        )
+
+
+@pytest.fixture
+def gate(tmp_path: Path, registry_url: str) -> Gate:
+    return Gate(tmp_path, registry_url)
+
+
+@pytest.fixture
+def server(registry_url: str) -> Iterator[Registry]:
+    with Registry(registry_url) as registry:
+        yield registry
+
+
+def told(done: subprocess.CompletedProcess[str], code: int) -> str:
+    """Return the result of a run that ended as expected, without a traceback."""
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def test_a_first_version_may_be_registered_and_is_once(gate: Gate, server: Registry) -> None:
+    name = gate.put("{}-value.avsc", order())
+    assert f"{name}: compatible: `{gate.subject}` has no version yet" in told(gate.run("check", name), 0)
+    assert server.subjects(prefix=gate.subject) == []
+
+    assert f"{name}: registered as version 1 of `{gate.subject}`, id " in told(gate.run("register", name), 0)
+    assert f"{name}: was there already: version 1 of `{gate.subject}`" in told(gate.run("register", name), 0)
+    assert "registered already, as version 1" in told(gate.run("check", name), 0)
+    assert server.versions(gate.subject) == [1]
+
+
+def test_a_compatible_change_passes(gate: Gate, server: Registry) -> None:
+    told(gate.run("register", gate.put("{}-value.avsc", order())), 0)
+    name = gate.put("{}-value.avsc", order(NOTE))
+    assert f"compatible with version 1 of `{gate.subject}` at level BACKWARD" in told(gate.run("check", name), 0)
+    told(gate.run("register", name), 0)
+    assert server.versions(gate.subject) == [1, 2]
+
+
+def test_an_incompatible_change_is_refused_with_reason_place_and_mend(gate: Gate, server: Registry) -> None:
+    told(gate.run("register", gate.put("{}-value.avsc", order())), 0)
+    name = gate.put("{}-value.avsc", order(TOTAL))
+    lines = (gate.folder / name).read_text().splitlines()
+    for verb in ("check", "register"):
+        result = told(gate.run(verb, name), 1)
+        assert f"{name}: incompatible with version 1 of `{gate.subject}` at level BACKWARD" in result
+        assert "AVRO_FIELD_DEFAULT_MISSING" in result
+        assert "/fields/1" in result
+        assert "mend: " in result
+        place = next(word for word in result.split() if word.startswith(f"{name}:") and word[-1].isdigit())
+        line, column = map(int, place.removeprefix(f"{name}:").split(":"))
+        assert lines[line - 1][column - 1] == "{"
+        assert '"name": "total"' in lines[line]
+    assert server.versions(gate.subject) == [1]
+
+
+def test_json_tells_the_same(gate: Gate) -> None:
+    told(gate.run("register", gate.put("{}-value.avsc", order())), 0)
+    name = gate.put("{}-value.avsc", order(TOTAL))
+    result = json.loads(told(gate.run("check", name, "--format", "json"), 1))
+    assert (result["format"], result["compatible"]) == ("contractlog.check/1", False)
+    (file,) = result["files"]
+    assert set(file) == {
+        "file",
+        "subject",
+        "outcome",
+        "level",
+        "version",
+        "schema_id",
+        "compared_with",
+        "findings",
+        "messages",
+        "notes",
+    }
+    assert (file["outcome"], file["level"], file["compared_with"]) == ("incompatible", "BACKWARD", ["version 1"])
+    assert file["messages"]
+    assert file["notes"] == []
+    (finding,) = file["findings"]
+    assert (finding["check"], finding["direction"], finding["pointer"].startswith("/fields/1")) == (
+        "AVRO_FIELD_DEFAULT_MISSING",
+        "BACKWARD",
+        True,
+    )
+    assert all(finding[member] for member in ("line", "column", "detail", "mend", "compared_with"))
+
+    refused = json.loads(told(gate.run("register", name, "--format", "json"), 1))
+    assert refused["files"][0]["outcome"] == "refused"
+    assert refused["files"][0]["refusal"]["findings"] == file["findings"]
+
+
+def test_version_folders_are_judged_in_order_before_anything_is_registered(gate: Gate, server: Registry) -> None:
+    first = gate.put("1/{}-value.avsc", order())
+    second = gate.put("2/{}-value.avsc", order(NOTE))
+    third = gate.put("3/{}-value.avsc", order(NOTE, TOTAL))
+    result = told(gate.run("check", "."), 1)
+    assert f"{first}: compatible" in result
+    assert f"{second}: compatible with {first}" in result
+    assert f"{third}: incompatible with {second}" in result
+    assert server.subjects(prefix=gate.subject) == []
+
+    done = gate.run("register", ".")
+    told(done, 1)
+    assert server.versions(gate.subject) == [1, 2]
+    assert "2 files registered, 1 refused" in done.stderr
+    (gate.folder / third).write_text(order(NOTE, TOTAL | {"default": 0}))
+    told(gate.run("register", "."), 0)
+    assert server.versions(gate.subject) == [1, 2, 3]
+
+
+def test_a_later_version_waits_for_the_refused_one_before_it(gate: Gate, server: Registry) -> None:
+    gate.put("1/{}-value.avsc", order())
+    gate.put("2/{}-value.avsc", order(TOTAL))
+    third = gate.put("3/{}-value.avsc", order(NOTE))
+    assert f"{third}: not tried, because an earlier version" in told(gate.run("register", "."), 1)
+    assert server.versions(gate.subject) == [1]
+
+
+@pytest.mark.parametrize("level", list(Level))
+def test_the_gate_and_the_service_agree_at_every_level(
+    gate: Gate, server: Registry, level: Level, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.set_level(Level.NONE, gate.subject)
+    for fields in ((), (NOTE,), (NOTE, TOTAL | {"default": 0})):
+        server.register(gate.subject, SchemaDraft(order(*fields)))
+    server.set_level(level, gate.subject)
+    for fields in ((TOTAL,), (NOTE, TOTAL), (), (TOTAL | {"type": "float", "default": 1},), (ID | {"name": "x"},)):
+        name = gate.put("{}-value.avsc", order(*fields))
+        code = main(["check", str(gate.folder / name), "--format", "json", "--registry", gate.url])
+        (file,) = json.loads(capsys.readouterr().out)["files"]
+        if file["outcome"] == "registered":
+            continue
+        assert file["notes"] == []
+        expected = server.check(gate.subject, SchemaDraft(order(*fields))).compatible
+        assert (file["outcome"] == "compatible") == expected == (code == exit_codes.CLEAN)
+
+
+def test_the_level_of_a_subject_can_be_set_on_the_way(gate: Gate, server: Registry) -> None:
+    told(gate.run("register", gate.put("{}-value.avsc", order())), 0)
+    name = gate.put("{}-value.avsc", order(TOTAL))
+    told(gate.run("register", name, "--dry-run", "--level", "forward"), 0)
+    assert (server.level(gate.subject), server.versions(gate.subject)) == (Level.BACKWARD, [1])
+    told(gate.run("register", name, "--level", "forward"), 0)
+    assert (server.level(gate.subject, inherited=False), server.versions(gate.subject)) == (Level.FORWARD, [1, 2])
+
+
+def test_a_dry_run_writes_nothing(gate: Gate, server: Registry) -> None:
+    name = gate.put("{}-value.avsc", order())
+    assert f"{name}: would be a new version" in told(gate.run("register", "--dry-run", name), 0)
+    assert server.subjects(prefix=gate.subject) == []
+    told(gate.run("register", name), 0)
+    told(gate.run("register", "--dry-run", gate.put("{}-value.avsc", order(TOTAL))), 1)
+
+
+def test_files_may_lean_on_registered_schemas(gate: Gate, server: Registry) -> None:
+    address = json.dumps({"type": "record", "name": "Address", "fields": []})
+    leaned_on = f"{gate.topic}-address"
+    server.register(leaned_on, SchemaDraft(address))
+    name = gate.put("{}-value.avsc", order({"name": "to", "type": "Address"}))
+    without = gate.run("check", name)
+    assert "Address" in without.stderr
+    told(without, 2)
+    reference = ("--reference", f"Address={leaned_on}:latest")
+    told(gate.run("check", name, *reference), 0)
+    told(gate.run("register", name, *reference), 0)
+    assert server.version(gate.subject, 1).references[0].subject == leaned_on
+    assert "registered already" in told(gate.run("check", name, *reference), 0)
+
+
+def test_a_json_schema_is_registered_and_its_change_is_refused_clearly(gate: Gate) -> None:
+    name = gate.put("{}-value.schema.json", json.dumps({"type": "object"}))
+    told(gate.run("register", name), 0)
+    told(gate.run("check", name), 0)
+    gate.put("{}-value.schema.json", json.dumps({"type": "string"}))
+    assert "mend: " in told(gate.run("check", name), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{\n  "type": "record",\n}', ":3:1: the text is not JSON"),
+        ('{\n  "type": "record",\n  "name": "A"\n}', ":1:1: "),
+        (
+            '{\n  "type": "record", "name": "A",\n  "fields": [\n    {"name": "1x", "type": "int"}\n  ]\n}',
+            ":4:",
+        ),
+        ("", "the text is not JSON"),
+        ("[" * 10_000, "nested"),
+        ('{"a":' * 10_000 + "1" + "}" * 10_000, "nested"),
+    ],
+    ids=["syntax", "no fields", "bad name", "empty", "deep lists", "deep objects"],
+)
+def test_a_file_that_is_no_schema_is_usage_with_its_place(gate: Gate, server: Registry, text: str, said: str) -> None:
+    name = gate.put("{}-value.avsc", text)
+    good = gate.put("{}-key.avsc", '"string"')
+    for verb in ("check", "register"):
+        done = gate.run(verb, ".")
+        assert told(done, 2) == ""
+        assert done.stderr.startswith(f"contractlog: {name}")
+        assert said in done.stderr
+    assert server.subjects(prefix=good.removesuffix(".avsc")) == []
+
+
+def test_every_unreadable_file_is_named(gate: Gate) -> None:
+    names = [gate.put("{}-value.avsc", "{"), gate.put("{}-key.avsc", "}")]
+    done = gate.run("check", ".")
+    told(done, 2)
+    assert all(f"{name}:" in done.stderr for name in names)
+
+
+def test_a_schema_over_the_limit_of_the_registry_is_usage(gate: Gate) -> None:
+    name = gate.put("{}-value.avsc", order({"name": "note", "type": "string", "doc": "x" * 5_000_000}))
+    done = gate.run("register", name)
+    told(done, 2)
+    assert name in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["check", "nothing.avsc"], ["pull", "a"], ["register", "--level", "X", "f"]]
+)
+def test_wrong_arguments_are_usage(gate: Gate, arguments: list[str]) -> None:
+    assert told(gate.run(*arguments), 2) == ""
+
+
+def test_a_registry_that_is_not_there_is_exit_code_3(gate: Gate) -> None:
+    name = gate.put("{}-value.avsc", order())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    for arguments in (["check", name], ["register", name], ["pull", "--all", "--out", "."]):
+        done = gate.run(*arguments, url=url)
+        assert told(done, 3) == ""
+        assert url in done.stderr
+        assert "CONTRACTLOG_REGISTRY_URL" in done.stderr
+
+
+@contextmanager
+def web_server(answer: bytes) -> Iterator[str]:
+    """Serve one raw answer to everybody."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0.2)
+        ended = threading.Event()
+
+        def serve() -> None:
+            while not ended.is_set():
+                try:
+                    connection, _ = server.accept()
+                except TimeoutError:
+                    continue
+                with connection:
+                    connection.recv(65536)
+                    connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            ended.set()
+            thread.join()
+
+
+def test_what_is_no_registry_is_exit_code_3_and_its_words_steer_nothing(gate: Gate) -> None:
+    name = gate.put("{}-value.avsc", order())
+    body = b"<html>\x1b[2Jhello"
+    head = f"HTTP/1.1 404 Not Found\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
+    with web_server(head + body) as url:
+        done = gate.run("check", name, url=url)
+    told(done, 3)
+    assert "hello" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_a_subject_that_may_not_be_written_is_exit_code_4(gate: Gate, server: Registry) -> None:
+    name = gate.put("{}-value.avsc", order())
+    server.set_mode(Mode.READONLY, gate.subject)
+    done = gate.run("register", name)
+    assert told(done, 4) == ""
+    assert "read-only" in done.stderr
+    told(gate.run("check", name), 0)
+
+
+def test_missing_rights_are_exit_code_4(gate: Gate) -> None:
+    name = gate.put("{}-value.avsc", order())
+    body = b'{"error_code": 403, "message": "Forbidden"}'
+    head = f"HTTP/1.1 403 Forbidden\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
+    with web_server(head + body) as url:
+        told(gate.run("check", name, url=url), 4)
+
+
+def test_what_was_pulled_is_what_was_registered(gate: Gate, server: Registry) -> None:
+    first, second = order(), order(NOTE)
+    for text in (first, second):
+        server.register(gate.subject, SchemaDraft(text))
+    done = gate.run("pull", gate.subject, "--out", "out")
+    told(done, 0)
+    assert "1 file in out: 1 new, 0 changed" in done.stderr
+    path = gate.folder / "out" / f"{gate.subject}.avsc"
+    assert json.loads(path.read_text()) == json.loads(second)
+    assert path.read_text().count("\n") > 5
+    assert "unchanged" in told(gate.run("pull", gate.subject, "--out", "out"), 0)
+    path.write_text("mine")
+    assert "changed" in told(gate.run("pull", gate.subject, "--out", "out"), 0)
+
+    told(gate.run("pull", gate.subject, "--history", "--out", "all"), 0)
+    assert sorted(p.relative_to(gate.folder).as_posix() for p in (gate.folder / "all").rglob("*.avsc")) == [
+        f"all/1/{gate.subject}.avsc",
+        f"all/2/{gate.subject}.avsc",
+    ]
+    result = told(gate.run("check", "all"), 0)
+    assert result.count("registered already") == 2
+
+
+def test_a_subject_with_a_hostile_name_is_pulled_into_the_folder_and_nowhere_else(gate: Gate, server: Registry) -> None:
+    hostile = [f"../../{gate.topic}/x-value", f":.{gate.topic}:/etc/{gate.topic}-key"]
+    for subject in hostile:
+        server.register(subject, SchemaDraft('"string"'))
+    told(gate.run("pull", *hostile, "--out", "out"), 0)
+    assert len(list((gate.folder / "out").iterdir())) == 2
+    assert told(gate.run("check", "out"), 0).count("registered already") == 2
+
+
+def test_an_unknown_subject_cannot_be_pulled(gate: Gate) -> None:
+    done = gate.run("pull", gate.subject, "--out", "out")
+    told(done, 2)
+    assert gate.subject in done.stderr
+
+
+def test_output_that_nobody_reads_ends_quietly(gate: Gate) -> None:
+    for number in range(1, 30):
+        gate.put(
+            f"{number}/{{}}-value.avsc", order(*({"name": f"f{n}", "type": "int", "default": 0} for n in range(number)))
+        )
+    command = shlex.join([sys.executable, "-m", "contractlog.clients.cli.main", "check", "--registry", gate.url, "."])
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        cwd=gate.folder,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.returncode in (exit_codes.CLEAN, 141)
