@@ -16,7 +16,7 @@ from typing import Final, Self
 from children import Child
 from kafka_jars import locked
 from preflight import HOST, free_port
-from talk import Talk, spelled
+from talk import Talk, from_here, spelled
 
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
@@ -151,7 +151,7 @@ class Stage:
 
 def runnable(words: Sequence[str | Path]) -> list[str | Path]:
     """Return the command with its program found beside this Python."""
-    return [Path(sys.executable).with_name(str(words[0])), *words[1:]]
+    return [Path(sys.executable).with_name(str(words[0])), *map(from_here, words[1:])]
 
 
 def _last_line(log: Path) -> str:

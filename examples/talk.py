@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, Self, TextIO
 
-__all__ = ["Progress", "Talk", "spelled"]
+__all__ = ["Progress", "Talk", "from_here", "spelled"]
 
 REDRAW_EVERY: Final = 0.2
 CLEAR_LINE: Final = "\r\033[K"
@@ -93,10 +93,11 @@ class Progress:
 
 def spelled(words: Sequence[str | Path]) -> str:
     """Return a command as one would type it, files named from here."""
-    return shlex.join(_from_here(word) for word in words)
+    return shlex.join(map(from_here, words))
 
 
-def _from_here(word: str | Path) -> str:
+def from_here(word: str | Path) -> str:
+    """Return a word of a command; a file is named from the folder we are in."""
     if isinstance(word, Path) and word.is_absolute() and word.is_relative_to(Path.cwd()):
         return str(word.relative_to(Path.cwd()))
     return str(word)

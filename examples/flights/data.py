@@ -19,7 +19,7 @@ from zipfile import ZipFile
 
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["Event", "aircraft", "airports", "data_folder", "departures", "destinations", "observations"]
+__all__ = ["Event", "aircraft", "airports", "data_folder", "departures", "observations"]
 
 GAP: Final = frozenset({"NA", ""})
 YEAR_BEGINS: Final = datetime(2013, 1, 1, tzinfo=UTC)
@@ -74,11 +74,6 @@ def airports() -> list[Event]:
 def aircraft() -> list[Event]:
     """Return the list of aircraft, all of it as known when the year began."""
     return [Event(YEAR_BEGINS, row["tailnum"], _aircraft(row)) for row in _rows("planes.csv")]
-
-
-def destinations() -> frozenset[str]:
-    """Return the airports that flights of the year go to."""
-    return frozenset(row["dest"] for row in _rows("flights.csv.zip"))
 
 
 def _rows(file: str) -> Iterator[dict[str, str]]:

@@ -34,21 +34,25 @@ class Publication:
         self._registry, self._talk, self._limit = registry, talk, limit
         self._producer = producer(bootstrap_servers)
         self._foreign_id = registry.version(f"{AIRCRAFT}-value", "latest").schema_id
+        self._departures = data.departures(limit)
         self.writers: list[Writer] = []
 
     def tables(self) -> None:
         """Publish airports and aircraft: all of them, then the tombstones of those that went.
 
         The last record is an entry once more: it begins a new segment, and only what lies before that is compacted.
+        It must come in a batch of its own for that, as must the tombstones.
         """
-        visited = data.destinations()
+        visited = {event.value["dest"] for event in self._departures if event.value}
         for topic, events in ((AIRPORTS, data.airports()), (AIRCRAFT, data.aircraft())):
             gone = Random(f"{SEED} {topic}").sample([e for e in events if e.key not in visited], CLOSED[topic])  # noqa: S311
             tombstones = [Event(YEAR_ENDS, event.key, None) for event in gone]
             last = next(event for event in events if event not in gone)
             roll = Event(YEAR_ENDS + timedelta(hours=1), last.key, last.value)
             form = self._avro(f"{topic}-value")
-            self._write(self._writer(topic, self._avro(f"{topic}-key").serialize), [*events, *tombstones, roll], form)
+            writer = self._writer(topic, self._avro(f"{topic}-key").serialize)
+            for part in (events, tombstones, [roll]):
+                self._write(writer, part, form)
 
     def weather(self) -> None:
         """Publish the observations, as JSON."""
@@ -60,7 +64,7 @@ class Publication:
 
     def departures(self) -> None:
         """Publish the departures; the second version of their schema takes over on 1 July."""
-        events = data.departures(self._limit)
+        events = self._departures
         plan = Plan(DEPARTED, len(events), AVRO)
         writer = self._writer(DEPARTED, self._avro(f"{DEPARTED}-key").serialize, plan)
         before = [_without_arrival(event) for event in events if event.at < SECOND_VERSION_SINCE]

@@ -64,7 +64,8 @@ TOPICS: Final[Mapping[str, Topic]] = {
 def create_topics(bootstrap_servers: str) -> None:
     """Create all topics of the demo."""
     new = [NewTopic(name, topic.partitions, 1, config=dict(topic.config)) for name, topic in TOPICS.items()]
-    for created in AdminClient({"bootstrap.servers": bootstrap_servers}).create_topics(new).values():
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})  # outlives its answers, or they never come
+    for created in admin.create_topics(new).values():
         created.result()
 
 
