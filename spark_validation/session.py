@@ -58,6 +58,7 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
         yield session
     finally:
         session.stop()
+        log.unlink(missing_ok=True)
 
 
 def _started(master: str, name: str, settings: Mapping[str, str], log: Path) -> SparkSession:

@@ -1,0 +1,146 @@
+"""What records are held against, asked of a real registry in this process."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.compatibility.schema import SchemaDraft
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.report import TopicPart
+from contractlog.contracts.observed.states import merge
+from contractlog.contracts.observed.summary import summarize
+from contractlog.spark_validation.audit import audit_range
+from contractlog.spark_validation.plan import Plan, make_plan
+from contractlog.spark_validation.sources.source import ArchiveSource
+
+from support.archives import ORDER, Record, framed, order, write_topic
+
+WIDER = ORDER.replace('"type":"string"}', '"type":"string"},{"name":"more","type":["null","long"],"default":null}')
+
+
+def planned(registry: Registry, folder: Path) -> Plan:
+    """Plan an audit of all of an archive."""
+    source = ArchiveSource(folder)
+    return make_plan(registry, source, source.plan(()))
+
+
+def audited(registry: Registry, folder: Path) -> dict[tuple[str, str], TopicPart]:
+    """Audit all of an archive, without Spark, as a worker would: with the plan as it travels."""
+    source = ArchiveSource(folder)
+    plan = pickle.loads(pickle.dumps(planned(registry, folder)))  # noqa: S301 - ours
+    state = merge(audit_range(source, one, plan) for one in source.plan(()))
+    return {(entry["topic"], entry["part"]): entry for entry in summarize(state, plan.uses, notes=plan.notes())}
+
+
+def codes(entry: TopicPart) -> dict[str, int]:
+    """Return the violating records by code."""
+    return {line["code"]: line["records"] for line in entry["violations"]}
+
+
+def test_a_part_is_held_against_all_versions_of_its_subject_soft_deleted_ones_too(
+    registry: Registry, tmp_path: Path
+) -> None:
+    first = registry.register("t-value", SchemaDraft(ORDER)).schema_id
+    registry.register("t-value", SchemaDraft(WIDER))
+    foreign = registry.register("other-value", SchemaDraft('"string"')).schema_id
+    registry.delete_version("t-value", 1)
+    write_topic(
+        tmp_path,
+        "t",
+        [Record(0, value=order(first)), Record(1, value=framed(foreign, b"\x02a")), Record(2, value=order(999))],
+    )
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert codes(entry) == {"WRONG_SUBJECT": 1, "UNKNOWN_SCHEMA_ID": 1}
+    assert entry["conforming"] == 1
+    assert [(use["subject"], use["version"]) for use in entry["schemas"]] == [
+        ("t-value", 1),
+        (None, None),
+        (None, None),
+    ]
+
+
+def test_a_subject_that_is_wholly_soft_deleted_still_counts(registry: Registry, tmp_path: Path) -> None:
+    schema_id = registry.register("t-value", SchemaDraft(ORDER)).schema_id
+    registry.delete_subject("t-value")
+    write_topic(tmp_path, "t", [Record(0, value=order(schema_id))])
+    assert audited(registry, tmp_path)["t", "value"]["verdict"] == "keeps"
+
+
+def test_an_id_that_the_registry_lost_is_counted(registry: Registry, tmp_path: Path) -> None:
+    registry.register("t-value", SchemaDraft(ORDER))
+    lost = registry.register("t-value", SchemaDraft(WIDER)).schema_id
+    registry.delete_version("t-value", 2)
+    registry.delete_version("t-value", 2, permanent=True)
+    write_topic(tmp_path, "t", [Record(at, value=framed(lost, b"\x02\x02a\x00")) for at in range(3)])
+    assert codes(audited(registry, tmp_path)["t", "value"]) == {"UNKNOWN_SCHEMA_ID": 3}
+
+
+def test_a_part_without_a_subject_is_audited_by_the_ids_it_carries(registry: Registry, tmp_path: Path) -> None:
+    schema_id = registry.register("shop.Order", SchemaDraft(ORDER)).schema_id
+    records = [Record(at, value=order(schema_id)) for at in range(8)]
+    write_topic(tmp_path, "t", [*records, Record(8, value=order(schema_id)[:-1]), Record(9, value=b"plain")])
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert codes(entry) == {"TRUNCATED": 1, "NOT_FRAMED": 1}
+    assert entry["schemas"][0]["subject"] == "shop.Order"
+    assert "audited by the ids" in entry["notes"][0]
+
+
+def test_a_part_without_a_subject_and_without_known_ids_is_unknown(registry: Registry, tmp_path: Path) -> None:
+    registry.register("other-value", SchemaDraft(ORDER))
+    write_topic(tmp_path, "plain", [Record(at, key=b"k%d" % at, value=b"no frame at all") for at in range(9)])
+    write_topic(tmp_path, "foreign", [Record(at, value=order(404)) for at in range(9)])
+    write_topic(tmp_path, "nulls", [Record(at) for at in range(9)])
+    write_topic(tmp_path, "empty", [])
+    entries = audited(registry, tmp_path)
+    assert len(entries) == 8
+    for entry in entries.values():
+        assert (entry["verdict"], entry["violating"], entry["conformance"]) == ("unknown", 0, None)
+        assert entry["notes"]
+    assert entries["nulls", "value"]["tombstones"] == entries["nulls", "key"]["tombstones"] == 9
+
+
+def test_a_topic_with_a_subject_and_nothing_but_nulls_is_counted_as_tombstones(
+    registry: Registry, tmp_path: Path
+) -> None:
+    registry.register("t-value", SchemaDraft(ORDER))
+    write_topic(tmp_path, "t", [Record(at) for at in range(4)])
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert (entry["verdict"], entry["tombstones"], entry["records"], entry["absent"]) == ("unknown", 4, 4, 0)
+
+
+def test_numbers_that_look_like_frames_do_not_make_a_part_audited(registry: Registry, tmp_path: Path) -> None:
+    schema_id = int(registry.register("other-value", SchemaDraft(ORDER)).schema_id)
+    keys = [((schema_id << 24) + at * 4_000_000).to_bytes(8, "big") for at in range(20)]
+    assert sum(key[:5] == framed(schema_id, b"") for key in keys) == 5
+    write_topic(tmp_path, "t", [Record(at, key=key) for at, key in enumerate(keys)])
+    assert not planned(registry, tmp_path).parts["t", "key"].audited
+
+
+@pytest.mark.parametrize("change", ["none", "version", "foreign"])
+def test_the_fingerprint_changes_with_what_records_are_held_against(
+    registry: Registry, tmp_path: Path, change: str
+) -> None:
+    registry.register("t-value", SchemaDraft(ORDER))
+    write_topic(tmp_path, "t", [Record(0)])
+    before = planned(registry, tmp_path).fingerprint
+    if change == "version":
+        registry.register("t-value", SchemaDraft(WIDER))
+    elif change == "foreign":
+        registry.register("other-value", SchemaDraft('"string"'))
+    assert (planned(registry, tmp_path).fingerprint == before) is (change == "none")
+
+
+def test_json_schemas_and_keys_are_audited_alike(registry: Registry, tmp_path: Path) -> None:
+    from contractlog.compatibility.schema import SchemaType
+
+    text = '{"type":"object","properties":{"at":{"type":"integer"}},"required":["at"]}'
+    schema_id = registry.register("t-key", SchemaDraft(text, SchemaType.JSON)).schema_id
+    keys = [b'{"at": 1}', b'{"at": "x"}', b"{", None]
+    write_topic(tmp_path, "t", [Record(at, key=key and framed(schema_id, key)) for at, key in enumerate(keys)])
+    entry = audited(registry, tmp_path)["t", "key"]
+    assert codes(entry) == {Outcome.SCHEMA_VIOLATION.name: 1, Outcome.NOT_JSON.name: 1}
+    assert (entry["conforming"], entry["tombstones"], entry["verdict"]) == (1, 1, "broken")
