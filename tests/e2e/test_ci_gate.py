@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -54,6 +56,19 @@ class Gate:
         return str(path.relative_to(self.folder))
 
     def run(self, *arguments: str, url: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run the command in this process: quick, and the same code."""
+        with (
+            chdir(self.folder),
+            pytest.MonkeyPatch.context() as patch,
+            redirect_stdout(StringIO()) as out,
+            redirect_stderr(StringIO()) as words,
+        ):
+            patch.setenv("CONTRACTLOG_REGISTRY_URL", url or self.url)
+            code = main(arguments)
+        return subprocess.CompletedProcess(arguments, code, out.getvalue(), words.getvalue())
+
+    def process(self, *arguments: str, url: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Run the command as CI does."""
         environment = os.environ | {"CONTRACTLOG_REGISTRY_URL": url or self.url}
         command = [sys.executable, "-m", "contractlog.clients.cli.main", *arguments]
         return subprocess.run(
@@ -81,12 +96,12 @@ def told(done: subprocess.CompletedProcess[str], code: int) -> str:
 
 def test_a_first_version_may_be_registered_and_is_once(gate: Gate, server: Registry) -> None:
     name = gate.put("{}-value.avsc", order())
-    assert f"{name}: compatible: `{gate.subject}` has no version yet" in told(gate.run("check", name), 0)
+    assert f"{name}: compatible: `{gate.subject}` has no version yet" in told(gate.process("check", name), 0)
     assert server.subjects(prefix=gate.subject) == []
 
-    assert f"{name}: registered as version 1 of `{gate.subject}`, id " in told(gate.run("register", name), 0)
-    assert f"{name}: was there already: version 1 of `{gate.subject}`" in told(gate.run("register", name), 0)
-    assert "registered already, as version 1" in told(gate.run("check", name), 0)
+    assert f"{name}: registered as version 1 of `{gate.subject}`, id " in told(gate.process("register", name), 0)
+    assert f"{name}: was there already: version 1 of `{gate.subject}`" in told(gate.process("register", name), 0)
+    assert "registered already, as version 1" in told(gate.process("check", name), 0)
     assert server.versions(gate.subject) == [1]
 
 
@@ -99,11 +114,11 @@ def test_a_compatible_change_passes(gate: Gate, server: Registry) -> None:
 
 
 def test_an_incompatible_change_is_refused_with_reason_place_and_mend(gate: Gate, server: Registry) -> None:
-    told(gate.run("register", gate.put("{}-value.avsc", order())), 0)
+    told(gate.process("register", gate.put("{}-value.avsc", order())), 0)
     name = gate.put("{}-value.avsc", order(TOTAL))
     lines = (gate.folder / name).read_text().splitlines()
     for verb in ("check", "register"):
-        result = told(gate.run(verb, name), 1)
+        result = told(gate.process(verb, name), 1)
         assert f"{name}: incompatible with version 1 of `{gate.subject}` at level BACKWARD" in result
         assert "AVRO_FIELD_DEFAULT_MISSING" in result
         assert "/fields/1" in result
@@ -177,22 +192,20 @@ def test_a_later_version_waits_for_the_refused_one_before_it(gate: Gate, server:
 
 
 @pytest.mark.parametrize("level", list(Level))
-def test_the_gate_and_the_service_agree_at_every_level(
-    gate: Gate, server: Registry, level: Level, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_gate_and_the_service_agree_at_every_level(gate: Gate, server: Registry, level: Level) -> None:
     server.set_level(Level.NONE, gate.subject)
     for fields in ((), (NOTE,), (NOTE, TOTAL | {"default": 0})):
         server.register(gate.subject, SchemaDraft(order(*fields)))
     server.set_level(level, gate.subject)
     for fields in ((TOTAL,), (NOTE, TOTAL), (), (TOTAL | {"type": "float", "default": 1},), (ID | {"name": "x"},)):
         name = gate.put("{}-value.avsc", order(*fields))
-        code = main(["check", str(gate.folder / name), "--format", "json", "--registry", gate.url])
-        (file,) = json.loads(capsys.readouterr().out)["files"]
+        done = gate.run("check", name, "--format", "json")
+        (file,) = json.loads(done.stdout)["files"]
         if file["outcome"] == "registered":
             continue
         assert file["notes"] == []
         expected = server.check(gate.subject, SchemaDraft(order(*fields))).compatible
-        assert (file["outcome"] == "compatible") == expected == (code == exit_codes.CLEAN)
+        assert (file["outcome"] == "compatible") == expected == (done.returncode == exit_codes.CLEAN)
 
 
 def test_the_level_of_a_subject_can_be_set_on_the_way(gate: Gate, server: Registry) -> None:
@@ -263,7 +276,7 @@ def test_a_file_that_is_no_schema_is_usage_with_its_place(gate: Gate, server: Re
 
 def test_every_unreadable_file_is_named(gate: Gate) -> None:
     names = [gate.put("{}-value.avsc", "{"), gate.put("{}-key.avsc", "}")]
-    done = gate.run("check", ".")
+    done = gate.process("check", ".")
     told(done, 2)
     assert all(f"{name}:" in done.stderr for name in names)
 
@@ -287,7 +300,7 @@ def test_a_registry_that_is_not_there_is_exit_code_3(gate: Gate) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         url = f"http://127.0.0.1:{taken.getsockname()[1]}"
     for arguments in (["check", name], ["register", name], ["pull", "--all", "--out", "."]):
-        done = gate.run(*arguments, url=url)
+        done = gate.process(*arguments, url=url)
         assert told(done, 3) == ""
         assert url in done.stderr
         assert "CONTRACTLOG_REGISTRY_URL" in done.stderr
@@ -333,10 +346,10 @@ def test_what_is_no_registry_is_exit_code_3_and_its_words_steer_nothing(gate: Ga
 def test_a_subject_that_may_not_be_written_is_exit_code_4(gate: Gate, server: Registry) -> None:
     name = gate.put("{}-value.avsc", order())
     server.set_mode(Mode.READONLY, gate.subject)
-    done = gate.run("register", name)
+    done = gate.process("register", name)
     assert told(done, 4) == ""
     assert "read-only" in done.stderr
-    told(gate.run("check", name), 0)
+    told(gate.process("check", name), 0)
 
 
 def test_missing_rights_are_exit_code_4(gate: Gate) -> None:
@@ -401,3 +414,19 @@ def test_output_that_nobody_reads_ends_quietly(gate: Gate) -> None:
     assert "Traceback" not in done.stderr
     assert "Exception ignored" not in done.stderr
     assert done.returncode in (exit_codes.CLEAN, 141)
+
+
+def test_an_interrupt_ends_without_a_traceback(gate: Gate) -> None:
+    name = gate.put("{}-value.avsc", order())
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(30)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        command = [sys.executable, "-m", "contractlog.clients.cli.main", "check", "--registry", url, name]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=gate.folder) as process:
+            connection, _ = silent.accept()
+            with connection:
+                connection.recv(65536)
+                process.send_signal(signal.SIGINT)
+                words = process.communicate(timeout=30)[1]
+    assert process.returncode == 130
+    assert words == "contractlog: interrupted\n"
