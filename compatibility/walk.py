@@ -10,7 +10,7 @@ Nothing here recurses, so no schema is too deep.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar
 
@@ -64,6 +64,7 @@ class Walk(Generic[N]):
     _failed: set[tuple[N, N]] = field(default_factory=set)
     _leaning: dict[tuple[N, N], set[tuple[N, N]]] = field(default_factory=dict)
     _waiting: deque[tuple[N, N]] = field(default_factory=deque)
+    _left: dict[tuple[N, N], deque[N]] = field(default_factory=dict)  #: the readers that ``reads_one`` has left
     _current: tuple[N, N] | None = None
     _path: Path = None
 
@@ -88,6 +89,19 @@ class Walk(Generic[N]):
                 self._waiting.append(pair)
             self._leaning.setdefault(pair, set()).add(self._current)
         return pair not in self._failed
+
+    def reads_one(self, readers: Callable[[], Iterable[N]], writer: N) -> bool:
+        """Whether one of the readers reads the writer; what has failed once is not asked again."""
+        if self._current is None:
+            return any(self.reads(reader, writer) for reader in readers())
+        if self._current not in self._left:
+            self._left[self._current] = deque(readers())
+        left = self._left[self._current]
+        while left:
+            if self.reads(left[0], writer):
+                return True
+            left.popleft()
+        return False
 
     def path(self, *tokens: str | int) -> str:
         """Return the way from the root to this pair, through every name on it, and on to the tokens."""

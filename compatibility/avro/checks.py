@@ -6,7 +6,7 @@ strings and bytes read each other; a default fills what the writer lacks; logica
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
@@ -86,14 +86,13 @@ class _Comparison:
 
     def branch(self, walk: Walk[Node], reader: Union, writer: Node) -> Found:
         """One branch of the reader reads what is written."""
-        if any(_may_read(branch, writer) and walk.reads(branch, writer) for branch in self.candidates(reader, writer)):
+        if walk.reads_one(lambda: self.candidates(reader, writer), writer):
             return
         finding = wording.union_branch_missing(walk.path(), reader, writer)
-        likely = (branch for branch in self.candidates(reader, writer) if _may_read(branch, writer))
-        meant = next((branch for branch in likely if branch.kind == writer.kind), None)
+        meant = next((branch for branch in self.candidates(reader, writer) if branch.kind == writer.kind), None)
         yield finding if meant is None else Because(finding, self.into(meant, writer))
 
-    def candidates(self, reader: Union, writer: Node) -> Iterable[Node]:
+    def candidates(self, reader: Union, writer: Node) -> Iterator[Node]:
         """Return the branches that can come into question, without looking at each one for each writer."""
         index = self.indexes.get(reader)
         if index is None:
@@ -101,9 +100,12 @@ class _Comparison:
             for branch in map(self.reader.resolve, reader.branches):
                 for key in _keys(branch):
                     index.setdefault(key, []).append(branch)
-        if not isinstance(writer, Named):
-            return index.get(("", ""), [])
-        return chain(index.get(("name", short_name(writer.name)), ()), index.get(("alias", writer.name), ()))
+        if isinstance(writer, Named):
+            by_name, by_alias = ("name", short_name(writer.name)), ("alias", writer.name)
+            likely = chain(index.get(by_name, ()), index.get(by_alias, ()))
+        else:
+            likely = chain(index.get(("", ""), ()))
+        return filter(lambda branch: _may_read(branch, writer), likely)
 
     def record(self, walk: Walk[Node], reader: Record, writer: Record) -> Found:
         """The name is known, and every reader field is found in the writer, by name or alias, or has a default."""

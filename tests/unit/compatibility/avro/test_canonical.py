@@ -1,0 +1,83 @@
+"""The canonical text decides identity: golden texts, and laws that hold for every schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contractlog.compatibility.avro.canonical import java_number
+from contractlog.compatibility.identity import guid
+from contractlog.compatibility.json_text import Number
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import SchemaDraft
+
+from support.avro_schemas import Schemas
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "cases" / "canonical" / "avro.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("golden", GOLDEN)
+def test_the_canonical_text(golden: dict[str, str]) -> None:
+    assert parse(SchemaDraft(golden["text"])).canonical == golden["canonical"]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("1.50", "1.5"), ("1e2", "100.0"), ("12345678901234567890", "12345678901234567890"), ("1e-5", "1.0E-5"),
+        ("-0.0", "-0.0"), ("-0", "0"), ("0", "0"), ("123456789.0", "1.23456789E8"), ("0.001", "0.001"),
+        ("0.00095", "9.5E-4"), ("1e7", "1.0E7"), ("9999999.5", "9999999.5"), ("1e400", '"Infinity"'),
+        ("-1e400", '"-Infinity"'), ("3.4028236e38", "3.4028236E38"), ("5e-324", "4.9E-324"), ("1200.0", "1200.0"),
+        ("0.1000000000000000055511151231257827", "0.1"), ("-12.5e-1", "-1.25"), ("100000.0", "100000.0"),
+    ],
+)  # fmt: skip
+def test_numbers_are_written_as_java_writes_them(text: str, written: str) -> None:
+    assert java_number(Number(text)) == written
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_no_double_is_changed_by_being_written(double: float) -> None:
+    assert float(java_number(Number(repr(double)))) == double
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_canonical_text_is_its_own_and_does_not_depend_on_how_the_text_was_written(random: Random) -> None:
+    schema = Schemas(random).schema()
+    first = parse(SchemaDraft(json.dumps(schema)))
+    assert parse(SchemaDraft(json.dumps(schema, indent=2))).canonical == first.canonical
+    assert parse(SchemaDraft(first.canonical)).canonical == first.canonical
+    assert parse(SchemaDraft(first.normalized)).normalized == first.normalized
+    assert parse(SchemaDraft(first.normalized)).canonical == first.normalized
+
+
+def test_the_normalized_text_sorts_what_has_no_order_and_keeps_the_rest() -> None:
+    one = '{"type":"fixed","name":"F","size":2,"doc":"","z":1,"scale":0,"precision":4,"logicalType":"decimal","a":2,'
+    other = '{"type":"fixed","name":"F","size":2,"logicalType":"decimal","precision":4,"a":2,"z":1,'
+    first, second = parse(SchemaDraft(one + '"aliases":["H","G"]}')), parse(SchemaDraft(other + '"aliases":["G","H"]}'))
+    assert first.canonical != second.canonical
+    assert first.normalized == second.normalized == second.canonical
+
+
+def test_documentation_aliases_and_properties_make_a_new_schema_and_spaces_do_not() -> None:
+    plain = '{"type":"record","name":"R","fields":[]}'
+    texts = [
+        plain,
+        plain.replace(":", " : "),
+        *(plain[:-1] + more for more in (',"doc":"d"}', ',"aliases":["S"]}', ',"p":1}')),
+    ]
+    assert len({guid(parse(SchemaDraft(text)).canonical) for text in texts}) == 4
+
+
+def test_a_referenced_type_stays_a_name_and_what_it_holds_inside_is_written_out() -> None:
+    leaned_on = '{"type":"record","name":"B","fields":[{"name":"c","type":{"type":"enum","name":"C","symbols":["X"]}}]}'
+    text = '{"type":"record","name":"R","fields":[{"name":"a","type":"B"},{"name":"b","type":"C"}]}'
+    assert parse(SchemaDraft(text), {"b": leaned_on}).canonical == (
+        '{"type":"record","name":"R","fields":[{"name":"a","type":"B"},'
+        '{"name":"b","type":{"type":"enum","name":"C","symbols":["X"]}}]}'
+    )

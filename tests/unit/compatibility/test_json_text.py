@@ -1,0 +1,60 @@
+"""JSON is read without loss and within bounds."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_text import MAX_NESTING, Number, plain, pointer, quoted, read, write
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(value=VALUES, sort_keys=st.booleans())
+def test_what_is_written_is_what_was_read(value: Any, *, sort_keys: bool) -> None:
+    text = json.dumps(value, ensure_ascii=False)
+    again = write(read(text, comments=True), lambda number: number.text, sort_keys=sort_keys)
+    assert plain(read(again)) == json.loads(text)
+
+
+def test_a_number_is_its_text() -> None:
+    number = read("1.50e1")
+    assert number == Number("1.50e1")
+    assert (number.integral, number.value, number.decimal) == (False, 15.0, Decimal("15.0"))
+    assert read("7").value == 7
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_nesting_is_counted_before_anything_recurses(opening: str) -> None:
+    closing = "]" if opening == "[" else "}"
+    assert read(opening * MAX_NESTING + "1" * (opening != "[") + closing * MAX_NESTING)
+    with pytest.raises(InvalidSchema, match="nested"):
+        read(opening * (MAX_NESTING + 1) + "1" + closing * (MAX_NESTING + 1))
+
+
+def test_brackets_in_strings_and_comments_do_not_nest() -> None:
+    brackets = "[" * 200
+    assert read(f'"{brackets}"') == brackets
+    assert read(f'/* {brackets} " */ "a//b" // {brackets}', comments=True) == "a//b"
+    with pytest.raises(InvalidSchema):
+        read('// why\n"a"')
+
+
+@given(TEXT)
+def test_strings_are_written_so_that_all_json_readers_read_them(text: str) -> None:
+    assert json.loads(quoted(text)) == text
+
+
+def test_pointers_escape_what_has_a_meaning() -> None:
+    assert pointer("/a", "x/y", 3, "~") == "/a/x~1y/3/~0"

@@ -1,0 +1,95 @@
+"""Levels: which versions are compared, in which direction, and where the check ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+
+
+def avro(kind: str) -> ParsedSchema:
+    return parse(SchemaDraft(f'"{kind}"'))
+
+
+def history(*kinds: str) -> list[Earlier]:
+    return [Earlier(number, avro(kind)) for number, kind in enumerate(kinds, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("level", "candidate", "versions", "compatible"),
+    [
+        (Level.NONE, "boolean", ["int"], True),
+        (Level.BACKWARD, "long", ["int"], True),
+        (Level.BACKWARD, "int", ["long"], False),
+        (Level.BACKWARD, "int", ["long", "int"], True),
+        (Level.BACKWARD_TRANSITIVE, "int", ["long", "int"], False),
+        (Level.BACKWARD_TRANSITIVE, "double", ["int", "long"], True),
+        (Level.FORWARD, "int", ["long"], True),
+        (Level.FORWARD, "long", ["int"], False),
+        (Level.FORWARD, "long", ["int", "long"], True),
+        (Level.FORWARD_TRANSITIVE, "long", ["int", "long"], False),
+        (Level.FULL, "long", ["int"], False),
+        (Level.FULL, "string", ["bytes"], True),
+        (Level.FULL, "int", ["boolean", "int"], True),
+        (Level.FULL_TRANSITIVE, "int", ["boolean", "int"], False),
+    ],
+)
+def test_a_level_decides_who_reads_whom(level: Level, candidate: str, versions: list[str], *, compatible: bool) -> None:
+    assert judge(avro(candidate), history(*versions), level).compatible is compatible
+
+
+@pytest.mark.parametrize("level", Level)
+def test_the_first_schema_of_a_subject_is_compatible(level: Level) -> None:
+    assert judge(avro("int"), [], level).compatible
+
+
+def test_a_transitive_check_goes_from_the_newest_on_and_ends_at_the_first_failure() -> None:
+    verdict = judge(avro("int"), history("boolean", "string", "int"), Level.BACKWARD_TRANSITIVE)
+    assert [comparison.version for comparison in verdict.comparisons] == [2]
+    assert verdict.comparisons[0].earlier_text == '"string"'
+
+
+def test_full_compares_both_directions_forward_first() -> None:
+    verdict = judge(avro("int"), history("string"), Level.FULL)
+    assert [comparison.direction for comparison in verdict.comparisons] == [Direction.FORWARD, Direction.BACKWARD]
+    assert len(verdict.findings) == 2
+
+
+def test_what_to_mend_is_told_to_the_author_of_the_candidate() -> None:
+    backward = judge(avro("int"), history("long"), Level.BACKWARD).findings[0].mend
+    forward = judge(avro("long"), history("int"), Level.FORWARD).findings[0].mend
+    assert backward.startswith('set the type back to "long", or to one that reads it (double, float)')
+    assert forward.startswith('set the type back to "int"')
+
+
+def test_a_mend_is_true_in_its_direction() -> None:
+    old = parse(SchemaDraft('{"type":"record","name":"R","fields":[{"name":"gate","type":"string"}]}'))
+    new = parse(SchemaDraft('{"type":"record","name":"R","fields":[]}'))
+    forward = judge(new, [Earlier(1, old)], Level.FORWARD).findings[0]
+    backward = judge(old, [Earlier(1, new)], Level.BACKWARD).findings[0]
+    assert forward.mend == 'keep the field "gate": earlier readers have no default for it'
+    assert backward.mend == 'give the field "gate" a default, such as "default": null with the type ["null", "string"]'
+
+
+def test_another_schema_type_is_never_compatible_but_at_none() -> None:
+    candidate = parse(SchemaDraft("true", SchemaType.JSON))
+    verdict = judge(candidate, history("int"), Level.FULL_TRANSITIVE)
+    assert [finding.check for finding in verdict.findings] == ["SCHEMA_TYPE_CHANGED"]
+    assert judge(candidate, history("int"), Level.NONE).compatible
+
+
+def test_a_changed_json_schema_is_refused_clearly_and_an_equal_one_is_not() -> None:
+    old, same, changed = (
+        parse(SchemaDraft(text, SchemaType.JSON))
+        for text in ('{"type":"object","title":"a"}', '{ "title": "a", "type": "object" }', '{"type":"object"}')
+    )
+    for level in set(Level) - {Level.NONE}:
+        assert judge(same, [Earlier(1, old)], level).compatible
+        finding = judge(changed, [Earlier(1, old)], level).findings[0]
+        assert finding.check == "JSON_ENGINE_MISSING"
+        assert "cannot" in finding.detail
+        assert "NONE" in finding.mend
+    assert judge(changed, [Earlier(1, old)], Level.NONE).compatible
