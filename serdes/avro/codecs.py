@@ -108,12 +108,12 @@ class BooleanCodec(Codec):
     expected = "True or False"
 
     def read(self, source: Source, depth: int) -> bool:
-        """Return whether the byte is 1; 0 is False, and others are refused unless the limits are lax."""
+        """Return False for 0 and True for 1; others are refused, or True where the limits are lax."""
         byte = source.byte()
         if byte > 1 and source.limits.strict_booleans:
             source.at -= 1
             raise Failure(Outcome.BAD_BOOLEAN, f"a boolean is one byte, 0 or 1, not {byte}")
-        return byte == 1
+        return byte != 0
 
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append the byte."""

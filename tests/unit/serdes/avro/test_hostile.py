@@ -1,0 +1,147 @@
+# ruff: noqa: E501 -- one case per line
+"""Whatever bytes come, the answer is a value or an error with its code and place: the cases that decoders disagree on."""
+
+from __future__ import annotations
+
+import struct
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.limits import Limits
+from contractlog.serdes.avro.plan import AvroReader
+from contractlog.serdes.errors import DecodeError
+
+from support.avro_data import schemas
+from support.avro_plans import decode, parsed, record, zigzag
+
+STRINGS = {"type": "array", "items": "string"}
+NULLS = {"type": "array", "items": "null"}
+ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
+LIST = record(("value", "int"), ("next", ["null", "R"]))
+DEEP = {"type": "array", "items": "null"}
+UUID = {"type": "string", "logicalType": "uuid"}
+DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2}
+NESTED = record(("legs", {"type": "array", "items": record(("carrier", "string"), name="Leg")}))
+
+O = Outcome  # noqa: E741 -- one column of a table
+CASES: list[tuple[str, Any, bytes, Outcome, str]] = [
+    ("a string that ends early", "string", zigzag(5) + b"abc", O.TRUNCATED, ""),
+    ("a double that ends early", record(("d", "double")), b"\x00" * 7, O.TRUNCATED, "d"),
+    ("a fixed that ends early", record(("f", {"type": "fixed", "name": "F", "size": 4})), b"\x00" * 3, O.TRUNCATED, "f"),
+    ("nothing after the header", record(("a", "int")), b"", O.TRUNCATED, "a"),
+    ("a varint that ends early", "int", b"\x80", O.TRUNCATED, ""),
+    ("a missing end of an array", STRINGS, zigzag(1) + b"\x02a", O.TRUNCATED, ""),
+    ("a missing end of a map", {"type": "map", "values": "int"}, zigzag(1) + b"\x02a\x02", O.TRUNCATED, ""),
+    ("more items than bytes", STRINGS, zigzag(1000) + b"\x02a\x00", O.TRUNCATED, ""),
+    ("trailing bytes", "int", b"\x02\x00", O.TRAILING_BYTES, ""),
+    ("trailing bytes after a record", record(("a", "int")), b"\x02junk", O.TRAILING_BYTES, ""),
+    ("a string of no UTF-8", "string", zigzag(1) + b"\xff", O.BAD_UTF8, ""),
+    ("an overlong form", "string", zigzag(2) + b"\xc0\xaf", O.BAD_UTF8, ""),
+    ("half of a surrogate pair", "string", zigzag(3) + b"\xed\xa0\x80", O.BAD_UTF8, ""),
+    ("a map key of no UTF-8", record(("m", {"type": "map", "values": "int"})), zigzag(1) + b"\x02\xff\x02\x00", O.BAD_UTF8, "m{}"),
+    ("a string within a list of records", NESTED, zigzag(1) + zigzag(2) + b"\xff\xfe\x00", O.BAD_UTF8, "legs[].carrier"),
+    ("an enum index too high", record(("e", ENUM)), zigzag(2), O.BAD_ENUM_INDEX, "e"),
+    ("a negative enum index", record(("e", ENUM)), zigzag(-1), O.BAD_ENUM_INDEX, "e"),
+    ("a union index too high", record(("u", ["null", "int"])), zigzag(2), O.BAD_UNION_INDEX, "u"),
+    ("a negative union index", record(("u", ["null", "int"])), zigzag(-1), O.BAD_UNION_INDEX, "u"),
+    ("a negative length", record(("s", "string")), zigzag(-1), O.BAD_LENGTH, "s"),
+    ("a length of 2^40", record(("b", "bytes"), ("c", "int")), zigzag(2**40) + b"x", O.BAD_LENGTH, "b"),
+    ("a negative block size", STRINGS, zigzag(-1) + zigzag(-3) + b"\x02a\x00", O.BAD_LENGTH, ""),
+    ("a block size that is not the block's", STRINGS, zigzag(-1) + zigzag(3) + b"\x02a\x00\x00", O.BAD_LENGTH, ""),
+    ("an int of 2^31", record(("i", "int")), zigzag(2**31), O.INT_OUT_OF_RANGE, "i"),
+    ("an int of -2^31-1", "int", zigzag(-(2**31) - 1), O.INT_OUT_OF_RANGE, ""),
+    ("an int in six bytes", "int", b"\x80\x80\x80\x80\x80\x00", O.BAD_VARINT, ""),
+    ("a long in eleven bytes", "long", b"\x80" * 10 + b"\x00", O.BAD_VARINT, ""),
+    ("a long beyond 64 bits", "long", b"\xff" * 9 + b"\x02", O.BAD_VARINT, ""),
+    ("a boolean of 2", record(("b", "boolean")), b"\x02", O.BAD_BOOLEAN, "b"),
+    ("2^33 nulls", NULLS, zigzag(2**33) + b"\x00", O.TOO_MANY_ITEMS, ""),
+    ("ten million nulls", NULLS, zigzag(10**7) + b"\x00", O.TOO_MANY_ITEMS, ""),
+    ("2^63 nulls backwards", NULLS, zigzag(-(2**63)) + zigzag(0) + b"\x00", O.TOO_MANY_ITEMS, ""),
+    ("empty records without end", {"type": "array", "items": record()}, zigzag(2**31) + b"\x00", O.TOO_MANY_ITEMS, ""),
+    ("a list 5,000 deep", LIST, (b"\x02\x02" * 5000) + b"\x02\x00", O.TOO_DEEP, "next." * 127 + "next"),
+    ("a list 1,000,000 deep", LIST, (b"\x02\x02" * 1_000_000) + b"\x02\x00", O.TOO_DEEP, "next." * 127 + "next"),
+    ("a uuid that is none", record(("u", UUID)), zigzag(4) + b"nope", O.LOGICAL_TYPE, "u"),
+    ("a uuid in braces", UUID, zigzag(38) + b"{12345678-1234-1234-1234-123456789012}", O.LOGICAL_TYPE, ""),
+    ("a decimal of too many digits", record(("d", DECIMAL)), zigzag(2) + b"\x7f\xff", O.LOGICAL_TYPE, "d"),
+    ("a decimal of no bytes", record(("d", DECIMAL)), zigzag(0), O.LOGICAL_TYPE, "d"),
+    ("25 o'clock", record(("t", {"type": "int", "logicalType": "time-millis"})), zigzag(90_000_000), O.LOGICAL_TYPE, "t"),
+    ("before midnight", {"type": "long", "logicalType": "time-micros"}, zigzag(-1), O.LOGICAL_TYPE, ""),
+    ("a broken rule, then bytes that end early", record(("u", UUID), ("i", "int")), zigzag(1) + b"x", O.TRUNCATED, "i"),
+    ("a broken rule, then trailing bytes", UUID, zigzag(1) + b"x!", O.TRAILING_BYTES, ""),
+]  # fmt: skip
+VALID: list[tuple[str, Any, bytes, Any]] = [
+    ("a block with its size", STRINGS, zigzag(-2) + zigzag(4) + b"\x02a\x02b\x00", ["a", "b"]),
+    ("two blocks", STRINGS, zigzag(1) + b"\x02a" + zigzag(1) + b"\x02b\x00", ["a", "b"]),
+    ("a number in more bytes than it needs", "int", b"\x82\x80\x00", 1),
+    ("a record without fields", record(), b"", {}),
+    ("a timestamp beyond year 9999", {"type": "long", "logicalType": "timestamp-millis"}, zigzag(2**62), 2**62),
+    ("the last of all days", {"type": "int", "logicalType": "date"}, zigzag(2**31 - 1), 2**31 - 1),
+    ("not a number", record(("f", "float")), struct.pack("<f", float("inf")), {"f": float("inf")}),
+]
+
+
+@pytest.mark.parametrize(
+    ("schema", "body", "outcome", "field"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]
+)
+def test_a_hostile_body_is_refused_with_its_code_and_place(
+    schema: Any, body: bytes, outcome: Outcome, field: str
+) -> None:
+    start = time.process_time()
+    with pytest.raises(DecodeError) as caught:
+        decode(schema, body)
+    assert (caught.value.outcome, caught.value.field) == (outcome, field)
+    assert time.process_time() - start < 1
+    assert len(str(caught.value)) < 3000
+
+
+@pytest.mark.parametrize(("schema", "body", "value"), [case[1:] for case in VALID], ids=[case[0] for case in VALID])
+def test_a_valid_body_is_never_refused(schema: Any, body: bytes, value: Any) -> None:
+    assert decode(schema, body) == value
+
+
+def test_empty_items_are_counted_over_the_whole_record() -> None:
+    schema = {"type": "array", "items": NULLS}
+    body = zigzag(10) + (zigzag(200_000) + b"\x00") * 10 + b"\x00"
+    with pytest.raises(DecodeError) as caught:
+        decode(schema, body)
+    assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
+    assert len(decode(schema, body, Limits(max_empty_items=2_000_000))) == 10
+
+
+def test_depth_counts_records_arrays_and_maps() -> None:
+    deepest = (b"\x02\x02" * 127) + b"\x02\x00"
+    value, depth = decode(LIST, deepest), 0
+    while value is not None:
+        value, depth = value["next"], depth + 1
+    assert depth == 128
+
+
+def test_lax_booleans_are_those_of_other_clients() -> None:
+    assert decode("boolean", b"\x02", Limits(strict_booleans=False)) is True
+
+
+def test_the_place_has_positions_beside_the_path() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(NESTED, zigzag(2) + b"\x02a" + b"\x02\xff\x00")
+    assert (caught.value.where, caught.value.field) == ("legs[1].carrier", "legs[].carrier")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_random_bytes_end_in_a_value_or_a_decode_error(data: st.DataObject) -> None:
+    reader = AvroReader(parsed(data.draw(schemas())))
+    body = data.draw(st.binary(max_size=64))
+    assert _outcome(reader, body) is Outcome.CONFORMS or _outcome(reader, body).violating
+
+
+def _outcome(reader: AvroReader, body: bytes) -> Outcome:
+    try:
+        reader.decode(body)
+    except DecodeError as error:
+        return Outcome(error.outcome or 0)
+    return Outcome.CONFORMS

@@ -1,0 +1,132 @@
+"""Nothing is rounded, cut off or converted to make a value fit (defect 4 of the reference's client, and others)."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.errors import EncodeError
+
+from support.avro_plans import decode, encode, record
+
+FIXED_DECIMAL = {"type": "fixed", "name": "D", "size": 2, "logicalType": "decimal", "precision": 4, "scale": 2}
+MISFITS: list[tuple[Any, Any, Outcome]] = [
+    ("int", 2**31, Outcome.INT_OUT_OF_RANGE),
+    ("int", -(2**31) - 1, Outcome.INT_OUT_OF_RANGE),
+    ("long", 2**63, Outcome.INT_OUT_OF_RANGE),
+    ("int", 1.7, Outcome.SCHEMA_VIOLATION),
+    ("int", 1.0, Outcome.SCHEMA_VIOLATION),
+    ("int", True, Outcome.SCHEMA_VIOLATION),
+    ("long", "1", Outcome.SCHEMA_VIOLATION),
+    ("boolean", 1, Outcome.SCHEMA_VIOLATION),
+    ("null", 0, Outcome.SCHEMA_VIOLATION),
+    ("float", 1e300, Outcome.SCHEMA_VIOLATION),
+    ("double", 10**400, Outcome.SCHEMA_VIOLATION),
+    ("double", "1.0", Outcome.SCHEMA_VIOLATION),
+    ("double", True, Outcome.SCHEMA_VIOLATION),
+    ("string", b"bytes", Outcome.SCHEMA_VIOLATION),
+    ("string", "\ud800", Outcome.BAD_UTF8),
+    ("bytes", "text", Outcome.SCHEMA_VIOLATION),
+    ({"type": "fixed", "name": "F", "size": 2}, b"abc", Outcome.SCHEMA_VIOLATION),
+    ({"type": "enum", "name": "E", "symbols": ["A"]}, "B", Outcome.SCHEMA_VIOLATION),
+    ({"type": "array", "items": "int"}, "12", Outcome.SCHEMA_VIOLATION),
+    ({"type": "map", "values": "int"}, {1: 1}, Outcome.SCHEMA_VIOLATION),
+    (["null", "int"], "x", Outcome.SCHEMA_VIOLATION),
+    (["int", "string"], 1.5, Outcome.SCHEMA_VIOLATION),
+    (record(("a", "int")), {}, Outcome.SCHEMA_VIOLATION),
+    (record(("a", "int")), [], Outcome.SCHEMA_VIOLATION),
+    ({"type": "string", "logicalType": "uuid"}, "not one", Outcome.LOGICAL_TYPE),
+    (FIXED_DECIMAL, Decimal("1.234"), Outcome.LOGICAL_TYPE),
+    (FIXED_DECIMAL, Decimal("123.45"), Outcome.LOGICAL_TYPE),
+    (FIXED_DECIMAL, Decimal("NaN"), Outcome.LOGICAL_TYPE),
+    (FIXED_DECIMAL, Decimal("1e999999"), Outcome.LOGICAL_TYPE),
+    ({"type": "int", "logicalType": "date"}, "no date", Outcome.LOGICAL_TYPE),
+    ({"type": "int", "logicalType": "time-millis"}, 86_400_000, Outcome.LOGICAL_TYPE),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "outcome"), MISFITS)
+def test_a_value_that_does_not_fit_is_refused(schema: Any, value: Any, outcome: Outcome) -> None:
+    with pytest.raises(EncodeError) as caught:
+        encode(schema, value)
+    assert caught.value.outcome is outcome
+
+
+def test_the_field_is_named() -> None:
+    schema = record(
+        ("legs", {"type": "array", "items": record(("n", "int"), name="Leg")}), ("m", {"type": "map", "values": "int"})
+    )
+    with pytest.raises(EncodeError, match=r"legs\[1\]\.n: an integer of 32 bits is expected, not 1\.7") as caught:
+        encode(schema, {"legs": [{"n": 1}, {"n": 1.7}], "m": {}})
+    assert caught.value.field == "legs[].n"
+    with pytest.raises(EncodeError) as caught:
+        encode(schema, {"legs": [], "m": {"k": None}})
+    assert (caught.value.field, caught.value.where) == ("m{}", "m{'k'}")
+
+
+def test_missing_fields_take_their_default_or_null() -> None:
+    schema = record(
+        ("a", "int", 7),
+        ("b", ["null", "string"]),
+        ("c", {"type": "array", "items": "int"}, [1]),
+        ("d", ["null", "int"], None),
+    )
+    assert decode(schema, encode(schema, {})) == {"a": 7, "b": None, "c": [1], "d": None}
+
+
+def test_further_members_are_left_out() -> None:
+    schema = record(("a", "int"))
+    assert decode(schema, encode(schema, {"a": 1, "b": 2})) == {"a": 1}
+
+
+CARD = record(("n", "int"), ("x", ["null", "int"], None), name="shop.Card")
+CASH = record(("n", "int"), ("y", ["null", "int"], None), name="shop.Cash")
+
+
+def test_a_union_takes_the_branch_that_is_named() -> None:
+    schema = ["null", CARD, CASH]
+    assert encode(schema, ("shop.Cash", {"n": 1}))[:1] == b"\x04"
+    assert encode(schema, {"-type": "shop.Cash", "n": 1})[:1] == b"\x04"
+    assert encode(["string", "int"], ("int", 3)) == b"\x02\x06"
+
+
+def test_a_union_takes_the_record_with_most_of_its_fields() -> None:
+    schema = ["null", CARD, CASH]
+    assert encode(schema, {"n": 1})[:1] == b"\x02"
+    assert encode(schema, {"n": 1, "y": 2})[:1] == b"\x04"
+    assert encode(schema, {"n": 1, "x": "no int", "y": 2})[:1] == b"\x04"
+
+
+def test_a_union_prefers_doubles_and_points_in_time() -> None:
+    assert encode(["float", "double"], 0.1)[:1] == b"\x02"
+    day, moment = {"type": "int", "logicalType": "date"}, {"type": "long", "logicalType": "timestamp-millis"}
+    assert encode([day, moment], datetime(2013, 7, 1, 12, tzinfo=UTC))[:1] == b"\x02"
+    assert encode([day, moment], date(2013, 7, 1))[:1] == b"\x00"
+
+
+def test_records_that_cannot_be_told_apart_end_in_a_sentence_not_in_a_hang() -> None:
+    branches = [record(("next", ["null", "A", "B"], None), (name.lower(), "int", 0), name=name) for name in ("A", "B")]
+    value: Any = {"next": None, "a": "bad", "b": "bad"}
+    for _ in range(60):
+        value = {"next": value}
+    with pytest.raises(EncodeError):
+        encode(["null", *branches], value)
+
+
+def test_a_value_inside_itself_is_too_deep() -> None:
+    schema = record(("next", ["null", "R"]))
+    value: dict[str, Any] = {}
+    value["next"] = value
+    with pytest.raises(EncodeError) as caught:
+        encode(schema, value)
+    assert caught.value.outcome is Outcome.TOO_DEEP
+
+
+def test_datetimes_keep_their_instant_in_any_zone() -> None:
+    schema = {"type": "long", "logicalType": "timestamp-micros"}
+    moment = datetime.fromisoformat("2013-07-01T05:15:00.000123-04:00")
+    assert decode(schema, encode(schema, moment)) == moment
