@@ -75,7 +75,7 @@ def downgrade(database_url: str, revision: str) -> str | None:
 
 def current(database_url: str) -> tuple[str | None, str]:
     """Return the revision that a database has, and the newest one."""
-    with _connection(parse_url(database_url)) as connection:
+    with _connection(parse_url(database_url), reading=True) as connection:
         return _revision(connection), _head()
 
 
@@ -89,10 +89,10 @@ def _migrating(database_url: str) -> Iterator[Connection]:
 
 
 @contextmanager
-def _connection(url: URL) -> Iterator[Connection]:
+def _connection(url: URL, *, reading: bool = False) -> Iterator[Connection]:
     engines = open_engines(url, readers=1, statement_timeout_ms=_LONG_MS)
     try:
-        with _explained(url), engines.writer.begin() as connection:
+        with _explained(url), (engines.readers if reading else engines.writer).begin() as connection:
             yield connection
     finally:
         engines.dispose()

@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    import httpx2
+
     from contractlog.clients import Registry
+    from contractlog.registry.settings import Settings
     from contractlog.registry.storage.protocol import Store
 
 
@@ -97,3 +100,27 @@ def stop(process: subprocess.Popen[str]) -> int:
         process.kill()
     assert not said, said
     return process.returncode
+
+
+@pytest.fixture
+def http() -> Iterator[httpx2.Client]:
+    """Plain HTTP with the real app, in process, on a database in memory."""
+    from contractlog.registry.settings import Settings
+
+    with in_process(Settings(database_url="sqlite://")) as client:
+        yield client
+
+
+@contextmanager
+def in_process(settings: Settings) -> Iterator[httpx2.Client]:
+    """Make an app, and a plain client that calls it."""
+    import httpx2
+
+    from contractlog.clients.inprocess import BlockingASGI
+    from contractlog.registry.app import create_app
+
+    app = create_app(settings)
+    with httpx2.Client(transport=BlockingASGI(app), base_url="http://registry") as client:
+        client.app = app  # type: ignore[attr-defined]
+        yield client
+    app.state.close()

@@ -1,0 +1,118 @@
+"""``contractlog serve`` as an operator meets it: a process that starts, is stopped, is killed, has neighbours."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from contractlog.registry.database import upgrade
+
+from support.registry import served, start, stop
+
+CLI = [sys.executable, "-m", "contractlog.clients.cli.main"]
+
+
+def record(number: int) -> dict[str, str]:
+    fields = [{"name": f"f{number}", "type": "string", "default": ""}]
+    return {"schema": json.dumps({"type": "record", "name": "R", "fields": fields})}
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'registry.db'}"
+
+
+def test_a_stopped_server_ends_cleanly_and_leaves_nothing_locked(sqlite_url: str) -> None:
+    process, url = start(sqlite_url)
+    assert httpx2.post(f"{url}/subjects/s/versions", json=record(1)).json()["id"] == 1
+    assert stop(process) == 0
+    process, url = start(sqlite_url)
+    assert httpx2.get(f"{url}/subjects/s/versions").json() == [1]
+    assert stop(process) == 0
+
+
+def test_what_was_answered_survives_being_killed(sqlite_url: str) -> None:
+    process, url = start(sqlite_url)
+    with httpx2.Client(base_url=url) as client, ThreadPoolExecutor(4) as pool:
+        accepted = list(pool.map(lambda n: client.post("/subjects/s/versions", json=record(n)).json()["id"], range(20)))
+    process.kill()
+    process.communicate()
+    with served(sqlite_url) as url:
+        for schema_id in accepted:
+            assert httpx2.get(f"{url}/schemas/ids/{schema_id}").status_code == 200
+        assert httpx2.post(f"{url}/subjects/t/versions", json=record(99)).json()["id"] == max(accepted) + 1
+
+
+def test_a_second_process_on_a_sqlite_file_is_refused_with_the_way_out(sqlite_url: str) -> None:
+    with served(sqlite_url):
+        for verb in (["serve", "--port", "0"], ["db", "upgrade"]):
+            second = subprocess.run(
+                [*CLI, *verb, "--database-url", sqlite_url], check=False, capture_output=True, text=True
+            )
+            assert second.returncode == 2
+            assert "another process uses the database" in second.stderr
+            assert "PostgreSQL" in second.stderr
+
+
+def test_a_port_that_is_taken_is_said_in_a_line(sqlite_url: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        verb = ["serve", "--port", port, "--database-url", sqlite_url]
+        second = subprocess.run([*CLI, *verb], check=False, capture_output=True, text=True)
+    assert second.returncode == 2
+    assert len(second.stderr.splitlines()) == 1
+    assert port in second.stderr
+
+
+def test_a_schema_of_5_mb_gets_an_answer_and_not_a_broken_connection(sqlite_url: str) -> None:
+    with served(sqlite_url) as url:
+        answer = httpx2.post(f"{url}/subjects/s/versions", json={"schema": json.dumps("x" * 5_000_000)})
+        assert (answer.status_code, answer.json()["error_code"]) == (413, 413)
+        with socket.create_connection((url.split("/")[2].split(":")[0], int(url.rsplit(":", 1)[1]))) as raw:
+            raw.sendall(b"GET /subjects/a%2Fb%3Ac/versions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert b"Subject 'a/b:c' not found." in raw.makefile("rb").read()
+
+
+def test_db_shows_upgrades_and_downgrades(sqlite_url: str) -> None:
+    def db(*verb: str) -> str:
+        done = subprocess.run(
+            [*CLI, "db", *verb, "--database-url", sqlite_url], check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    assert db("current") == "none"
+    assert db("upgrade") == db("current") == "0001"
+    assert db("downgrade", "base") == "base"
+
+
+@pytest.mark.integration
+def test_two_nodes_on_one_postgresql_answer_as_one(postgres_url: str) -> None:
+    refused = subprocess.run(
+        [*CLI, "serve", "--port", "0", "--database-url", postgres_url], check=False, capture_output=True, text=True
+    )
+    assert refused.returncode == 2
+    assert "contractlog db upgrade" in refused.stderr
+    upgrade(postgres_url)
+    with served(postgres_url) as one, served(postgres_url) as two, httpx2.Client() as client:
+
+        def register(number: int) -> tuple[int, int]:
+            first, second = (one, two) if number % 2 else (two, one)
+            same = client.post(f"{first}/subjects/same/versions", json=record(0)).json()["id"]
+            own = client.post(f"{first}/subjects/many/versions", json=record(number)).json()["id"]
+            assert client.get(f"{second}/schemas/ids/{own}").status_code == 200  # at once, on the other node
+            return same, own
+
+        with ThreadPoolExecutor(16) as pool:
+            found = list(pool.map(register, range(1, 33)))
+        assert len({same for same, _ in found}) == 1
+        assert {one_id for pair in found for one_id in pair} == set(range(1, 34))
+        assert client.get(f"{one}/subjects/many/versions").json() == list(range(1, 33))
+        assert client.put(f"{one}/config/many", json={"compatibility": "NONE"}).status_code == 200
+        assert client.get(f"{two}/config/many").json() == {"compatibilityLevel": "NONE"}

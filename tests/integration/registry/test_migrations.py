@@ -1,0 +1,76 @@
+"""Migrations make the tables that the code expects, and take them away again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect, select
+
+from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.registry.database import current, downgrade, open_store, upgrade
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.engines import open_engines, parse_url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgresql":
+        url: str = request.getfixturevalue("postgres_url")
+        return url
+    return f"sqlite:///{tmp_path / 'registry.db'}"
+
+
+def test_migrations_make_exactly_the_tables_of_the_code(database: str) -> None:
+    upgrade(database)
+    engines = open_engines(parse_url(database))
+    with engines.writer.begin() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, tables.metadata) == []
+        assert [tuple(row) for row in connection.execute(select(tables.contexts))] == [(".", 1)]
+    engines.dispose()
+
+
+def test_migrations_go_up_and_down_and_up_again(database: str) -> None:
+    assert current(database)[0] is None
+    assert upgrade(database) == upgrade(database) == current(database)[1]
+    assert downgrade(database, "base") is None
+    engines = open_engines(parse_url(database))
+    with engines.writer.begin() as connection:
+        assert inspect(connection).get_table_names() == ["alembic_version"]
+    engines.dispose()
+    assert upgrade(database) == current(database)[0]
+
+
+def test_a_downgrade_to_nowhere_is_a_usage_error(database: str) -> None:
+    upgrade(database)
+    with pytest.raises(UsageError):
+        downgrade(database, "nowhere")
+
+
+def test_serving_a_postgresql_that_is_behind_says_what_to_run(postgres_url: str) -> None:
+    with pytest.raises(UsageError, match="contractlog db upgrade"):
+        open_store(Settings(database_url=postgres_url))
+    upgrade(postgres_url.replace("postgresql://", "postgresql+psycopg://"))
+    open_store(Settings(database_url=postgres_url)).close()
+
+
+def test_a_database_that_is_not_there_is_unreachable_and_its_password_stays_secret() -> None:
+    with pytest.raises(Unreachable) as caught:
+        open_store(Settings(database_url="postgresql://me:secret@127.0.0.1:1/x"))
+    assert "secret" not in str(caught.value)
+    assert "127.0.0.1:1" in str(caught.value)
+    with pytest.raises((UsageError, Unreachable)):
+        open_store(Settings(database_url="sqlite:////nowhere/at/all.db"))
+
+
+@pytest.mark.parametrize("url", ["", "nonsense", "mysql://x/y", "sqlite+aiosqlite:///x"])
+def test_what_is_no_database_is_a_usage_error(url: str) -> None:
+    if url.startswith("sqlite+"):
+        assert parse_url(url).drivername == "sqlite"
+    else:
+        with pytest.raises(UsageError):
+            parse_url(url)

@@ -1,0 +1,97 @@
+"""What audits found is kept by range, and only if it adds up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+
+PATH = "/contractlog/v1/conformance/flights"
+
+
+def entry(to_offset: int = 10, violating: int = 1, **members: Any) -> dict[str, Any]:
+    counts = {
+        "records": 8,
+        "conforming": 7 - violating,
+        "violating": violating,
+        "tombstones": 1,
+        "absent": to_offset - 8,
+    }
+    partition = {"partition": 0, "from_offset": 0, "to_offset": to_offset, **counts}
+    nothing = {name: [] for name in ("schemas", "violations", "series", "fields", "notes")}
+    return {"topic": "flights", "part": "value", "verdict": "degraded", "conformance": 0.9, **counts,
+            "partitions": [partition], **nothing, **members}  # fmt: skip
+
+
+def test_an_entry_comes_back_with_when_it_was_recorded(http: httpx2.Client) -> None:
+    answer = http.post(PATH, json=entry())
+    assert answer.status_code == 200
+    assert answer.json() == entry() | {"recorded_at": answer.json()["recorded_at"]}
+    assert http.get(PATH).json() == [answer.json()]
+    assert http.get(f"{PATH}?part=value").json() == [answer.json()]
+    assert http.get(f"{PATH}?part=key").json()["error_code"] == 40480
+
+
+def test_the_same_ranges_again_replace_what_was_kept_for_them(http: httpx2.Client) -> None:
+    first = http.post(PATH, json=entry()).json()
+    assert http.post(PATH, json=entry()).json() == first
+    http.post(PATH, json=entry(to_offset=20))
+    corrected = http.post(PATH, json=entry(violating=2)).json()
+    assert corrected["violating"] == 2
+    assert [one["partitions"][0]["to_offset"] for one in http.get(PATH).json()] == [20]
+
+
+def test_each_part_has_its_newest_entry(http: httpx2.Client) -> None:
+    for part in ("value", "key"):
+        http.post(PATH, json=entry(part=part))
+    assert [one["part"] for one in http.get(PATH).json()] == ["key", "value"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"topic": "other"},
+        {"part": "header"},
+        {"verdict": "fine"},
+        {"conforming": 5},
+        {"records": 9},
+        {"records": -1},
+        {"records": "8"},
+        {"absent": 2**70},
+        {"partitions": []},
+        {"partitions": [{}]},
+        {"partitions": entry()["partitions"] * 2},
+        {"partitions": [entry()["partitions"][0] | {"to_offset": 11}]},
+        {"partitions": [entry()["partitions"][0] | {"from_offset": 20}]},
+        {"partitions": [entry()["partitions"][0] | {"partition": -1}]},
+        {"schemas": None},
+        {"notes": [1]},
+    ],
+)
+def test_an_entry_that_does_not_add_up_is_refused(http: httpx2.Client, wrong: dict[str, Any]) -> None:
+    answer = http.post(PATH, json=entry(**wrong))
+    assert (answer.status_code, answer.json()["error_code"]) == (422, 42280)
+    assert http.get(PATH).status_code == 404
+
+
+@pytest.mark.parametrize("member", ["topic", "part", "verdict", "records", "partitions", "schemas", "notes"])
+def test_an_entry_that_lacks_a_member_is_refused(http: httpx2.Client, member: str) -> None:
+    body = entry()
+    del body[member]
+    answer = http.post(PATH, json=body)
+    assert answer.json()["error_code"] == 42280
+    assert member in answer.json()["message"]
+
+
+def test_a_part_that_was_not_audited_counts_nothing_as_violating(http: httpx2.Client) -> None:
+    counts = {"records": 10, "conforming": 0, "violating": 0, "tombstones": 0, "absent": 0}
+    partition = {"partition": 0, "from_offset": 0, "to_offset": 10, **counts}
+    unknown = entry(verdict="unknown", conformance=None, **counts, partitions=[partition])
+    assert http.post(PATH, json=unknown).status_code == 200
+
+
+@pytest.mark.parametrize("topic", ["a%2Fb", "a%00b", "x" * 250, "%C3%A9"])
+def test_only_names_of_topics_are_topics(http: httpx2.Client, topic: str) -> None:
+    assert http.post(f"/contractlog/v1/conformance/{topic}", json=entry(topic=topic)).json()["error_code"] == 42280
+    assert http.get(f"/contractlog/v1/conformance/{topic}").json()["error_code"] == 40480
