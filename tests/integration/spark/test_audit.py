@@ -1,0 +1,246 @@
+"""``contractlog audit`` on a real broker, a real registry and a real Spark: every offset is accounted for."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+
+from contractlog.clients import Registry
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.schema import SchemaDraft
+from contractlog.contracts.observed.report import Report, TopicPart
+from contractlog.spark_validation.sources import archive, kafka
+from contractlog.spark_validation.states import read_state
+
+from support.archives import ORDER, Record, framed, order, write_topic
+from support.kafka import Kafka
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+EARLY = 1_357_000_000_000
+
+
+class Topic:
+    """A compacted topic in three partitions with transactions, aborted records, deletions and damage."""
+
+    def __init__(self, broker: Kafka, registry: Registry) -> None:
+        self.broker = broker
+        compacted = {
+            "cleanup.policy": "compact",
+            "segment.ms": "1000",
+            "min.cleanable.dirty.ratio": "0.01",
+            "max.compaction.lag.ms": "1500",
+            "retention.ms": "-1",
+        }
+        self.name = broker.create_topic(partitions=3, config=compacted)
+        self.id = int(registry.register(f"{self.name}-value", SchemaDraft(ORDER)).schema_id)
+        self.key_id = int(registry.register(f"{self.name}-key", SchemaDraft('"string"')).schema_id)
+        self._transactions()
+        for _ in range(3):
+            self._plain(range(40))
+            time.sleep(1.2)
+        self._damage()
+        for _ in range(2):  # the active segment is never compacted
+            self._plain([99])
+            time.sleep(1.2)
+
+    def key(self, number: int) -> bytes:
+        text = b"%03d" % number
+        return framed(self.key_id, b"\x06" + text)
+
+    def _plain(self, numbers: Any) -> None:
+        self.broker.produce(
+            self.name,
+            [
+                {"key": self.key(at), "value": order(self.id, at), "partition": at % 3, "timestamp": EARLY + at}
+                for at in numbers
+            ],
+        )
+
+    def _damage(self) -> None:
+        bodies = [b"plain", order(9_999), order(self.key_id), order(self.id)[:-1], order(self.id) + b"!", None, None]
+        self.broker.produce(
+            self.name,
+            [
+                {"key": self.key(500 + at), "value": body, "partition": at % 3, "timestamp": EARLY}
+                for at, body in enumerate(bodies)
+            ],
+        )
+
+    def _transactions(self) -> None:
+        producer = Producer({"bootstrap.servers": self.broker.bootstrap_servers, "transactional.id": self.name})
+        producer.init_transactions(30)
+        for end in ("commit", "abort", "commit", "abort"):
+            producer.begin_transaction()
+            for at in range(30):
+                value = order(self.id, at) if end == "commit" else b"never seen"
+                producer.produce(self.name, key=self.key(200 + at), value=value, partition=at % 3)
+            producer.flush(30)
+            (producer.commit_transaction if end == "commit" else producer.abort_transaction)(30)
+
+
+@pytest.fixture(scope="module")
+def registry(registry_url: str) -> Iterator[Registry]:
+    with Registry(registry_url) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def topic(kafka: Kafka, registry: Registry) -> Topic:
+    return Topic(kafka, registry)
+
+
+def audit(*arguments: object) -> int:
+    """Run the verb in this process, on the session of the tests."""
+    return main(["audit", *map(str, arguments)])
+
+
+def report_in(folder: Path) -> Report:
+    """Read a report."""
+    report: Report = json.loads((folder / "report.json").read_text())
+    return report
+
+
+def value_of(report: Report) -> TopicPart:
+    """Return the only entry about values."""
+    (entry,) = [one for one in report["topics"] if one["part"] == "value"]
+    return entry
+
+
+def assert_accounted(report: Report) -> None:
+    """Every offset of every partition is conforming, violating, a tombstone or absent."""
+    for entry in report["topics"]:
+        for one in entry["partitions"]:
+            told = one["conforming"] + one["violating"] + one["tombstones"] + one["absent"]
+            assert told == one["to_offset"] - one["from_offset"]
+
+
+def test_an_audit_accounts_for_every_offset(
+    registry_url: str, registry: Registry, topic: Topic, spark: SparkSession, tmp_path: Path
+) -> None:
+    place = ("--registry", registry_url, "--bootstrap-servers", topic.broker.bootstrap_servers)
+    assert audit(topic.name, *place, "--out", tmp_path / "audit", "--publish") == 1
+    report = report_in(tmp_path / "audit")
+    assert_accounted(report)
+    entry = value_of(report)
+    assert len(entry["partitions"]) == 3
+    codes = {line["code"]: line["records"] for line in entry["violations"]}
+    assert codes == {
+        "NOT_FRAMED": 1,
+        "UNKNOWN_SCHEMA_ID": 1,
+        "WRONG_SUBJECT": 1,
+        "TRUNCATED": 1,
+        "TRAILING_BYTES": 1,
+    }
+    assert entry["verdict"] == "broken"
+    assert entry["tombstones"] == 2
+    assert entry["absent"] >= 60 + 4 * 3  # what was aborted, and the markers of four transactions in three partitions
+    assert entry["records"] + entry["absent"] == sum(
+        one["to_offset"] - one["from_offset"] for one in entry["partitions"]
+    )
+    (key,) = [one for one in report["topics"] if one["part"] == "key"]
+    assert (key["verdict"], key["violating"], key["records"]) == ("keeps", 0, entry["records"])
+    assert pq.read_table(tmp_path / "audit" / "violations.parquet").num_rows == 5
+    assert "<html" in (tmp_path / "audit" / "report.html").read_text()
+    assert sum(one.records for one in read_state(tmp_path / "audit" / "state").coverage) == entry["records"]
+    published = registry.conformance(topic.name, part="value")
+    assert published[0]["violating"] == 5
+
+
+def test_an_archive_of_a_topic_gives_the_same_audit(
+    kafka: Kafka, registry_url: str, topic: Topic, spark: SparkSession, tmp_path: Path
+) -> None:
+    for one in kafka_ranges(kafka, topic):
+        archive.write_range(tmp_path / "archive", one, kafka_batches(kafka, one))
+    place = ("--registry", registry_url)
+    live = ("--bootstrap-servers", kafka.bootstrap_servers)
+    assert audit(topic.name, *place, *live, "--out", tmp_path / "live") == 1
+    assert audit(*place, "--archive", tmp_path / "archive", "--out", tmp_path / "archived") == 1
+    first, second = report_in(tmp_path / "live"), report_in(tmp_path / "archived")
+    assert first["topics"] == second["topics"]
+    left, right = read_state(tmp_path / "live" / "state"), read_state(tmp_path / "archived" / "state")
+    assert (left.cells, left.violations, left.samples) == (right.cells, right.violations, right.samples)
+
+
+def kafka_ranges(broker: Kafka, topic: Topic) -> list[kafka.OffsetRange]:
+    return kafka.plan_ranges(broker.bootstrap_servers, [topic.name], span=37)
+
+
+def kafka_batches(broker: Kafka, one: kafka.OffsetRange) -> Any:
+    return kafka.read_range(broker.bootstrap_servers, one)
+
+
+def test_topics_of_nothing_of_nulls_and_of_no_frames_are_told_not_fatal(
+    kafka: Kafka, registry_url: str, registry: Registry, spark: SparkSession, tmp_path: Path
+) -> None:
+    empty, nulls, plain = kafka.create_topic(), kafka.create_topic(), kafka.create_topic()
+    registry.register(f"{nulls}-value", SchemaDraft(ORDER))
+    registry.register(f"{plain}-value", SchemaDraft(ORDER))
+    kafka.produce(nulls, [{"key": b"k", "value": None}] * 5)
+    kafka.produce(plain, [{"key": None, "value": b"no frame at all"}] * 5)
+    place = ("--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers)
+    assert audit(empty, nulls, *place, "--out", tmp_path / "fine") == 0
+    assert audit(empty, nulls, plain, *place, "--out", tmp_path / "audit") == 1
+    assert audit(empty, nulls, plain, *place, "--out", tmp_path / "audit", "--fail-under", "0%") == 0
+    report = report_in(tmp_path / "audit")
+    assert_accounted(report)
+    values = {one["topic"]: one for one in report["topics"] if one["part"] == "value"}
+    assert (values[empty]["verdict"], values[empty]["records"]) == ("unknown", 0)
+    assert (values[nulls]["verdict"], values[nulls]["tombstones"]) == ("unknown", 5)
+    assert (values[plain]["verdict"], values[plain]["violating"]) == ("broken", 5)
+
+
+def test_what_is_not_there_is_named_and_leaves_nothing(
+    kafka: Kafka, registry_url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ("--out", tmp_path / "audit")
+    there = ("--registry", registry_url, "--bootstrap-servers", kafka.bootstrap_servers)
+    assert audit("no-such-topic", *there, *out) == 2
+    assert "`no-such-topic` does not exist" in capsys.readouterr().err
+    assert audit(*there[:2], "--bootstrap-servers", "127.0.0.1:1", *out) == 3
+    assert audit("--registry", "http://127.0.0.1:1", *there[2:], *out) == 3
+    assert audit(*there[:2], "--archive", tmp_path / "none", *out) == 2
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep me")
+    assert audit(*there, "--out", tmp_path / "mine") == 2
+    assert [file.name for file in tmp_path.rglob("*")] == ["mine", "notes.txt"]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_audit_leaves_nothing_half_written(
+    registry_url: str, registry: Registry, tmp_path: Path, sent: signal.Signals
+) -> None:
+    registry.register("slow-value", SchemaDraft(ORDER))
+    for partition in range(6):
+        records = [Record(at, value=b"violating", partition=partition) for at in range(60_000)]
+        write_topic(tmp_path / "archive", "slow", records)
+    out = tmp_path / "out" / "audit"
+    out.mkdir(parents=True)
+    (out / "report.json").write_text("{}")  # of an earlier audit
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", "--master", "local[1]"]
+    place = ["--registry", registry_url, "--archive", str(tmp_path / "archive"), "--out", str(out)]
+    with subprocess.Popen(
+        [*command, *place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not any(out.parent.glob(".audit.unfinished-*/violations.parquet/*.parquet")):
+            assert time.monotonic() < deadline
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.02)
+        process.send_signal(sent)
+        printed, said = process.communicate(timeout=60)
+    assert (process.returncode, printed) == (130, "")
+    assert said.splitlines()[-1] == "contractlog: interrupted"
+    assert [path.relative_to(out.parent).as_posix() for path in out.parent.rglob("*")] == ["audit", "audit/report.json"]
