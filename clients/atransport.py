@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.conversation import Answer, Attempt, Failure, converse
-from contractlog.clients.transport import HttpSide, answer_of
+from contractlog.clients.transport import MAX_ANSWER, HttpSide, answer_of
 
 __all__ = ["AsyncTransport"]
 
@@ -41,6 +41,12 @@ class AsyncTransport(HttpSide):
 
     async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
         try:
-            return answer_of(await self._client.request(**self.request_of(call, attempt)))
+            async with self._client.stream(**self.request_of(call, attempt)) as response:
+                body = bytearray()
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > MAX_ANSWER:
+                        break
+                return answer_of(response, body)
         except self.httpx2.RequestError as error:
             return self.failure_of(error)

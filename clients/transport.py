@@ -19,12 +19,13 @@ from contractlog.compatibility.errors import UsageError
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["ASGIApp", "HttpSide", "Transport", "answer_of"]
+__all__ = ["MAX_ANSWER", "ASGIApp", "HttpSide", "Transport", "answer_of"]
 
 T = TypeVar("T")
 Message = MutableMapping[str, Any]
 ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 
+MAX_ANSWER: Final = 256 * 1024 * 1024  #: bytes of an answer that are read; a list of a million subjects is 20 MB
 IN_PROCESS: Final = "http://contractlog.in-process"
 _ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
@@ -105,11 +106,17 @@ class Transport(HttpSide):
 
     def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
         try:
-            return answer_of(self._client.request(**self.request_of(call, attempt)))
+            with self._client.stream(**self.request_of(call, attempt)) as response:
+                body = bytearray()
+                for chunk in response.iter_bytes():
+                    body += chunk
+                    if len(body) > MAX_ANSWER:
+                        break
+                return answer_of(response, body)
         except self.httpx2.RequestError as error:
             return self.failure_of(error)
 
 
-def answer_of(response: httpx2.Response) -> Answer:
-    """Keep of a response what conversations are about."""
-    return Answer(response.status_code, response.content, {k.lower(): v for k, v in response.headers.items()})
+def answer_of(response: httpx2.Response, body: bytearray) -> Answer:
+    """Keep of a response what conversations are about; a body over the limit was cut, and so is no JSON."""
+    return Answer(response.status_code, bytes(body), {k.lower(): v for k, v in response.headers.items()})

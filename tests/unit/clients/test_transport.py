@@ -8,12 +8,12 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
 
-from contractlog.clients import AsyncRegistry, Registry, Retries
+from contractlog.clients import AsyncRegistry, Registry, Retries, transport
 from contractlog.compatibility.errors import Unreachable, UnreadableAnswer, UsageError
 from contractlog.compatibility.schema import SchemaDraft
 
@@ -33,7 +33,8 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
                 with connection:
                     connection.settimeout(5)
                     requests.append(_request(connection))
-                    connection.sendall(answer)
+                    with suppress(OSError):  # who asked may have had enough
+                        connection.sendall(answer)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -157,6 +158,14 @@ def test_what_speaks_another_api_is_unreadable() -> None:
         with pytest.raises(UnreadableAnswer) as caught:
             registry.subjects()
         assert caught.value.start == "<html>hello"
+
+
+def test_an_answer_without_end_is_cut_and_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "MAX_ANSWER", 1_000)
+    with answering(http(b"[" + b"1," * 100_000 + b"1]")) as (url, _), Registry(url) as registry:
+        with pytest.raises(UnreadableAnswer) as caught:
+            registry.versions("s")
+        assert caught.value.start.startswith("[1,1,")
 
 
 def test_an_id_is_asked_once() -> None:

@@ -1,0 +1,146 @@
+"""What a gate says of files, judged against the real service in this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.clients.cli.examine import MOST_FINDINGS, Examined, SubjectGate, understand
+from contractlog.clients.cli.files import SchemaFile
+from contractlog.clients.cli.output import Tone, toned
+from contractlog.clients.cli.render import details, verdict_line
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+
+SUBJECT = "orders-value"
+NOTE = {"name": "note", "type": ["null", "string"], "default": None}
+TOTAL = {"name": "total", "type": "double"}
+
+
+def file(*fields: dict[str, Any], path: str = "orders-value.avsc") -> SchemaFile:
+    first = {"name": "id", "type": "long"}
+    text = json.dumps({"type": "record", "name": "Order", "fields": [first, *fields]}, indent=1)
+    return SchemaFile(Path(path), SUBJECT, SchemaDraft(text))
+
+
+def examined(gate: SubjectGate, what: SchemaFile) -> Examined:
+    return gate.examine(what, understand(what, gate.registry))
+
+
+def test_a_refusal_of_the_registry_alone_decides_and_is_told(registry: Registry) -> None:
+    registry.register(SUBJECT, file().draft)
+    registry.set_level(Level.NONE, SUBJECT)
+    gate = SubjectGate(registry, SUBJECT)
+    assert gate.level is Level.NONE
+    registry.set_level(Level.BACKWARD, SUBJECT)  # somebody else, in between
+    result = examined(gate, file(TOTAL))
+    assert (result.outcome, result.findings) == ("incompatible", ())
+    lines = "\n".join(details(result))
+    assert "the registry says: " in lines
+    assert "READER_FIELD_MISSING_DEFAULT_VALUE" in lines
+    assert "the registry refuses it" in lines
+
+
+def test_a_consent_of_the_registry_alone_decides_and_is_told(registry: Registry) -> None:
+    registry.register(SUBJECT, file().draft)
+    gate = SubjectGate(registry, SUBJECT)
+    assert gate.level is Level.BACKWARD
+    registry.set_level(Level.NONE, SUBJECT)
+    result = examined(gate, file(TOTAL))
+    assert result.outcome == "compatible"
+    assert [line.strip() for line in details(result)] == [
+        "note: the registry takes it, though this command finds reasons against it; the registry decides"
+    ]
+
+
+def test_a_forward_finding_points_into_the_file_as_the_writer(registry: Registry) -> None:
+    registry.register(SUBJECT, file(TOTAL).draft)
+    registry.set_level(Level.FORWARD, SUBJECT)
+    result = examined(SubjectGate(registry, SUBJECT), file())
+    assert result.outcome == "incompatible"
+    (found,) = result.findings
+    assert found.direction is Direction.FORWARD
+    assert "version 1 cannot read what it writes" in "\n".join(details(result))
+
+
+def test_of_many_findings_the_first_are_told_and_the_rest_counted(registry: Registry) -> None:
+    registry.register(SUBJECT, file().draft)
+    many = [{"name": f"f{number}", "type": "int"} for number in range(MOST_FINDINGS + 50)]
+    result = examined(SubjectGate(registry, SUBJECT), file(*many))
+    assert len(result.findings) == MOST_FINDINGS
+    assert result.notes == ("50 more findings are not listed",)
+    assert [found.position.line for found in result.findings] == sorted(
+        found.position.line for found in result.findings
+    )
+
+
+def test_under_a_transitive_level_registry_and_earlier_files_count(registry: Registry) -> None:
+    registry.set_level(Level.BACKWARD_TRANSITIVE, SUBJECT)
+    registry.register(SUBJECT, file().draft)
+    gate = SubjectGate(registry, SUBJECT)
+    first = examined(gate, file(NOTE, path="2/orders-value.avsc"))
+    second = examined(gate, file(NOTE, TOTAL, path="3/orders-value.avsc"))
+    assert (first.outcome, first.compared) == ("compatible", ("version 1",))
+    assert (second.outcome, second.compared) == ("incompatible", ("version 1", "2/orders-value.avsc"))
+    assert "version 1 to 2/orders-value.avsc" in verdict_line(second)
+
+
+def test_a_refused_file_is_no_history_for_the_next(registry: Registry) -> None:
+    registry.register(SUBJECT, file().draft)
+    gate = SubjectGate(registry, SUBJECT)
+    assert examined(gate, file(TOTAL)).outcome == "incompatible"
+    assert examined(gate, file(NOTE)).compared == ("version 1",)
+
+
+def test_a_planned_level_is_judged_without_asking_under_the_old_one(registry: Registry) -> None:
+    registry.register(SUBJECT, file().draft)
+    assert examined(SubjectGate(registry, SUBJECT, planned_level=Level.NONE), file(TOTAL)).outcome == "compatible"
+    assert registry.level(SUBJECT) is Level.BACKWARD
+
+
+def test_history_with_references_is_read(registry: Registry) -> None:
+    registry.register("address", SchemaDraft('{"type":"record","name":"Address","fields":[]}'))
+    to = {"name": "to", "type": "Address"}
+    leaning = SchemaDraft(file(to).draft.text, references=(Reference("Address", "address", 1),))
+    registry.register(SUBJECT, leaning)
+    result = examined(SubjectGate(registry, SUBJECT), file())
+    assert (result.outcome, result.notes) == ("compatible", ())
+
+
+def test_an_unreadable_reference_is_told_as_such(registry: Registry) -> None:
+    registry.register("address", SchemaDraft('{"type":"record","name":"Address","fields":[]}'))
+    what = SchemaFile(
+        Path("x.avsc"), SUBJECT, SchemaDraft('{"type": "Nowhere"}', references=(Reference("Address", "address", 1),))
+    )
+    with pytest.raises(UsageError, match=r"^x\.avsc:1:\d+: .*Nowhere"):
+        understand(what, registry)
+
+
+def test_a_schema_of_another_type_is_refused_with_a_way_out(registry: Registry) -> None:
+    registry.register(SUBJECT, file().draft)
+    what = SchemaFile(Path("x.json"), SUBJECT, SchemaDraft("{}", SchemaType.JSON))
+    result = examined(SubjectGate(registry, SUBJECT), what)
+    assert [found.finding.check for found in result.findings] == ["SCHEMA_TYPE_CHANGED"]
+    assert "mend: " in "\n".join(details(result))
+
+
+def test_words_from_outside_are_shown_harmless(registry: Registry) -> None:
+    registry.register(SUBJECT, file().draft)
+    result = examined(SubjectGate(registry, SUBJECT), file(TOTAL, path="\x1b[2J.avsc"))
+    told = "\n".join([verdict_line(result), *details(result)])
+    assert "\x1b" not in told
+    assert r"\x1b[2J.avsc" in told
+
+
+def test_colour_is_for_terminals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert toned(Tone.BAD, "x") == "\x1b[31m✗ x\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert toned(Tone.BAD, "x") == "✗ x"
