@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow.dataset
+import pytest
+
+import demo
+
+pytestmark = [pytest.mark.e2e, pytest.mark.spark]
+
+DEMO = [sys.executable, demo.__file__]
+
+
+MARK = f"contractlog-demo-{uuid4().hex}"  # every process that the demo starts inherits it
+ENVIRONMENT = {**os.environ, "DEMO_TEST": MARK}
+
+
+def _left_behind() -> list[str]:
+    """Processes that a demo of this test run has started, whatever they have become."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                if MARK.encode() in (process / "environ").read_bytes():
+                    found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            except OSError:
+                continue  # it has ended meanwhile
+    return found
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "played"
+
+
+@pytest.fixture(scope="module")
+def played(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [*DEMO, "--folder", str(folder), "--records", "2000"]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=ENVIRONMENT)
+
+
+def test_everything_planted_is_found_and_nothing_else(played: subprocess.CompletedProcess[str]) -> None:
+    assert played.returncode == 0, played.stdout + played.stderr
+    assert "violations: planted 140, found 140, missed 0, false 0" in played.stdout
+    assert "lineage: planted 11, found 11, missed 0, false 0" in played.stdout
+
+
+def test_the_gate_refuses_with_reason_place_and_mend(played: subprocess.CompletedProcess[str]) -> None:
+    assert "AVRO_FIELD_DEFAULT_MISSING" in played.stdout
+    assert re.search(r"flights\.departed-value\.avsc:\d+:\d+", played.stdout)
+    assert "mend:" in played.stdout
+
+
+def test_the_report_is_kept_and_adds_up(played: subprocess.CompletedProcess[str], folder: Path) -> None:
+    report = json.loads((folder / "audit" / "report.json").read_bytes())
+    assert (folder / "audit" / "report.html").stat().st_size > 10_000
+    assert len(report["topics"]) == 10
+    absent = 0
+    for part in report["topics"]:
+        for one in part["partitions"]:
+            counted = one["conforming"] + one["violating"] + one["tombstones"] + one["absent"]
+            assert counted == one["to_offset"] - one["from_offset"]
+            absent += one["absent"]
+    assert absent == 2 * (25 + 40)  # what compaction took from airports and aircraft, keys and values
+
+
+def test_the_audit_has_never_seen_what_was_planted(played: subprocess.CompletedProcess[str], folder: Path) -> None:
+    """The planted file lies beside the audit; the violations were written by the audit alone."""
+    planted = json.loads((folder / "planted.json").read_bytes())
+    seen = pyarrow.dataset.dataset(folder / "audit" / "violations.parquet").to_table()
+    assert seen.num_rows == len(planted)
+    assert "kind" not in seen.column_names
+
+
+def test_nothing_is_left_running(played: subprocess.CompletedProcess[str]) -> None:
+    assert _left_behind() == []
+
+
+def test_the_last_lines_start_the_registry_again(played: subprocess.CompletedProcess[str], folder: Path) -> None:
+    line = next(line for line in reversed(played.stdout.splitlines()) if " serve --port " in line)
+    command = line.strip().removeprefix("$ ").split()
+    url = f"http://127.0.0.1:{command[command.index('--port') + 1]}/contractlog/v1/conformance/flights.departed"
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as registry:
+        try:
+            entries = json.loads(_asked(url))
+        finally:
+            registry.terminate()
+    assert {entry["part"] for entry in entries} == {"key", "value"}
+
+
+def _asked(url: str) -> bytes:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310  # our own registry
+                body: bytes = answer.read()
+                return body
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
+
+
+@pytest.mark.parametrize("step", ["3 ", "5 "])
+def test_interrupted_it_leaves_nothing_behind_and_can_be_played_again(tmp_path: Path, step: str) -> None:
+    folder = tmp_path / "played"
+    command = [*DEMO, "--folder", str(folder), "--records", "200"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT
+    ) as playing:
+        assert playing.stdout is not None
+        for line in playing.stdout:
+            if line.startswith(step):
+                break
+        time.sleep(1)
+        assert len(_left_behind()) >= 3  # the demo, the registry, the broker
+        playing.send_signal(signal.SIGINT)
+        rest = playing.stdout.read()
+        assert playing.wait(30) == 130, rest
+    assert _left_behind() == []
+    assert not (folder / "audit" / "report.html").exists()
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "precious.txt").write_text("mine")
+    played = subprocess.run([*DEMO, "--folder", str(tmp_path)], capture_output=True, text=True, check=False)
+    assert played.returncode == 2
+    assert "not the demo's" in played.stderr
+    assert [entry.name for entry in tmp_path.iterdir()] == ["precious.txt"]

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import shutil
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+
+import preflight
+import pytest
+from preflight import HOST, free_port, look_ahead
+
+from contractlog.compatibility.errors import UsageError
+
+
+def test_a_machine_that_can_run_these_tests_can_run_the_demo(tmp_path: Path) -> None:
+    assert look_ahead(tmp_path / "not" / "there" / "yet").release >= 17
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_that_is_missing_is_said_at_once_each_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_java() -> None:
+        raise UsageError("Java is needed: install one")
+
+    monkeypatch.setattr(preflight, "find_java", no_java)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=3 * 2**20))
+    with pytest.raises(UsageError) as error:
+        look_ahead(tmp_path)
+    java, disk = str(error.value).splitlines()
+    assert java == "Java is needed: install one"
+    assert disk == f"1 GiB of disk is needed in {tmp_path}, 3 MiB are free: name another --folder"
+
+
+def test_a_port_that_is_taken_is_not_given_again() -> None:
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert free_port(port) != port
+    assert free_port(port) == port
