@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,10 @@ from contractlog.spark_validation.lineage.topics import Field, Integers, Topic
 
 Cells = npt.NDArray[np.uint32]
 
-__all__ = ["Agreement", "Alignment", "align", "compare", "pooled"]
+__all__ = ["AGREEING", "Agreement", "Alignment", "align", "compare", "pooled"]
+
+
+AGREEING: Final = 0.95  #: share of rows in which a copied field equals its source, or more
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,13 @@ class Alignment:
         """How far every row of the source serves one row of the target: 1 when none serves two."""
         return len(np.unique(self.sources)) / len(self.sources) if len(self.sources) else 0.0
 
+    def thinned(self, most: int) -> Alignment:
+        """Return so many of the pairs at most, evenly chosen."""
+        if len(self.targets) <= most:
+            return self
+        chosen = np.arange(most) * len(self.targets) // most
+        return Alignment(self.sources[chosen], self.targets[chosen], self.controls[chosen], self.looked_for)
+
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
@@ -42,7 +53,7 @@ class Agreement:
     control: npt.NDArray[np.float64]  #: the same with other rows of the source in the right ones' place
     equal: Integers  #: number of pairs that agree
     compared: Integers  #: number of pairs in which the target's field has a value, by field of the target
-    values: Integers  #: distinct values among those that agree
+    values: Integers  #: distinct values of those that agree, where that is nearly always; else 0
 
 
 def align(source: Field, target: Field) -> Alignment:
@@ -94,26 +105,34 @@ def compare(source: Topic, target: Topic, alignment: Alignment, *, neighbours: b
     Those are neighbours of the right rows, in time and among the rows with the same value, or else any rows.
     """
     made = target.cells[alignment.targets]
-    share, compared, matches = _shares(source.cells[alignment.sources], made)
-    if neighbours:
-        control, *_ = _shares(source.cells[source.earlier[alignment.sources]], made)
-        paired = alignment.controls >= 0
-        if np.count_nonzero(paired) * 2 >= len(paired):
-            same, *_ = _shares(source.cells[alignment.controls[paired]], made[paired])
-            control = np.maximum(control, same)
-    else:
-        control, *_ = _shares(source.cells[np.roll(alignment.sources, len(made) // 2)], made)
-    values = np.zeros(share.shape, np.int64)
-    for f, g in np.argwhere(share):
-        values[f, g] = len(np.unique(made[matches[:, f, g], g]))
-    return Agreement(share, control, matches.sum(axis=0), compared, values)
-
-
-def _shares(given: Cells, made: Cells) -> tuple[npt.NDArray[np.float64], Integers, npt.NDArray[np.bool_]]:
-    """Return the share of made values that equal the given ones, by field of both; their number; and which do."""
+    given = source.cells[alignment.sources]
     compared = np.count_nonzero(made, axis=0)
-    matches = (given[:, :, None] == made[:, None, :]) & (made != 0)[:, None, :]
-    return matches.sum(axis=0) / np.maximum(compared, 1), compared, matches
+    equal = _equal(given, made)
+    share = equal / np.maximum(compared, 1)
+    values = np.zeros(equal.shape, np.int64)
+    for f, g in np.argwhere(share >= AGREEING):
+        values[f, g] = np.count_nonzero(np.unique(made[given[:, f] == made[:, g], g]))
+    return Agreement(share, _control(source, alignment, made, neighbours=neighbours), equal, compared, values)
+
+
+def _control(source: Topic, alignment: Alignment, made: Cells, *, neighbours: bool) -> npt.NDArray[np.float64]:
+    if not neighbours:
+        return _share(source.cells[np.roll(alignment.sources, len(made) // 2)], made)
+    control = _share(source.cells[source.earlier[alignment.sources]], made)
+    paired = alignment.controls >= 0
+    if np.count_nonzero(paired) * 2 >= len(paired):
+        control = np.maximum(control, _share(source.cells[alignment.controls[paired]], made[paired]))
+    return control
+
+
+def _share(given: Cells, made: Cells) -> npt.NDArray[np.float64]:
+    return np.asarray(_equal(given, made) / np.maximum(np.count_nonzero(made, axis=0), 1))
+
+
+def _equal(given: Cells, made: Cells) -> Integers:
+    """Count the rows in which a given field (first axis) equals a made one (second axis) that has a value."""
+    valued = made != 0
+    return np.stack([np.count_nonzero((column[:, None] == made) & valued, axis=0) for column in given.T])
 
 
 def pooled(alignments: list[Alignment]) -> Alignment:

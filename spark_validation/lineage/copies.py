@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.spark_validation.lineage.alignment import Agreement, Alignment, align, compare, pooled
-from contractlog.spark_validation.lineage.topics import Field, Topic
+from contractlog.spark_validation.lineage.alignment import AGREEING, Agreement, Alignment, align, compare, pooled
+from contractlog.spark_validation.lineage.topics import Field, Integers, Topic
 
-__all__ = ["AGREEING", "Copied", "CopiedField", "candidates", "copied", "proofs", "same_field"]
+__all__ = ["Copied", "CopiedField", "candidates", "copied", "proofs", "same_field"]
 
-AGREEING: Final = 0.95  #: share of rows in which a copied field equals its source, or more
+TRIED: Final = 256  #: pairs of rows that are enough for a proof
 BEYOND_CHANCE: Final = 0.3  #: so much more often than in a neighbouring row
 FEWEST_ROWS: Final = 20
 FEWEST_VALUES: Final = 3
 SERVED_ONCE: Final = 0.7
 FOUND: Final = 0.2
-MOST_ANCHORS: Final = 32  #: pairs of fields that are tried per pair of topics
+CONTAINED: Final = 0.25  #: share of the target's values that the source has too, or no anchor
+MOST_ANCHORS: Final = 16  #: pairs of fields that are tried per pair of topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def copied(source: Topic, target: Topic) -> Copied | None:
         alignment = align(source.fields[anchor], target.fields[made])
         if len(alignment.targets) < FEWEST_ROWS or alignment.once < SERVED_ONCE or alignment.found < FOUND:
             continue
-        agreement = compare(source, target, alignment)
+        agreement = compare(source, target, alignment.thinned(TRIED))
         proof = float(agreement.share[proofs(source, target, (anchor, made), agreement)].sum())
         if proof:
             proven.append((proof, alignment, _kept(source.fields[anchor], target.fields[made])))
@@ -67,18 +67,25 @@ def copied(source: Topic, target: Topic) -> Copied | None:
     return Copied(found, min(kept for _, _, kept in proven), fields) if fields else None
 
 
-def candidates(source: Topic, target: Topic) -> Iterator[tuple[int, int]]:
-    """Yield pairs of fields that share values, those that share most occurrences first."""
-    shared = []
-    for f, given in enumerate(source.fields):
-        for g, made in enumerate(target.fields):
-            known = int(np.searchsorted(made.distinct, np.uint64(given.highest), side="right"))
-            common = np.isin(made.distinct[:known], given.distinct, assume_unique=True)
-            values = int(np.count_nonzero(common))
-            if values >= FEWEST_VALUES and values * 4 >= known:
-                shared.append((-int(made.counts[:known][common].sum()), f, g))
-    for _, f, g in sorted(shared)[:MOST_ANCHORS]:
-        yield f, g
+def candidates(source: Topic, target: Topic) -> list[tuple[int, int]]:
+    """Return pairs of fields that share values, those that share most occurrences first."""
+    common = np.intersect1d(source.values, target.values, assume_unique=True)
+    if len(common) < FEWEST_VALUES:
+        return []
+    given = np.stack([_counts(field, common) > 0 for field in source.fields]).astype(np.int64)
+    held = np.stack([_counts(field, common) for field in target.fields])
+    shared = given @ (held > 0).T
+    highest = np.array([field.highest for field in source.fields], np.uint64)
+    known = np.stack([np.searchsorted(field.distinct, highest, side="right") for field in target.fields], axis=1)
+    pairs = np.argwhere((shared >= FEWEST_VALUES) & (shared >= CONTAINED * known))
+    occurrences = (given @ held.T)[tuple(pairs.T)]
+    return [(int(f), int(g)) for f, g in pairs[np.argsort(-occurrences, kind="stable")[:MOST_ANCHORS]]]
+
+
+def _counts(field: Field, values: npt.NDArray[np.uint64]) -> Integers:
+    """Return how often each value was kept of a field."""
+    places = np.minimum(np.searchsorted(field.distinct, values), len(field.distinct) - 1)
+    return np.where(field.distinct[places] == values, field.counts[places], 0)
 
 
 def proofs(
@@ -94,6 +101,8 @@ def proofs(
         & (agreement.compared >= fewest)[None, :]
         & (agreement.values >= FEWEST_VALUES)
     )
+    if not strong.any():
+        return strong
     strong[[same_field(source, anchor[0], f) for f in range(len(source.fields))], :] = False
     strong[:, [same_field(target, anchor[1], g) for g in range(len(target.fields))]] = False
     return strong

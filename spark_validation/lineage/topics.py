@@ -46,6 +46,7 @@ class Topic:
 
     name: str
     fields: tuple[Field, ...]
+    values: npt.NDArray[np.uint64]  #: of all fields, ascending
     cells: npt.NDArray[np.uint32]  #: of each row and field the upper half of the value's hash; 0 for null
     times: Integers  #: of each row
     earlier: Integers  #: of each row the one before it in time; the first has the second
@@ -81,7 +82,8 @@ def _topic(name: str, samples: dict[str, FieldSample], design: SampleDesign, key
             places.append(number)
         fields.append(_field(field, sample, np.array(places, np.int64), design))
     times = np.array([row.timestamp for row in rows], np.int64)
-    return Topic(name, tuple(fields), _cells(rows, list(samples)), times, _earlier(times), keys)
+    values = np.unique(np.concatenate([field.distinct for field in fields]))
+    return Topic(name, tuple(fields), values, _cells(rows, list(samples)), times, _earlier(times), keys)
 
 
 def _field(name: str, sample: FieldSample, rows: Integers, design: SampleDesign) -> Field:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
+from contractlog.clients.cli.output import harmless
 from contractlog.contracts.observed.report import Edge
 
 __all__ = ["FIRST_SLICE", "told"]
@@ -24,7 +25,7 @@ def told(edges: Sequence[Edge]) -> str:
         lines = [_cells(edge) for edge in group]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         rows = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
-        blocks.append("\n".join([f"{topic} was made from", *(f"  {row}".rstrip() for row in rows)]))
+        blocks.append("\n".join([f"{harmless(topic)} was made from", *(f"  {row}".rstrip() for row in rows)]))
     return "\n\n".join(blocks)
 
 
@@ -32,8 +33,8 @@ def _cells(edge: Edge) -> tuple[str, ...]:
     source = f"{edge['from']['topic']}.{edge['from']['field']}"
     lag = "" if edge["lag_ms"] is None else f"lag {_duration(edge['lag_ms'])}"
     return (
-        edge["to"]["field"],
-        f"<- {source}",
+        harmless(edge["to"]["field"]),
+        harmless(f"<- {source}"),
         edge["method"],
         f"score {edge['score']:.4f}",
         f"support {edge['support']}",
