@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from json.encoder import encode_basestring
 from typing import Any, Final, NoReturn
 
 from contractlog.compatibility.errors import InvalidSchema
@@ -24,8 +25,7 @@ MAX_DIGITS: Final = 1_000
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 _COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)', re.DOTALL)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_CONTROL: Final = re.compile(r'[\x00-\x1f"\\]')
-_SHORT_ESCAPES: Final = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_ESCAPED: Final = re.compile(r"\\(?:u00[0-9a-f]{2}|.)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,9 @@ def write(value: Any, number: Callable[[Number], str], *, sort_keys: bool = Fals
 
 
 def quoted(text: str) -> str:
-    """Write a string; only control characters, quotes and backslashes are escaped."""
-    return '"' + _CONTROL.sub(lambda match: _SHORT_ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04X}", text) + '"'
+    """Write a string; only control characters, quotes and backslashes are escaped, with capital digits as Java does."""
+    written = encode_basestring(text)
+    return _ESCAPED.sub(lambda match: match[0][:2] + match[0][2:].upper(), written) if "\\u00" in written else written
 
 
 def plain(value: Any) -> Any:

@@ -27,24 +27,25 @@ from contractlog.compatibility.avro.nodes import (
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import MAX_NESTING, Number, quoted, write
 
-__all__ = ["canonical_text", "definition", "java_number", "normalized_text"]
+__all__ = ["definition", "java_number", "texts"]
 
 _COMPLEX: Final = frozenset({"record", "enum", "array", "map", "union", "fixed"})
 
 
-def canonical_text(schema: Schema, known: Collection[str] = ()) -> str:
-    """Write the text that is stored, hashed and answered.
+def texts(schema: Schema, known: Collection[str] = ()) -> tuple[str, str]:
+    """Write the canonical text, which is stored, hashed and answered, and the normalized one.
+
+    In the normalized text aliases and properties are sorted, too, and empty documentation is gone.
 
     Args:
         schema: what to write.
         known: full names of the types that references bring; they stay names.
     """
-    return _Writer(schema.types, set(known)).node(schema.root, None, 0)
-
-
-def normalized_text(schema: Schema, known: Collection[str] = ()) -> str:
-    """Write the text in which properties and aliases are sorted, too, and empty documentation is gone."""
-    return _Normalizing(schema.types, set(known)).node(schema.root, None, 0)
+    writer = _Writer(schema.types, set(known))
+    canonical = writer.node(schema.root, None, 0)
+    if not writer.unsorted:
+        return canonical, canonical
+    return canonical, _Normalizing(schema.types, set(known)).node(schema.root, None, 0)
 
 
 def definition(node: Named) -> str:
@@ -82,6 +83,7 @@ class _Writer:
     def __init__(self, types: Mapping[str, Named], known: set[str]) -> None:
         self.types = types
         self.known = known
+        self.unsorted = False  #: whether anything was written that the normalized text may write in another way
 
     def node(self, node: Node, namespace: str | None, depth: int) -> str:
         if depth > MAX_NESTING:
@@ -149,13 +151,16 @@ class _Writer:
 
     def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
         if doc is not None:
+            self.unsorted = self.unsorted or not doc
             yield "doc", quoted(doc)
 
     def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
         if aliases:
+            self.unsorted = self.unsorted or len(aliases) > 1
             yield "aliases", "[" + ",".join(quoted(relative(alias, space)) for alias in aliases) + "]"
 
     def type_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        self.unsorted = self.unsorted or len(props) > 1
         return ((name, self.value(value)) for name, value in props.items())
 
     def field_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

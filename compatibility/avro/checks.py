@@ -19,7 +19,6 @@ from contractlog.compatibility.avro.nodes import (
     Map,
     Named,
     Node,
-    Primitive,
     Record,
     Schema,
     Union,
@@ -183,4 +182,4 @@ def _keys(branch: Node) -> Iterator[tuple[str, str]]:
 
 
 def _same(reader: Node, writer: Node) -> bool:
-    return reader is writer or (isinstance(reader, Primitive) and reader.kind == writer.kind)
+    return reader.shape is not None and reader.shape == writer.shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from contractlog.compatibility.avro.canonical import canonical_text, normalized_text
+from contractlog.compatibility.avro.canonical import texts
 from contractlog.compatibility.avro.checks import compare
 from contractlog.compatibility.avro.parse import parse_avro
 from contractlog.compatibility.finding import Finding
@@ -14,14 +14,8 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaTy
 def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
     """Understand an Avro draft, or raise ``InvalidSchema`` with the place."""
     schema, known = parse_avro(draft.text, referenced, strict=strict)
-    return ParsedSchema(
-        SchemaType.AVRO,
-        canonical_text(schema, known),
-        normalized_text(schema, known),
-        schema,
-        draft.references,
-        dict(referenced),
-    )
+    canonical, normalized = texts(schema, known)
+    return ParsedSchema(SchemaType.AVRO, canonical, normalized, schema, draft.references, dict(referenced))
 
 
 def check(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:

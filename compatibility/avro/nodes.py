@@ -6,7 +6,7 @@ A named type is one node in the schema's table of types; every use of it, the re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -53,6 +53,8 @@ class Node:
 
     at: str = ""  #: JSON Pointer into the text; in a referenced text ``NAME#POINTER``
     props: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    shape: Hashable = field(default=None, repr=False)
+    #: all that reading and writing depend on; equal shapes read each other; None where names lead elsewhere
 
     @property
     def kind(self) -> str:

@@ -9,7 +9,7 @@ ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -131,7 +131,7 @@ class _Reading:
     def by_name(self, name: str, at: str, namespace: str) -> Node:
         """Find what a name means here: a primitive, a type in the namespace around it, else one without namespace."""
         if name in PRIMITIVES:
-            return Primitive(type=name, at=at)
+            return Primitive(type=name, at=at, shape=name)
         full = f"{namespace}.{name}" if namespace and "." not in name else name
         elsewhere = name in self.types or (name in self.open and not self.strict)
         known = name if elsewhere and full not in self.types and full not in self.open else full
@@ -145,13 +145,13 @@ class _Reading:
         if not isinstance(kind, str):
             raise InvalidSchema('an object that describes a type needs a "type" that is a name', at=at)
         if kind in PRIMITIVES:
-            return Primitive(type=kind, at=at, props=_props(value, _TYPE_WORDS))
+            return Primitive(type=kind, at=at, props=_props(value, _TYPE_WORDS), shape=kind)
         if kind == "array":
             items = self.node(_part(value, "items", "array", at), pointer(at, "items"), namespace)
-            return Array(items=items, at=at, props=_props(value, _TYPE_WORDS))
+            return Array(items=items, at=at, props=_props(value, _TYPE_WORDS), shape=_shape("array", items.shape))
         if kind == "map":
             values = self.node(_part(value, "values", "map", at), pointer(at, "values"), namespace)
-            return Map(values=values, at=at, props=_props(value, _TYPE_WORDS))
+            return Map(values=values, at=at, props=_props(value, _TYPE_WORDS), shape=_shape("map", values.shape))
         if kind in _NAMED:
             return self.named(value, kind, at, namespace)
         return self.by_name(kind, at, namespace)
@@ -171,7 +171,7 @@ class _Reading:
                 raise InvalidSchema(f'the union has the branch "{name}" twice', at=node.at)
             seen.add(name)
             branches.append(node)
-        return Union(branches=tuple(branches), at=at)
+        return Union(branches=tuple(branches), at=at, shape=_shape("union", *(branch.shape for branch in branches)))
 
     def named(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> Node:
         """Read a definition and enter it under its name."""
@@ -209,7 +209,9 @@ class _Reading:
             if member.name in fields:
                 raise InvalidSchema(f'the record has the field "{member.name}" twice', at=member.at)
             fields[member.name] = member
-        record = Record(fields=tuple(fields.values()), is_error=value["type"] == "error", at=place, **common)
+        members = tuple(fields.values())
+        shape = _record_shape(common["name"], common["aliases"], fields)
+        record = Record(fields=members, is_error=value["type"] == "error", at=place, shape=shape, **common)
         self.records.append(record)
         return record
 
@@ -257,14 +259,17 @@ class _Reading:
         default = value.get("default")
         if isinstance(default, str) and default not in symbols:
             raise InvalidSchema(f'the default "{default}" is not a symbol of the enum', at=pointer(place, "default"))
-        return Enum(symbols=tuple(symbols), default=default if isinstance(default, str) else None, at=place, **common)
+        default = default if isinstance(default, str) else None
+        shape = ("enum", common["name"], common["aliases"], tuple(symbols), default)
+        return Enum(symbols=tuple(symbols), default=default, at=place, shape=shape, **common)
 
     def fixed(self, value: dict[str, Any], place: str, **common: Any) -> Fixed:
         """Read the size."""
         size = value.get("size")
         if not (isinstance(size, Number) and size.integral and 0 <= size.value <= _MAX_FIXED_SIZE):
             raise InvalidSchema('a fixed needs a "size", a number of bytes', at=place)
-        return Fixed(size=int(size.value), at=place, **common)
+        shape = ("fixed", common["name"], common["aliases"], int(size.value))
+        return Fixed(size=int(size.value), at=place, shape=shape, **common)
 
     def full_name(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> str:
         """Put name and namespace together; a dot in the name brings its own namespace."""
@@ -308,6 +313,21 @@ class _Reading:
         total = self.counted[what] = self.counted.get(what, 0) + more
         if total > limit:
             raise InvalidSchema(f"the schema has more than {limit} {what}", at=at)
+
+
+def _shape(kind: str, *parts: Hashable) -> Hashable:
+    return None if None in parts else (kind, parts)
+
+
+def _record_shape(name: str, aliases: tuple[str, ...], fields: Mapping[str, Field]) -> Hashable:
+    """Return a record's shape; a record with a field that could be two of its own fields does not read itself."""
+    if any(alias in fields and alias != field.name for field in fields.values() for alias in field.aliases):
+        return None
+    parts = (
+        None if field.type.shape is None else (field.name, field.aliases, field.has_default, field.type.shape)
+        for field in fields.values()
+    )
+    return _shape("record", name, aliases, *parts)
 
 
 def _qualified(name: str, namespace: str) -> str:
