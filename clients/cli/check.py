@@ -18,4 +18,4 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     from contractlog.clients.cli.checking import run  # noqa: PLC0415 - the engines are slow to load; help is quick
 
-    return run(options)
+    return run(options, argv)

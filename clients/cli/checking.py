@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.examine import Examined, SubjectGate, understand
 from contractlog.clients.cli.files import SchemaFile, collect
 from contractlog.clients.cli.options import connect
-from contractlog.clients.cli.output import count, result, result_json, say
+from contractlog.clients.cli.output import count, harmless, result, result_json, say
 from contractlog.clients.cli.render import details, verdict_line
 from contractlog.clients.client import Registry
 from contractlog.compatibility.errors import UsageError
@@ -21,7 +22,7 @@ __all__ = ["run", "understand_all"]
 FORMAT: Final = "contractlog.check/1"
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace, argv: Sequence[str]) -> int:
     """Judge every file, print what came of it, return the exit code."""
     groups = collect(options.files, subject=options.subject, references=options.references)
     done: list[Examined] = []
@@ -37,7 +38,7 @@ def run(options: Namespace) -> int:
     if options.format == "json":
         result_json({"format": FORMAT, "compatible": not refused, "files": [examined.body() for examined in done]})
     else:
-        _conclude(done, refused, options.files)
+        _conclude(done, refused, argv)
     return exit_codes.FINDINGS if refused else exit_codes.CLEAN
 
 
@@ -70,13 +71,22 @@ def _print(examined: Examined) -> None:
         result(line)
 
 
-def _conclude(done: list[Examined], refused: list[Examined], paths: Sequence[str]) -> None:
+def _conclude(done: list[Examined], refused: list[Examined], argv: Sequence[str]) -> None:
     new = sum(examined.outcome == "compatible" for examined in done)
     if refused:
         say(
             f"{len(refused)} of {count(len(done), 'file')} may not be registered: mend the places above and check again"
         )
     elif new:
-        say(f"{count(new, 'file')} may be registered: contractlog register {' '.join(paths)}")
+        say(f"{count(new, 'file')} may be registered: contractlog register {harmless(shlex.join(_public(argv)))}")
     else:
         say("nothing to register: the registry has all of it")
+
+
+def _public(argv: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments without the registry's URL: it may hold a password, and this text ends up in logs."""
+    before = ""
+    for argument in argv:
+        if "--registry" not in (before, argument.partition("=")[0]):
+            yield argument
+        before = argument

@@ -23,7 +23,7 @@ from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.schema import Reference, SchemaDraft
 
 pytestmark = pytest.mark.e2e
 
@@ -430,3 +430,55 @@ def test_an_interrupt_ends_without_a_traceback(gate: Gate) -> None:
                 words = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     assert words == "contractlog: interrupted\n"
+
+
+def test_everything_is_pulled_and_what_needs_more_is_told(gate: Gate, server: Registry) -> None:
+    leaned_on = f"{gate.topic}-address"
+    server.register(leaned_on, SchemaDraft('{"type": "record", "name": "Address", "fields": []}'))
+    leaning = order({"name": "to", "type": "Address"})
+    server.register(gate.subject, SchemaDraft(leaning, references=(Reference("Address", leaned_on, 1),)))
+    done = gate.run("pull", "--all", "--out", "out")
+    assert f"--reference Address={leaned_on}:1" in told(done, 0)
+    assert "need --subject" in done.stderr
+    assert len(list((gate.folder / "out").iterdir())) == len(server.subjects())
+
+    pulled = json.loads(told(gate.run("pull", gate.subject, leaned_on, "--out", "out", "--format", "json"), 0))
+    assert [(file["subject"], file["version"], file["outcome"]) for file in pulled["files"]] == [
+        (gate.subject, 1, "unchanged"),
+        (leaned_on, 1, "unchanged"),
+    ]
+    name = f"out/{leaned_on}.avsc"
+    assert "registered already" in told(gate.run("check", name, "--subject", leaned_on), 0)
+
+
+def test_a_folder_that_cannot_be_written_is_usage(gate: Gate, server: Registry) -> None:
+    server.register(gate.subject, SchemaDraft(order()))
+    gate.put("out", "a file")
+    done = gate.run("pull", gate.subject, "--out", "out")
+    told(done, 2)
+    assert "cannot be written" in done.stderr
+
+
+def test_what_to_run_next_leaves_out_the_password(gate: Gate) -> None:
+    name = gate.put("{}-value.avsc", order())
+    secret = gate.url.replace("http://", "http://me:hidden@")
+    done = gate.run("check", "--registry", secret, name, "--normalize", f"--registry={secret}")
+    told(done, 0)
+    assert f"contractlog register {name} --normalize" in done.stderr
+    assert "hidden" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--timeout", "0"],
+        ["--timeout", "soon"],
+        ["--reference", "a=b"],
+        ["--reference", "=b:1"],
+        ["--reference", "a=b:x"],
+    ],
+)
+def test_an_argument_that_cannot_be_read_is_usage(gate: Gate, arguments: list[str]) -> None:
+    done = gate.run("check", gate.put("{}-value.avsc", order()), *arguments)
+    told(done, 2)
+    assert arguments[0] in done.stderr

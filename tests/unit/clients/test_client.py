@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from contractlog.compatibility import errors
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.parsing import parse
-from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.observed.report import TopicPart
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
@@ -284,3 +285,59 @@ def test_the_asynchronous_twin_walks_the_same_way() -> None:
         app.state.close()
 
     asyncio.run(journey())
+
+
+def test_both_clients_answer_alike() -> None:
+    app = create_app(Settings(database_url="sqlite://"))
+    asked: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
+        ("set_level", ("FULL", "a"), {}),
+        ("register", ("a", FIRST), {}),
+        ("lookup", ("a", FIRST), {"deleted": True}),
+        ("schema_by_id", (1,), {"subject": "a"}),
+        ("version", ("a", "latest"), {}),
+        ("versions", ("a",), {"deleted": True}),
+        ("subjects", (), {"prefix": "a"}),
+        ("versions_of_id", (1,), {}),
+        ("referenced_by", ("a", 1), {}),
+        ("check", ("a", BROKEN), {"version": 1}),
+        ("level", ("a",), {"inherited": False}),
+        ("set_mode", ("READWRITE", "a"), {}),
+        ("mode", ("a",), {}),
+        ("types", (), {}),
+        ("contexts", (), {}),
+        ("referenced", (FIRST,), {"subject": "a"}),
+        ("publish_conformance", ("t", conformance("t")), {}),
+        ("conformance", ("t",), {"part": "value"}),
+    ]
+
+    async def twin() -> list[Any]:
+        async with AsyncRegistry(app=app) as registry:
+            return [await getattr(registry, name)(*arguments, **options) for name, arguments, options in asked]
+
+    with Registry(app=app) as registry:
+        first = [getattr(registry, name)(*arguments, **options) for name, arguments, options in asked]
+        second = asyncio.run(twin())
+        for (name, *_), one, other in zip(asked, first, second, strict=True):
+            assert without_time(one) == without_time(other), name
+        assert asyncio.run(deletions(app)) == (Level.FULL, 1, [2])
+    app.state.close()
+
+
+def without_time(value: Any) -> Any:
+    """Leave out when something was recorded: the two clients asked one after the other."""
+    if isinstance(value, RegisteredSchema):
+        return replace(value, timestamp=None)
+    if isinstance(value, list):
+        return [without_time(item) for item in value]
+    return {k: v for k, v in value.items() if k != "recorded_at"} if isinstance(value, dict) else value
+
+
+async def deletions(app: Any) -> tuple[Level | None, int, list[int]]:
+    async with AsyncRegistry(app=app) as registry:
+        assert registry.url
+        await registry.register("a", NOTED)
+        return (
+            await registry.delete_level("a"),
+            await registry.delete_version("a", 1),
+            await registry.delete_subject("a"),
+        )
