@@ -33,7 +33,7 @@ _SENTENCES: Final = MappingProxyType(
         Outcome.BAD_BOOLEAN: "{what} is neither 0 nor 1",
         Outcome.TOO_DEEP: "{what} lies deeper than {depth} containers",
         Outcome.TOO_MANY_ITEMS: "{what} has more than {items} items that take no bytes",
-        Outcome.TRAILING_BYTES: "{left} bytes are left after the value",
+        Outcome.TRAILING_BYTES: "{left} left after the value",
         Outcome.LOGICAL_TYPE: "{what} is no {logical}",
     }
 )
@@ -71,6 +71,7 @@ class AvroValidator:
     def _detail(self, tally: Tally, row: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> str:
         """Say what is wrong with a record, and where in its body."""
         number = int(tally.where[row])
+        left = int(ends[row] - tally.at[row])
         place = tally.places[number] if number >= 0 else self._program.root
         node, at = place.node, int(tally.at[row] - starts[row])
         sentence = _SENTENCES[Outcome(int(tally.codes[row]))].format(
@@ -79,7 +80,7 @@ class AvroValidator:
             children=len(node.children),
             depth=self._limits.depth,
             items=self._limits.items,
-            left=int(ends[row] - tally.at[row]),
+            left=f"{left} bytes are" if left > 1 else "1 byte is",
             logical=node.logical.name if node.logical else "",
         )
         return f"{sentence} (byte {at} of the body)"

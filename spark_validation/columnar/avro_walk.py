@@ -16,15 +16,20 @@ from contractlog.spark_validation.columnar.avro_scalar import Broken, ScalarWalk
 from contractlog.spark_validation.columnar.cursors import Cursors, Tally
 from contractlog.spark_validation.columnar.leaves import LEAVES, read_index, read_integers, read_lengths
 from contractlog.spark_validation.columnar.program import CONTAINERS, Kind, Place
+from contractlog.spark_validation.columnar.runs import step_over_fixed, step_over_integers
 from contractlog.spark_validation.columnar.varints import LONG_BYTES
 
-__all__ = ["FEW", "Walk"]
+__all__ = ["FEW", "MANY", "Walk"]
 
 FEW: Final = 12
 """So many records are faster one by one."""
 
+MANY: Final = 300
+"""So many records are faster item by item than run by run."""
+
 _FEW_BRANCHES: Final = 4
 _NO_STOP: Final = -1
+_INTEGERS: Final = frozenset({Kind.INT, Kind.LONG})
 _FIXED_SIZE: Final = frozenset({Kind.FLOAT, Kind.DOUBLE, Kind.FIXED})
 
 
@@ -151,10 +156,15 @@ class Walk:
         """Read as many items as each block has."""
         item = place.child(len(place.node.children) - 1)
         if place.node.kind is Kind.ARRAY and item.node.kind in _FIXED_SIZE:
-            self._fixed_items(item, cursors, counts)
+            step_over_fixed(self.tally, item, cursors, counts)
             return
         steps = [place.child(index) for index in range(len(place.node.children))]
         going = cursors.pick(slice(None))
+        if place.node.kind is Kind.ARRAY and item.node.kind in _INTEGERS and 0 < going.size < MANY:
+            stay = step_over_integers(self.tally, item, going, counts)
+            self.final[going.rows] = going.pos
+            going.keep(stay)
+            counts = counts[stay]
         while going.size > self.few:
             before = going.rows
             for step in steps:
@@ -170,21 +180,6 @@ class Walk:
             self._one_by_one(going, lambda scalar, row: scalar.read_items(place, left[row]))
             self.final[going.rows] = going.pos
         self._settle(cursors)
-
-    def _fixed_items(self, item: Place, cursors: Cursors, counts: NDArray[np.int64]) -> None:
-        """Step over items that all have the same size, all at once."""
-        size = item.node.size
-        fitting = (cursors.end - cursors.pos) // size
-        short = counts > fitting
-        if short.any():
-            at = cursors.pos + fitting * size
-            counts = counts[self.tally.fail(item, cursors, short, Outcome.TRUNCATED, at)]
-        if self.tally.wants(item):
-            total = int(counts.sum())
-            nth = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-            starts = np.repeat(cursors.pos, counts) + nth * size
-            self.tally.collect(item, np.repeat(cursors.rows, counts), starts, np.full(total, size, np.int64))
-        cursors.pos = cursors.pos + counts * size
 
     def _settle(self, cursors: Cursors) -> None:
         """Let all cursors of a set go on from where they wait."""

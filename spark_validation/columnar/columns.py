@@ -31,7 +31,7 @@ class Piece:
 
     field: str
     rows: NDArray[np.int64]
-    order: NDArray[np.int64]  #: rises with the row, and inside it with the place of the value
+    order: NDArray[np.int64]  #: of values of one row
     values: pa.Array[Any]
 
 
@@ -45,12 +45,15 @@ def join(pieces: Iterable[Piece]) -> list[FieldColumn]:
 
 
 def _joined(field: str, pieces: list[Piece]) -> FieldColumn:
-    rows, order, values = pieces[0].rows, pieces[0].order, pieces[0].values
-    if len(pieces) > 1:
+    """Return the pieces as one column: by row, and inside a row by order."""
+    if len(pieces) == 1:
+        rows, order, values = pieces[0].rows, pieces[0].order, pieces[0].values
+    else:
         rows = np.concatenate([piece.rows for piece in pieces])
         order = np.concatenate([piece.order for piece in pieces])
         values = pa.concat_arrays([piece.values for piece in pieces])
-    if (order[1:] < order[:-1]).any():
-        sorting = np.argsort(order, kind="stable")
+    steps = np.diff(rows)
+    if ((steps < 0) | ((steps == 0) & (np.diff(order) < 0))).any():
+        sorting = np.lexsort((order, rows))
         rows, values = rows[sorting], pick(values, sorting)
     return FieldColumn(field, rows, values)

@@ -37,7 +37,7 @@ def pieces(tally: Tally) -> Iterator[Piece]:
             kept = ~broken[rows]
             rows, starts, values = rows[kept], starts[kept], values[kept]
         if place.node.logical is not None and place.node.logical.name == "timestamp-millis":
-            kept = np.abs(values) <= _MOST_MILLIS  # what microseconds cannot hold is left out
+            kept = (values <= _MOST_MILLIS) & (values >= -_MOST_MILLIS)  # what microseconds cannot hold is left out
             rows, starts, values = rows[kept], starts[kept], values[kept]
         if rows.size:
             yield Piece(place.field, rows, starts, _array(tally, place, starts, values))

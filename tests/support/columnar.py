@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 import json
 import struct
+import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
 from typing import Any
 
 import fastavro
 import numpy as np
 import pyarrow as pa
+
 from contractlog.compatibility.names import SchemaId
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import SchemaDraft
@@ -95,7 +97,8 @@ class RandomAvro:
         """Return a record; in some, a field refers to the record itself."""
         name = self.name()
         fields = [
-            {"name": f"f{nth}", "type": self.schema(depth - 1)} for nth in range(self.random.randint(0 if depth < 3 else 1, 5))
+            {"name": f"f{nth}", "type": self.schema(depth - 1)}
+            for nth in range(self.random.randint(0 if depth < 3 else 1, 5))
         ]
         if self.random.random() < 0.15:
             fields.append({"name": "self", "type": ["null", name]})
@@ -137,7 +140,7 @@ class RandomAvro:
         self.random.shuffle(branches)
         return branches
 
-    def value(self, schema: Schema, named: dict[str, Schema], depth: int = 0) -> Any:
+    def value(self, schema: Schema, named: dict[str, Schema], depth: int = 0) -> Any:  # noqa: PLR0911
         """Return a value; unions as (branch, value)."""
         random = self.random
         if isinstance(schema, list):
@@ -163,37 +166,31 @@ class RandomAvro:
         return self.plain(kind, schema.get("logicalType") if isinstance(schema, dict) else None, schema)
 
     def plain(self, kind: str, logical: str | None, schema: Schema) -> Any:
+        """Return a value without parts."""
         random = self.random
-        match logical:
-            case "uuid":
-                digits = f"{random.getrandbits(128):032x}"
-                return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-            case "time-millis":
-                return random.randrange(86_400_000)
-            case "time-micros":
-                return random.randrange(86_400_000_000)
-            case "decimal":
-                most = 10 ** schema["precision"] - 1
-                number = random.choice([0, most, -most, random.randint(-most, most)])
-                return number.to_bytes(random.randint(0, 3) + number.bit_length() // 8 + 1, "big", signed=True)
-            case "timestamp-millis" | "timestamp-micros":
-                return random.randint(-(2**50), 2**50)
         bits = random.choice([1, 6, 7, 13, 14, 20, 27, 31] if kind == "int" else [1, 7, 8, 27, 34, 48, 55, 62, 63])
-        match kind:
-            case "null":
-                return None
-            case "boolean":
-                return random.random() < 0.5
-            case "int" | "long":
-                return random.randint(-(2**bits), 2**bits - 1)
-            case "float":
-                return float(np.float32(random.uniform(-1e9, 1e9)))
-            case "double":
-                return random.uniform(-1e300, 1e300)
-            case "bytes":
-                return random.randbytes(random.choice([0, 1, 3, 80]))
-            case _:
-                return random.choice(_TEXTS)
+        made: dict[str, Callable[[], Any]] = {
+            "uuid": lambda: str(uuid.UUID(int=random.getrandbits(128))),
+            "time-millis": lambda: random.randrange(86_400_000),
+            "time-micros": lambda: random.randrange(86_400_000_000),
+            "decimal": lambda: self.decimal(schema["precision"]),
+            "timestamp-millis": lambda: random.randint(-(2**50), 2**50),
+            "null": lambda: None,
+            "boolean": lambda: random.random() < 0.5,
+            "int": lambda: random.randint(-(2**bits), 2**bits - 1),
+            "long": lambda: random.randint(-(2**bits), 2**bits - 1),
+            "float": lambda: float(np.float32(random.uniform(-1e9, 1e9))),
+            "double": lambda: random.uniform(-1e300, 1e300),
+            "bytes": lambda: random.randbytes(random.choice([0, 1, 3, 80])),
+            "string": lambda: random.choice(_TEXTS),
+        }
+        return made[logical if logical in made else kind]()
+
+    def decimal(self, precision: int) -> bytes:
+        """Return a number that fits, with some bytes more than it needs."""
+        most = 10**precision - 1
+        number = self.random.choice([0, most, -most, self.random.randint(-most, most)])
+        return number.to_bytes(self.random.randint(0, 3) + number.bit_length() // 8 + 1, "big", signed=True)
 
 
 def without_logical(schema: Schema) -> Schema:
@@ -229,9 +226,11 @@ def _encoded(schema: Schema, value: Any, named: dict[str, Schema]) -> Iterator[b
         for member in schema["fields"]:
             yield from _encoded(member["type"], value[member["name"]], named)
     elif kind in {"array", "map"}:
-        items = [b"".join(_encoded(schema["items"], item, named)) for item in value] if kind == "array" else [
-            text(key) + b"".join(_encoded(schema["values"], item, named)) for key, item in value.items()
-        ]
+        items = (
+            [b"".join(_encoded(schema["items"], item, named)) for item in value]
+            if kind == "array"
+            else [text(key) + b"".join(_encoded(schema["values"], item, named)) for key, item in value.items()]
+        )
         yield from _blocks(items)
     else:
         stream = io.BytesIO()
@@ -259,7 +258,7 @@ def expected_columns(schema: Schema, values: Iterable[Any]) -> dict[tuple[str, s
     return dict(found)
 
 
-def _leaves(
+def _leaves(  # noqa: C901
     schema: Schema, value: Any, path: str, named: dict[str, Schema], opened: tuple[str, ...]
 ) -> Iterator[tuple[str, str, Any]]:
     if isinstance(schema, list):

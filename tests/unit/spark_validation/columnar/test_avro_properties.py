@@ -9,7 +9,9 @@ from typing import Any
 
 import fastavro
 import pytest
+
 from contractlog.contracts.observed.outcomes import Outcome
+
 from support.columnar import (
     MANY,
     RandomAvro,
@@ -72,6 +74,23 @@ def test_walkers_say_the_same_of_damaged_records(seed: int) -> None:
         assert outcomes(vectorised) == outcomes(scalar)
         assert vectorised.details == scalar.details
         assert found_columns(vectorised.columns) == found_columns(scalar.columns)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_record_is_judged_alike_alone_and_in_a_large_batch(seed: int) -> None:
+    schema = {"type": "array", "items": ["int", "long", RandomAvro(seed).record()][seed % 3]}
+    maker = RandomAvro(seed)
+    values = [maker.value(schema, {}) for _ in range(8)]
+    bodies = [encode(schema, value) for value in values]
+    random = Random(seed)  # noqa: S311
+    records = bodies + [damaged(body, random) for body in bodies for _ in range(4)]
+    large = check(records * 20, avro_validator(schema), columns=True)
+    alone = [check([record], avro_validator(schema), columns=True) for record in records]
+    assert outcomes(large) == [outcomes(one)[0] for one in alone] * 20
+    together = found_columns(large.columns)
+    for row, one in enumerate(alone):
+        for key, found in found_columns(one.columns).items():
+            assert [value for at, value in together[key] if at == row] == [value for _, value in found]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
