@@ -22,8 +22,15 @@ class BlockingASGI(httpx2.BaseTransport):
         self._thread.start()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Return the application's answer, read whole."""
-        return asyncio.run_coroutine_threadsafe(self._handle(request), self._loop).result()
+        """Return the application's answer, read whole; one that takes too long is given up."""
+        answer = asyncio.run_coroutine_threadsafe(self._handle(request), self._loop)
+        try:
+            return answer.result(request.extensions.get("timeout", {}).get("read"))
+        except TimeoutError:
+            if answer.done():  # the application's own
+                raise
+            answer.cancel()
+            raise httpx2.ReadTimeout("the application does not answer", request=request) from None
 
     async def _handle(self, request: httpx2.Request) -> httpx2.Response:
         response = await self._inner.handle_async_request(request)
