@@ -120,10 +120,10 @@ class Registration:
 def _known(
     snapshot: Snapshot, subject: Subject, content: Content, *, normalize: bool, seen: Seen = Seen.LIVE
 ) -> Registered | None:
-    same = snapshot.holding(subject, content_hash=content.hash, seen=seen)
+    same = snapshot.holding(subject, content.hash, seen)
     if same is not None:
         return Registered(same)
-    alike = snapshot.holding(subject, normalized_hash=content.normalized_hash, seen=seen) if normalize else None
+    alike = snapshot.holding_alike(subject, content.normalized_hash, seen) if normalize else None
     return None if alike is None else Registered(alike, stored=True)
 
 

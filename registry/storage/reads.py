@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select
 
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
@@ -17,7 +17,7 @@ from contractlog.registry.storage.values import Configured, Holder, Recorded, Se
 
 __all__ = ["Snapshot"]
 
-_S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
+_S, _V, _U, _C = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.contents.c
 
 _REGISTERED = (
     select(
@@ -31,6 +31,18 @@ _REGISTERED = (
     .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
     .join(tables.subjects, _U.id == _V.subject_id)
 )
+
+# Built once: making a statement costs as much as running it.
+_STATE = select(_U.id, _U.revision).where(_U.key == bindparam("key"))
+_OF_SUBJECT = _REGISTERED.where(_U.key == bindparam("key")).order_by(_V.version.desc()).limit(1)
+_HOLDING = (
+    # Through `contents`, by its key: a subject may have thousands of versions.
+    _OF_SUBJECT.join(tables.contents, (_C.context == _V.context) & (_C.schema_id == _V.schema_id)).where(
+        _C.context == bindparam("context"), _C.hash == bindparam("hash")
+    )
+)
+_CONFIGURED = select(tables.settings).where(tables.settings.c.key.in_(bindparam("keys", expanding=True)))
+
 _SEEN: dict[Seen, ColumnElement[bool] | None] = {
     Seen.LIVE: _V.deleted_at.is_(None),
     Seen.ALL: None,
@@ -41,6 +53,12 @@ _SEEN: dict[Seen, ColumnElement[bool] | None] = {
 def _only(statement: Select[Any], seen: Seen) -> Select[Any]:
     condition = _SEEN[seen]
     return statement if condition is None else statement.where(condition)
+
+
+_LATEST = {seen: _only(_OF_SUBJECT, seen) for seen in Seen}
+_NUMBERED = {seen: statement.where(_V.version == bindparam("number")) for seen, statement in _LATEST.items()}
+_SAME = {seen: _only(_HOLDING, seen) for seen in Seen}
+_ALIKE = {seen: statement.where(_S.normalized_hash == bindparam("hash")) for seen, statement in _LATEST.items()}
 
 
 class Snapshot:
@@ -56,12 +74,12 @@ class Snapshot:
 
     def state(self, subject: Subject) -> SubjectState:
         """Return the subject's row; ask before its versions, so that a later change is noticed by its revision."""
-        row = self._connection.execute(select(_U.id, _U.revision).where(_U.key == key_of(subject))).first()
+        row = self._connection.execute(_STATE, {"key": key_of(subject)}).first()
         return SubjectState(row.id, row.revision) if row else SubjectState()
 
     def subjects(self, seen: Seen, *, context: str | None = None, prefix: str = "") -> list[Subject]:
         """List subjects that have versions of this kind; with ``DELETED``, those that have no others."""
-        if "\0" in prefix:
+        if "\0" in prefix + (context or ""):
             return []  # no name holds it, and PostgreSQL takes no such text
         statement = select(_U.context, _U.name)
         if context is not None:
@@ -89,35 +107,22 @@ class Snapshot:
 
     def version(self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
         """Return one version; None as number means the highest of this kind."""
-        statement = _only(_REGISTERED.where(_U.key == key_of(subject)), seen)
-        if number is not None:
-            statement = statement.where(_V.version == number)
-        return self._first(statement.order_by(_V.version.desc()).limit(1))
+        if number is None:
+            return self._first(_LATEST[seen], key=key_of(subject))
+        return self._first(_NUMBERED[seen], key=key_of(subject), number=number)
 
     def history(self, subject: Subject) -> list[RegisteredSchema]:
         """List the live versions with their schemas, oldest first."""
         statement = _only(_REGISTERED.where(_U.key == key_of(subject)), Seen.LIVE)
         return [_registered(row) for row in self._rows(statement.order_by(_V.version))]
 
-    def holding(
-        self,
-        subject: Subject,
-        *,
-        content_hash: str | None = None,
-        normalized_hash: str | None = None,
-        seen: Seen = Seen.LIVE,
-    ) -> RegisteredSchema | None:
-        """Return the newest version of the subject that holds a content, or one spelled differently."""
-        statement = _only(_REGISTERED.where(_U.key == key_of(subject)), seen)
-        if content_hash is not None:
-            # Through `contents`, by its key: a subject may have thousands of versions.
-            contents = tables.contents.c
-            statement = statement.join(
-                tables.contents, (contents.context == _V.context) & (contents.schema_id == _V.schema_id)
-            ).where(contents.context == subject.context, contents.hash == content_hash)
-        if normalized_hash is not None:
-            statement = statement.where(_S.normalized_hash == normalized_hash)
-        return self._first(statement.order_by(_V.version.desc()).limit(1))
+    def holding(self, subject: Subject, content_hash: str, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
+        """Return the newest version of the subject that holds a content."""
+        return self._first(_SAME[seen], key=key_of(subject), context=subject.context, hash=content_hash)
+
+    def holding_alike(self, subject: Subject, normalized_hash: str, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
+        """Return the newest version of the subject whose content differs in spelling only."""
+        return self._first(_ALIKE[seen], key=key_of(subject), hash=normalized_hash)
 
     def referenced_by(self, target_id: int, version: int, seen: Seen) -> list[int]:
         """List the ids of schemas that lean on a version and are held by versions of this kind."""
@@ -184,7 +189,7 @@ class Snapshot:
     def configured(self, scopes: Iterable[Subject]) -> dict[Subject, Configured]:
         """Return what is set at each scope, in the order that was asked; scopes without settings have empty ones."""
         by_key = {key_of(scope): scope for scope in scopes}
-        rows = self._rows(select(tables.settings).where(tables.settings.c.key.in_(by_key)))
+        rows = self._connection.execute(_CONFIGURED, {"keys": list(by_key)}).all()
         found = {row.key: _configured(row) for row in rows}
         return {scope: found.get(key, Configured()) for key, scope in by_key.items()}
 
@@ -197,8 +202,8 @@ class Snapshot:
         rows = self._rows(select(c.entry, c.recorded_at).where(c.sequence.in_(newest)).order_by(c.part))
         return [Recorded(row.entry, row.recorded_at) for row in rows]
 
-    def _first(self, statement: Select[Any]) -> RegisteredSchema | None:
-        row = self._connection.execute(statement).first()
+    def _first(self, statement: Select[Any], **values: Any) -> RegisteredSchema | None:
+        row = self._connection.execute(statement, values).first()
         return _registered(row) if row else None
 
 

@@ -143,6 +143,8 @@ def _translated(error: SQLAlchemyError) -> RegistryError:
     """Say what failed without the address, the statement and its parameters; those are in the log."""
     cause = error.orig if isinstance(error, DBAPIError) else None
     _LOG.error("the database failed: %s", error)
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return StoreTimeout()  # it may have been the commit that was lost
     if getattr(cause, "sqlstate", None) in _TIMEOUT_STATES or "database is locked" in str(cause):
         return StoreTimeout()
     return StoreError(detail=type(cause or error).__name__)
