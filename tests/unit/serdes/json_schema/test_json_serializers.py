@@ -1,0 +1,143 @@
+"""JSON records: what is validated is what is sent, errors have their place, nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes import MessageField, SerializationContext
+from contractlog.serdes.errors import DecodeError, EncodeError
+from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
+from contractlog.serdes.json_schema.plan import JsonWriter
+
+if TYPE_CHECKING:
+    from contractlog.clients import Registry
+
+CONTEXT = SerializationContext("weather", MessageField.VALUE)
+WEATHER = json.dumps(
+    {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Weather",
+        "type": "object",
+        "properties": {
+            "station": {"type": "string"},
+            "readings": {"type": "array", "items": {"type": "object", "properties": {"wind": {"type": "number"}}}},
+            "at": {"type": "string", "format": "date-time"},
+        },
+        "required": ["station"],
+    }
+)
+
+
+def reader(registry: Registry, schema: str | None = None, **conf: Any) -> JSONDeserializer:
+    return JSONDeserializer(schema, schema_registry_client=registry, conf=conf)
+
+
+def test_values_go_and_come(registry: Registry) -> None:
+    value = {"station": "JFK", "readings": [{"wind": 1.5}, {}], "more": None}
+    written = JSONSerializer(WEATHER, registry)(value, CONTEXT)
+    assert written == b"\0\0\0\0\x01" + json.dumps(value, separators=(",", ":")).encode()
+    assert reader(registry)(written, CONTEXT) == value
+
+
+def test_errors_have_path_keyword_and_schema(registry: Registry) -> None:
+    """Defect 5 of the reference's client: only the words were kept."""
+    with pytest.raises(EncodeError) as caught:
+        JSONSerializer(WEATHER, registry)({"station": "JFK", "readings": [{}, {"wind": "no"}]}, CONTEXT)
+    error = caught.value
+    assert (error.outcome, error.keyword, error.schema_id) == (Outcome.SCHEMA_VIOLATION, "type", 1)
+    assert (error.field, error.where, error.instance_path) == (
+        "readings[].wind",
+        "readings[1].wind",
+        "/readings/1/wind",
+    )
+    assert error.schema_path == "/properties/readings/items/properties/wind/type"
+    assert '"no" is not of type "number"' in str(error)
+
+
+def test_what_is_read_is_validated(registry: Registry) -> None:
+    JSONSerializer(WEATHER, registry)({"station": "JFK"}, CONTEXT)
+    with pytest.raises(DecodeError) as caught:
+        reader(registry)(b"\0\0\0\0\x01{}", CONTEXT)
+    assert (caught.value.outcome, caught.value.keyword) == (Outcome.SCHEMA_VIOLATION, "required")
+    assert reader(registry, validate=False)(b"\0\0\0\0\x01{}", CONTEXT) == {}
+
+
+def test_a_second_schema_may_be_wanted(registry: Registry) -> None:
+    written = JSONSerializer(WEATHER, registry)({"station": "JFK"}, CONTEXT)
+    with pytest.raises(DecodeError):
+        reader(registry, '{"properties": {"station": {"maxLength": 2}}}')(written, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        (b"", Outcome.NOT_JSON),
+        (b"{", Outcome.NOT_JSON),
+        (b"{} {}", Outcome.NOT_JSON),
+        (b"NaN", Outcome.NOT_JSON),
+        (b'"\xff"', Outcome.NOT_JSON),
+        (b"[" * 1_000_000, Outcome.TOO_DEEP),
+        (b"[]", Outcome.SCHEMA_VIOLATION),
+        (b'{"station": 1}', Outcome.SCHEMA_VIOLATION),
+    ],
+)
+def test_hostile_bodies_have_their_code(registry: Registry, body: bytes, outcome: Outcome) -> None:
+    JSONSerializer(WEATHER, registry)({"station": "JFK"}, CONTEXT)
+    with pytest.raises(DecodeError) as caught:
+        reader(registry)(b"\0\0\0\0\x01" + body, CONTEXT)
+    assert caught.value.outcome is outcome
+
+
+def test_what_json_cannot_hold_is_refused_and_never_changed(registry: Registry) -> None:
+    serializer = JSONSerializer('{"type": ["number", "array", "object", "string"]}', registry)
+    for value in (float("nan"), float("inf"), 2**64, {1: 2}, b"bytes", object()):
+        with pytest.raises(EncodeError):
+            serializer(value, CONTEXT)
+    written = serializer(datetime(2013, 7, 1, tzinfo=UTC), CONTEXT)
+    assert reader(registry)(written, CONTEXT) == "2013-07-01T00:00:00+00:00"
+
+
+def test_formats_are_not_asserted(registry: Registry) -> None:
+    assert JSONSerializer(WEATHER, registry)({"station": "JFK", "at": "whenever"}, CONTEXT)
+
+
+@pytest.mark.parametrize("root_id", [None, "http://x.example/root.json", "root.json"])
+def test_references_are_found_by_name_whatever_the_id(registry: Registry, root_id: str | None) -> None:
+    """Defect 7 of the reference's client: a name relative to an absolute ``$id`` was not found."""
+    registry.register("address", SchemaDraft('{"type": "string", "$id": "http://y.example/a.json"}', SchemaType.JSON))
+    schema = {"type": "object", "properties": {"a": {"$ref": "address.json"}}} | ({"$id": root_id} if root_id else {})
+    draft = SchemaDraft(json.dumps(schema), SchemaType.JSON, (Reference("address.json", "address", 1),))
+    serializer = JSONSerializer(draft, registry)
+    assert reader(registry)(serializer({"a": "x"}, CONTEXT), CONTEXT) == {"a": "x"}
+    with pytest.raises(EncodeError, match=r"a: type: 1 is not of type"):
+        serializer({"a": 1}, CONTEXT)
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.1:9/never.json", "file:///etc/passwd", "never.json"])
+def test_nothing_is_fetched(target: str) -> None:
+    draft = SchemaDraft(json.dumps({"$ref": target}), SchemaType.JSON)
+    with pytest.raises(InvalidSchema):
+        JsonWriter(parse(draft, strict=False)).encode(1)
+
+
+@pytest.mark.parametrize("dialect", ["http://json-schema.org/draft-04/schema#", "https://unknown.example/x", None])
+def test_any_dialect_is_read(registry: Registry, dialect: str | None) -> None:
+    schema = {"type": "integer"} | ({"$schema": dialect} if dialect else {})
+    assert JSONSerializer(json.dumps(schema), registry)(3, CONTEXT) is not None
+
+
+def test_patterns_that_explode_do_not(registry: Registry) -> None:
+    serializer = JSONSerializer('{"type": "string", "pattern": "^(a+)+$"}', registry)
+    start = time.process_time()
+    with pytest.raises(EncodeError):
+        serializer("a" * 10_000 + "!", CONTEXT)
+    assert time.process_time() - start < 1
