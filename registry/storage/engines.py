@@ -62,7 +62,7 @@ def open_engines(url: URL, *, readers: int = 8, statement_timeout_ms: int = 30_0
     if url.get_backend_name() == "postgresql":
         return _postgresql(url, readers, statement_timeout_ms)
     if in_memory(url):
-        engine = create_engine(url, poolclass=StaticPool, connect_args=_SQLITE_ARGUMENTS)
+        engine = create_engine(url, poolclass=StaticPool, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True)
         _on_begin(engine, "BEGIN")
         return Engines(engine, engine)
     return Engines(_sqlite(url, readers, "BEGIN"), _sqlite(url, 1, "BEGIN IMMEDIATE"))
@@ -77,7 +77,9 @@ _SQLITE_ARGUMENTS: Final[dict[str, Any]] = {"check_same_thread": False, "isolati
 
 
 def _sqlite(url: URL, connections: int, begin: str) -> Engine:
-    engine = create_engine(url, pool_size=connections, max_overflow=0, connect_args=_SQLITE_ARGUMENTS)
+    engine = create_engine(
+        url, pool_size=connections, max_overflow=0, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True
+    )
     event.listen(engine, "connect", _prepare_sqlite)
     _on_begin(engine, begin)
     return engine
@@ -113,8 +115,11 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int) -> Engines:
             pool_pre_ping=True,
             isolation_level="REPEATABLE READ",  # several statements of one answer see one state
             connect_args=arguments,
+            hide_parameters=True,
         ),
-        create_engine(url, pool_size=1, max_overflow=0, pool_pre_ping=True, connect_args=arguments),
+        create_engine(
+            url, pool_size=1, max_overflow=0, pool_pre_ping=True, connect_args=arguments, hide_parameters=True
+        ),
     )
 
 
