@@ -37,10 +37,19 @@ class BlockingASGI(httpx2.BaseTransport):
         content = await response.aread()
         return httpx2.Response(response.status_code, headers=response.headers, content=content)
 
+    @staticmethod
+    async def _given_up() -> None:
+        """Let every request that nobody waits for any more come to its end."""
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+
     def close(self) -> None:
         """End the loop and its thread."""
         if self._loop.is_closed():
             return
+        asyncio.run_coroutine_threadsafe(self._given_up(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

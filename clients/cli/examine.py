@@ -12,6 +12,7 @@ from contractlog.clients.cli.positions import Position, locate, syntax_error
 from contractlog.clients.client import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
+    NotFound,
     PayloadTooLarge,
     SchemaNotFound,
     SchemaTooLarge,
@@ -96,6 +97,8 @@ def understand(file: SchemaFile, registry: Registry) -> ParsedSchema:
         return parse(file.draft, referenced, strict=True)
     except InvalidSchema as error:
         raise UsageError(_unreadable(file, error)) from None
+    except NotFound as error:
+        raise UsageError(f"{file.path}: what it leans on by --reference is not registered: {error}") from None
 
 
 @dataclass
@@ -157,18 +160,22 @@ class SubjectGate:
         # it would compare with the wrong one.
         if self.planned_level is not None or (pending and not self.level.transitive):
             return examined
-        known_only = judge(parsed, registered, self.level) if pending else verdict
-        return self._asked(examined, known_only)
+        after_files = judge(parsed, [earlier for earlier, _ in pending], self.level)
+        return self._asked(examined, judge(parsed, registered, self.level) if pending else verdict, after_files)
 
-    def _asked(self, examined: Examined, local: Verdict) -> Examined:
+    def _asked(self, examined: Examined, local: Verdict, after_files: Verdict) -> Examined:
         answer = self.registry.check(self.subject, examined.file.draft, normalize=self.normalize)
+        decided = replace(
+            examined,
+            outcome="compatible" if answer.compatible and after_files.compatible else "incompatible",
+            messages=answer.messages,
+        )
         if answer.compatible == local.compatible:
-            return replace(examined, messages=answer.messages)
-        if answer.compatible:
-            note = "the registry takes it, though this command finds reasons against it; the registry decides"
-            return replace(examined, outcome="compatible", notes=(*examined.notes, note))
-        note = "the registry refuses it, though this command finds no reason; the registry decides"
-        return replace(examined, outcome="incompatible", messages=answer.messages, notes=(*examined.notes, note))
+            return decided
+        found = "takes it, though this command finds reasons against it"
+        missed = "refuses it, though this command finds no reason"
+        note = f"the registry {found if answer.compatible else missed}; the registry decides"
+        return replace(decided, notes=(*decided.notes, note))
 
     def _numbered(self, registered: list[Earlier]) -> list[tuple[Earlier, SchemaFile]]:
         first = registered[-1].version + 1 if registered else 1
@@ -189,7 +196,7 @@ class SubjectGate:
             try:
                 referenced = self.registry.referenced(stored.draft, subject=self.subject)
                 yield Earlier(number, parse(stored.draft, referenced, strict=False))
-            except InvalidSchema as error:
+            except (InvalidSchema, NotFound) as error:
                 self._notes.append(f"version {number} cannot be read here, so the registry alone judges it: {error}")
 
 
@@ -198,7 +205,8 @@ def _located(file: SchemaFile, verdict: Verdict, names: Mapping[int, str]) -> It
         for finding in comparison.findings:
             pointer = finding.reader_at if comparison.direction is Direction.BACKWARD else finding.writer_at
             earlier = names.get(comparison.version or 0, "an earlier version")
-            yield Located(finding, comparison.direction, earlier, pointer, locate(file.draft.text, pointer))
+            inside = pointer if pointer.startswith("/") else ""  # else it points into a schema that the file leans on
+            yield Located(finding, comparison.direction, earlier, pointer, locate(file.draft.text, inside))
 
 
 def _left_out(verdict: Verdict) -> Iterator[str]:

@@ -121,6 +121,23 @@ def test_an_unreadable_reference_is_told_as_such(registry: Registry) -> None:
         understand(what, registry)
 
 
+def test_a_reference_that_is_not_registered_is_told_with_its_file(registry: Registry) -> None:
+    what = SchemaFile(Path("x.avsc"), SUBJECT, SchemaDraft('"A"', references=(Reference("A", "gone", 1),)))
+    with pytest.raises(UsageError, match=r"^x\.avsc: what it leans on .*gone"):
+        understand(what, registry)
+
+
+def test_a_consent_of_the_registry_is_none_for_what_breaks_the_files_before(registry: Registry) -> None:
+    registry.set_level(Level.FULL_TRANSITIVE, SUBJECT)
+    registry.register(SUBJECT, file().draft)
+    gate = SubjectGate(registry, SUBJECT)
+    assert examined(gate, file(NOTE)).outcome == "compatible"
+    registry.set_level(Level.NONE, SUBJECT)  # somebody else, in between
+    result = examined(gate, file(NOTE | {"type": ["null", "long"]}))
+    assert result.outcome == "incompatible"
+    assert {found.earlier for found in result.findings} == {"orders-value.avsc"}
+
+
 def test_a_schema_of_another_type_is_refused_with_a_way_out(registry: Registry) -> None:
     registry.register(SUBJECT, file().draft)
     what = SchemaFile(Path("x.json"), SUBJECT, SchemaDraft("{}", SchemaType.JSON))
