@@ -8,6 +8,7 @@ from typing import Final
 
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
+    InvalidSubject,
     Overloaded,
     SchemaNotUnderSubject,
     SubjectNotFound,
@@ -63,6 +64,8 @@ class Registration:
             InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted, Overloaded: nothing was written.
         """
         subject.validated()
+        if not subject.name:
+            raise InvalidSubject(subject=str(subject))  # that is a context
         for _ in range(_ATTEMPTS):
             proposal = await self._threads.run(
                 self._propose, subject, draft, normalize=normalize, schema_id=schema_id, version=version

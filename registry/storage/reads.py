@@ -70,8 +70,6 @@ class Snapshot:
     def _rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
         return self._connection.execute(statement).all()
 
-    # Subjects and versions.
-
     def state(self, subject: Subject) -> SubjectState:
         """Return the subject's row; ask before its versions, so that a later change is noticed by its revision."""
         row = self._connection.execute(_STATE, {"key": key_of(subject)}).first()
@@ -148,8 +146,6 @@ class Snapshot:
         found: int | None = self._connection.execute(_only(statement, seen)).scalar()
         return found
 
-    # Ids and guids.
-
     def schema(self, context: str, schema_id: int, *, prefer: Subject | None = None) -> RegisteredSchema | None:
         """Return a schema by id, with one of its versions: of the preferred subject, else live, else any."""
         rows = self._rows(_REGISTERED.where(_V.context == context, _V.schema_id == schema_id))
@@ -184,16 +180,12 @@ class Snapshot:
         names = [row.name for row in self._rows(select(tables.contexts.c.name))]
         return sorted(names)  # "." sorts before every other name that starts with a dot
 
-    # Settings.
-
     def configured(self, scopes: Iterable[Subject]) -> dict[Subject, Configured]:
         """Return what is set at each scope, in the order that was asked; scopes without settings have empty ones."""
         by_key = {key_of(scope): scope for scope in scopes}
         rows = self._connection.execute(_CONFIGURED, {"keys": list(by_key)}).all()
         found = {row.key: _configured(row) for row in rows}
         return {scope: found.get(key, Configured()) for key, scope in by_key.items()}
-
-    # Conformance.
 
     def conformance(self, topic: str) -> list[Recorded]:
         """List the newest entry of each part of a topic."""

@@ -117,6 +117,8 @@ CASES = [
      "One or more references exist to the schema {magic=1,keytype=SCHEMA,subject=s,version=1}."),
     ([], ("POST", "/subjects/__GLOBAL/versions", {"schema": STRING}), 42208,
      "The specified subject '__GLOBAL' is not a valid."),
+    ([], ("POST", "/subjects/:.eu:/versions", {"schema": STRING}), 42208,
+     "The specified subject ':.eu:' is not a valid."),
     ([], ("POST", "/subjects/a%00b/versions", {"schema": STRING}), 42208, None),
     ([], ("POST", "/subjects/a%0Ab/versions", {"schema": STRING}), 42208, None),
     ([], ("GET", "/subjects/a%00b/versions", None), 42208, None),

@@ -1,0 +1,78 @@
+"""What only several nodes on one PostgreSQL can meet: connections that are lost, and neighbours that delete."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from contractlog.compatibility.errors import StoreTimeout
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.names import Subject
+from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.values import Configured
+from contractlog.registry.storage.writes import Transaction
+
+from support.registry import in_process
+
+pytestmark = pytest.mark.integration
+RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
+
+
+@pytest.fixture
+def database(postgres_url: str) -> str:
+    upgrade(postgres_url)
+    return postgres_url
+
+
+@pytest.fixture
+def store(database: str) -> Iterator[Store]:
+    opened = open_store(Settings(database_url=database))
+    yield opened
+    opened.close()
+
+
+def test_lost_connections_are_made_again(store: Store, database: str) -> None:
+    store.change(lambda change: change.configure(Subject(".", ""), Configured(level=Level.FULL))).result(30)
+    store.check()
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'contractlog'"
+        )
+    store.check()
+    store.change(lambda change: change.configure(Subject(".", ""), Configured(level=Level.NONE))).result(30)
+    with store.reading() as snapshot:
+        assert snapshot.configured([Subject(".", "")])[Subject(".", "")].level is Level.NONE
+
+
+def test_a_connection_lost_while_writing_says_that_nobody_knows(store: Store) -> None:
+    def lose(change: Transaction) -> None:
+        change._connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    assert isinstance(store.change(lose).exception(30), StoreTimeout)
+    store.change(lambda change: change.journal("test", "after")).result(30)
+
+
+def test_a_statement_that_takes_too_long_is_given_up(database: str) -> None:
+    store = open_store(Settings(database_url=database, statement_timeout_ms=100))
+    slow = store.change(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(30)"))
+    assert isinstance(slow.exception(20), StoreTimeout)
+    store.close()
+
+
+def test_an_id_deleted_for_good_on_one_node_is_gone_on_the_other_within_five_seconds(database: str) -> None:
+    with in_process(Settings(database_url=database)) as one, in_process(Settings(database_url=database)) as two:
+        assert one.post("/subjects/s/versions", json=RECORD).json()["id"] == 1
+        assert two.get("/schemas/ids/1").status_code == 200
+        assert [one.delete(f"/subjects/s{query}").status_code for query in ("", "?permanent=true")] == [200, 200]
+        assert one.get("/schemas/ids/1").json()["error_code"] == 40403
+        assert two.get("/schemas/ids/1/schema").json()["error_code"] == 40403
+        cache = two.app.state.services.cache  # type: ignore[attr-defined]
+        assert cache.get((".", 1)) is not None
+        cache._clock = lambda: time.monotonic() + 5.0
+        assert two.get("/schemas/ids/1").json()["error_code"] == 40403
