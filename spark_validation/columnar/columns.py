@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,10 @@ from numpy.typing import NDArray
 from contractlog.spark_validation.columnar.arrow import pick
 
 __all__ = ["FieldColumn", "Piece", "join"]
+
+_INTEGER: Final = "int64"
+_FLOAT: Final = "double"
+_EXACT: Final = 2**53  # up to here, every whole number is a double
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,23 @@ class Piece:
 
 
 def join(pieces: Iterable[Piece]) -> list[FieldColumn]:
-    """Return one column per field and type."""
+    """Return one column per field and type; whole numbers join the others of their field where that loses nothing."""
     grouped: dict[tuple[str, str], list[Piece]] = defaultdict(list)
     for piece in pieces:
         if len(piece.values):
             grouped[piece.field, str(piece.values.type)].append(piece)
+    for field, kind in list(grouped):
+        if kind == _FLOAT and all(_fits_floats(piece) for piece in grouped.get((field, _INTEGER), ())):
+            grouped[field, _FLOAT] += [
+                Piece(field, piece.rows, piece.order, piece.values.cast(pa.float64()))
+                for piece in grouped.pop((field, _INTEGER), ())
+            ]
     return [_joined(field, found) for (field, _), found in sorted(grouped.items())]
+
+
+def _fits_floats(piece: Piece) -> bool:
+    numbers = np.asarray(piece.values)
+    return bool(numbers.max() <= _EXACT and numbers.min() >= -_EXACT)
 
 
 def _joined(field: str, pieces: list[Piece]) -> FieldColumn:

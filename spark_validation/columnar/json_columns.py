@@ -17,20 +17,19 @@ __all__ = ["Flattening"]
 
 _TIMESTAMP: Final = pa.timestamp("us", "UTC")
 _MOST: Final = 2**63 - 1
-_TYPES: Final = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+_TYPES: Final[dict[type, Any]] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 
-_Found = tuple[list[int], list[int], list[Any]]
+_Found = tuple[list[int], list[Any]]
 
 
 class Flattening:
     """Takes documents apart, one after the other."""
 
-    __slots__ = ("_count", "_depth", "_found")
+    __slots__ = ("_depth", "_found")
 
     def __init__(self, depth: int) -> None:
         self._depth = depth
-        self._count = 0
-        self._found: dict[tuple[Place, type], _Found] = {}
+        self._found: dict[type, dict[Place, _Found]] = {kind: {} for kind in _TYPES}
 
     def add(self, row: int, place: Place, value: Any) -> None:
         """Take in a value and all below it, to the depth that is followed."""
@@ -48,22 +47,22 @@ class Flattening:
         elif value is not None:
             if kind is int and value > _MOST:
                 kind, value = float, float(value)
-            rows, order, values = self._found.setdefault((place, kind), ([], [], []))
-            rows.append(row)
-            order.append(self._count)
-            values.append(value)
-            self._count += 1
+            found = self._found[kind].get(place)
+            if found is None:
+                found = self._found[kind][place] = ([], [])
+            found[0].append(row)
+            found[1].append(value)
 
     def pieces(self) -> Iterator[Piece]:
         """Yield what was taken in."""
-        for (place, kind), (rows, order, values) in self._found.items():
-            piece = Piece(
-                place.field, np.array(rows, np.intp), np.array(order, np.int64), pa.array(values, _TYPES[kind])
-            )
-            if kind is str and place.is_time:
-                yield from _times(piece)
-            else:
-                yield piece
+        for kind, found in self._found.items():
+            for place, (rows, values) in found.items():
+                column = pa.array(values, _TYPES[kind])
+                piece = Piece(place.field, np.array(rows, np.intp), np.arange(len(rows)), column)
+                if kind is str and place.is_time:
+                    yield from _times(piece)
+                else:
+                    yield piece
 
 
 def _times(piece: Piece) -> Iterator[Piece]:

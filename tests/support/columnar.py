@@ -251,11 +251,16 @@ def _blocks(items: list[bytes]) -> Iterator[bytes]:
 
 def expected_columns(schema: Schema, values: Iterable[Any]) -> dict[tuple[str, str], list[tuple[int, Any]]]:
     """Return field and type -> row and value of each leaf, in order; nothing past a recursion or without bytes."""
-    found: dict[tuple[str, str], list[tuple[int, Any]]] = defaultdict(list)
+    found: dict[tuple[str, str], list[tuple[int, int, Any]]] = defaultdict(list)
+    order = 0
     for row, value in enumerate(values):
         for field, kind, leaf in _leaves(schema, value, "", {}, ()):
-            found[field, kind].append((row, leaf))
-    return dict(found)
+            found[field, kind].append((row, order := order + 1, leaf))
+    for field, kind in list(found):
+        whole = found.get((field, "int64"), [])
+        if kind == "double" and all(abs(number) <= 2**53 for _, _, number in whole):
+            found[field, kind] = sorted(found[field, kind] + found.pop((field, "int64"), []))
+    return {key: [(row, leaf) for row, _, leaf in leaves] for key, leaves in found.items()}
 
 
 def _leaves(  # noqa: C901

@@ -109,11 +109,20 @@ def test_columns_hold_the_values_of_conforming_documents() -> None:
     assert found_columns(judge(TRIP, documents).columns) == {
         ("at", "string"): [(3, "whenever")],
         ("at", "timestamp[us, tz=UTC]"): [(0, moment), (2, moment + 250_000)],
-        ("id", "double"): [(2, float(2**63))],
-        ("id", "int64"): [(0, 1), (3, -5)],
+        ("id", "double"): [(0, 1.0), (2, float(2**63)), (3, -5.0)],
         ("legs[].carrier", "string"): [(0, "AA"), (0, "UA")],
         ("note", "string"): [(2, "abc")],
         ("tags{}", "int64"): [(0, 1), (0, 2)],
+    }
+
+
+def test_numbers_of_a_field_are_one_column_unless_that_would_lose_digits() -> None:
+    documents = [{"a": 3, "b": 2**53 + 1}, {"a": 2.5, "b": 0.5}, {"a": [4]}]
+    assert found_columns(judge({"properties": {"a": {}, "b": {}}}, documents).columns) == {
+        ("a", "double"): [(0, 3.0), (1, 2.5)],
+        ("a[]", "int64"): [(2, 4)],
+        ("b", "double"): [(1, 0.5)],
+        ("b", "int64"): [(0, 2**53 + 1)],
     }
 
 
