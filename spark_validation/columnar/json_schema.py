@@ -101,7 +101,10 @@ class JsonValidator:
 
     def _explain(self, value: Any) -> tuple[str, str, str]:
         """Return schema pointer, field and sentence of the first thing that a document breaks."""
-        error = _deepest(next(self._validator.iter_errors(value)))
+        first = next(self._validator.iter_errors(value), None)
+        if first is None:  # no error to show, as where a pattern gave up
+            return "", "", "the document is not valid"
+        error = _deepest(first)
         path = error.schema_path if self._is_there(error.schema_path) else error.evaluation_path
         field = self._root.path_of(error.instance_path[: self._limits.depth])
         return pointer("", *path), field, f"{error.kind.name}: {_cut(error.message)}"
