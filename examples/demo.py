@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
 from children import Child
 from confluent_kafka import Consumer, TopicPartition
+from kafka_jars import fetch_jars
 from preflight import look_ahead
 from stage import EXAMPLES, Stage, runnable
 from talk import Talk
@@ -47,6 +48,7 @@ def main(argv: list[str] | None = None) -> int:
         signal.signal(number, signal.default_int_handler)  # ends like Ctrl-C: what was started is stopped
     try:
         java = look_ahead(arguments.folder)
+        fetch_jars(java, talk.say)  # before any work, too: nothing else comes from the network
         talk.say(
             f"contractlog on the flights that left New York in 2013. Java {java.release}; folder {arguments.folder}"
         )
@@ -69,6 +71,12 @@ def _arguments(argv: list[str] | None) -> Namespace:
         "--records", type=int, help="publish at most so many departures and observations (default: all)"
     )
     return parser.parse_args(argv)
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text} is no number of records: name 1 or more")
+    return int(text)
 
 
 def _folder(text: str) -> Path:
@@ -111,6 +119,7 @@ class Demo:
 
     def _publish(self) -> list[Planted]:
         self._talk.step(3, "What happened in 2013 is published, each record with the time at which it happened")
+        self._talk.tell("reading the flights, the weather, the airports and the aircraft")
         began = time.monotonic()
         with Registry(self._stage.registry_url) as registry:
             publication = Publication(self._stage.broker.bootstrap_servers, registry, self._talk, self._records)
@@ -133,9 +142,9 @@ class Demo:
     def _service(self) -> Child:
         words = ["--bootstrap-servers", self._stage.broker.bootstrap_servers, "--registry", self._stage.registry_url]
         script = EXAMPLES / "flights" / "delayed.py"
-        self._talk.command(["python", script, *words])
-        command = [sys.executable, script, *words, "--damage"]
-        return Child(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        command: list[str | Path] = ["python", script, *words, "--damage"]
+        self._talk.command(command)
+        return Child(runnable(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def _caught_up(self, service: Child) -> dict[str, Any]:
         """Let the service read to the end, and return what it did."""
@@ -175,7 +184,7 @@ class Demo:
     def _look_for_violations(self, planted: list[Planted]) -> Marks:
         self._talk.step(5, "The audit reads the whole history, on Spark")
         began = time.monotonic()
-        self._stage.run("contractlog", "audit", "--out", self._audit, "--publish", expected=[0, 1])
+        self._stage.run("contractlog", "audit", "--out", self._audit, "--publish", expected=[0, 1], long=True)
         self._talk.tell(f"audited in {time.monotonic() - began:.0f} s; compared with what was planted:")
         marks = mark_violations(planted, violations(self._audit / "violations.parquet"))
         self._talk.tell(table(marks))

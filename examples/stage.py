@@ -100,25 +100,25 @@ class Stage:
         self.talk.command(self.run_broker)
         self._open.enter_context(self.broker)
 
-    def run(self, *words: str | Path, expected: Collection[int] = (0,)) -> str:
-        """Show a command, run it, show what it says, and return what it printed.
+    def run(self, *words: str | Path, expected: Collection[int] = (0,), long: bool = False) -> None:
+        """Show a command, run it, and show what it says; a long one may draw its own progress on a terminal.
 
         Raises:
             ContractlogError: it ended with another exit code than expected.
         """
         self.talk.command(words)
-        environment = {**os.environ, **self.environment}
-        stderr = None if self.talk.watched else subprocess.STDOUT  # on a terminal it may draw its progress
+        environment = {**os.environ, **self.environment, "PYTHONUNBUFFERED": "1"}
+        stderr = None if long and self.talk.watched else subprocess.STDOUT
         with Child(runnable(words), env=environment, stdout=subprocess.PIPE, stderr=stderr) as child:
-            output = (child.process.stdout.read() if child.process.stdout else b"").decode()
+            number = 0
+            for number, line in enumerate(child.process.stdout or (), start=1):
+                if number <= MOST_LINES:
+                    self.talk.tell(line.decode(errors="replace"))
+            if number > MOST_LINES:
+                self.talk.tell(f"… and {number - MOST_LINES:,} more lines")
             code = child.process.wait()
-        lines = output.splitlines()
-        self.talk.tell("\n".join(lines[:MOST_LINES]))
-        if len(lines) > MOST_LINES:
-            self.talk.tell(f"… and {len(lines) - MOST_LINES:,} more lines")
         if code not in expected:
             raise ContractlogError(f"`{spelled(words)}` ended with exit code {code}, which is not what should happen")
-        return output
 
     def _take_folder(self) -> None:
         """Empty what an earlier run left, its processes first.
