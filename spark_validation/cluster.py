@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from threading import Event, Thread
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
@@ -25,6 +26,7 @@ TASKS: Final = 64  #: at least as many, if there are ranges enough
 TASKS_PER_CORE: Final = 4
 TICK: Final = 0.25  #: seconds
 
+T = TypeVar("T")
 Progress = Callable[[int], None]  #: is told how many offsets are done
 
 
@@ -58,11 +60,11 @@ def audit_ranges(
     task = Task(source, shared, violations, done)
     tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
     try:
-        with _Ticker(lambda: int(done.value), progress):
-            outcomes = context.parallelize(ranges, tasks).mapPartitions(task).collect()
-    except BaseException:
-        context.cancelAllJobs()
-        raise
+        outcomes = _watched(
+            context,
+            lambda: context.parallelize(ranges, tasks).mapPartitions(task).collect(),
+            lambda: progress(int(done.value)) if progress else None,
+        )
     finally:
         shared.destroy()
     return reduce(_together, outcomes, AuditState())
@@ -96,25 +98,15 @@ class Task:
             yield state
 
 
-class _Ticker:
-    """Tells the progress now and then, from a thread of its own."""
-
-    def __init__(self, done: Callable[[], int], progress: Progress | None) -> None:
-        self._done = done
-        self._progress = progress
-        self._over = Event()
-        self._thread = Thread(target=self._tick, daemon=True)
-
-    def __enter__(self) -> None:
-        if self._progress is not None:
-            self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        if self._progress is not None:
-            self._thread.join()
-            self._progress(self._done())
-
-    def _tick(self) -> None:
-        while self._progress is not None and not self._over.wait(TICK):
-            self._progress(self._done())
+def _watched(context: SparkContext, job: Callable[[], list[T]], tick: Callable[[], object]) -> list[T]:
+    """Run a job in a thread of its own, so that an interruption meets us and not the talk with Java."""
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(job)
+        try:
+            while wait([running], TICK).not_done:
+                tick()
+        except BaseException:
+            context.cancelAllJobs()
+            raise
+        tick()
+        return running.result()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +18,7 @@ from pyspark.sql import SparkSession
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.java import find_java
 
-__all__ = ["open_session"]
+__all__ = ["open_session", "prepare"]
 
 LOCAL: Final[Mapping[str, str]] = {
     "spark.ui.enabled": "false",
@@ -47,18 +50,30 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
     if running is not None:
         yield running
         return
-    os.environ.update(find_java().env)
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    prepare()
     local = master.startswith("local")
     if local:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    with _quiet() as log:
+    with _interruptions_held() as interrupted, _quiet() as log:
         session = _started(master, name, LOCAL if local else CLUSTER, log)
     try:
+        if interrupted:
+            raise KeyboardInterrupt
         yield session
     finally:
         session.stop()
         log.unlink(missing_ok=True)
+
+
+@cache
+def prepare() -> None:
+    """Say to Spark which Java and which Python to use; worth doing before any work is.
+
+    Raises:
+        UsageError: there is no Java that will do.
+    """
+    os.environ.update(find_java().env)
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 
 def _started(master: str, name: str, settings: Mapping[str, str], log: Path) -> SparkSession:
@@ -71,6 +86,26 @@ def _started(master: str, name: str, settings: Mapping[str, str], log: Path) -> 
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         last = lines[-1] if lines else str(error)
         raise UsageError(f"Spark does not start on `{master}`: {last} (all of it: {log})", log=str(log)) from error
+
+
+@contextmanager
+def _interruptions_held() -> Iterator[list[int]]:
+    """Collect interruptions instead of acting on them: a Java that is left while it starts would stay for ever."""
+    arrived: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield arrived
+        return
+
+    def hold(number: int, _: object) -> None:
+        arrived.append(number)
+
+    former = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield arrived
+    finally:
+        for number, handler in former.items():
+            if signal.getsignal(number) is hold:  # Spark sets one of its own, which cancels its jobs
+                signal.signal(number, handler)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +27,8 @@ from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.lineage.infer import edges
 from contractlog.spark_validation.plan import Plan, make_plan
 from contractlog.spark_validation.report.html import render
-from contractlog.spark_validation.session import open_session
+from contractlog.spark_validation.session import open_session, prepare
+from contractlog.spark_validation.sources.records import split
 from contractlog.spark_validation.sources.source import Source
 from contractlog.spark_validation.states import write_state
 from contractlog.spark_validation.violations import write_nothing
@@ -37,6 +39,8 @@ REPORT: Final = "report.json"
 PAGE: Final = "report.html"
 VIOLATIONS: Final = "violations.parquet"
 STATE: Final = "state"
+RANGES: Final = 64  #: to cut the work into, so that cores share it evenly and the progress can be seen
+LEAST, MOST = 25_000, 1_000_000  #: offsets of a range
 
 Say = Callable[[str], None]
 
@@ -86,9 +90,11 @@ def audit_to_state(order: Order, *, say: Say, progress: ProgressLine | None = No
 
 
 def _audit(order: Order, violations: Path, say: Say, progress: ProgressLine | None) -> tuple[AuditState, Plan]:
-    ranges = order.source.plan(order.topics)
-    plan = make_plan(order.registry, order.source, ranges, limits=order.limits)
-    total = sum(map(len, ranges))
+    prepare()
+    whole = order.source.plan(order.topics, span=sys.maxsize)
+    plan = make_plan(order.registry, order.source, whole, limits=order.limits)
+    total = sum(map(len, whole))
+    ranges = list(split(whole, min(max(total // RANGES, LEAST), MOST)))
     topics = len({one.topic for one in ranges})
     say(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {order.master}")
     violations.mkdir()

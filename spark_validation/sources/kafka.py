@@ -89,6 +89,8 @@ def read_range(
         Unreachable: the broker stopped answering before the end of the range was reached.
         UsageError: the topic is gone.
     """
+    if not len(offsets):
+        return
     consumer = Consumer(
         {
             **_connection(bootstrap),
@@ -165,8 +167,6 @@ def _code(error: KafkaError | None) -> int | None:
 
 def _messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, patience: float) -> Iterator[Message]:
     """Yield the records of the range; end when the position has passed it."""
-    if len(offsets) == 0:
-        return
     consumer.assign([TopicPartition(offsets.topic, offsets.partition, offsets.start)])
     position, last_step, error = offsets.start, time.monotonic(), None
     while position < offsets.end:

@@ -218,9 +218,16 @@ def test_what_is_not_there_is_named_and_leaves_nothing(
     assert [file.name for file in tmp_path.rglob("*")] == ["mine", "notes.txt"]
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("sent", "moment"),
+    [
+        (signal.SIGINT, "while Spark starts"),
+        (signal.SIGINT, "while records are read"),
+        (signal.SIGTERM, "while records are read"),
+    ],
+)
 def test_an_interrupted_audit_leaves_nothing_half_written(
-    registry_url: str, registry: Registry, tmp_path: Path, sent: signal.Signals
+    registry_url: str, registry: Registry, tmp_path: Path, sent: signal.Signals, moment: str
 ) -> None:
     registry.register("slow-value", SchemaDraft(ORDER))
     for partition in range(6):
@@ -232,15 +239,26 @@ def test_an_interrupted_audit_leaves_nothing_half_written(
     command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", "--master", "local[1]"]
     place = ["--registry", registry_url, "--archive", str(tmp_path / "archive"), "--out", str(out)]
     with subprocess.Popen(
-        [*command, *place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(os.environ)
+        [*command, *place],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+        start_new_session=True,  # Ctrl-C reaches the whole group, Java and workers too
     ) as process:
-        deadline = time.monotonic() + 120
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("auditing 360,000 offsets")
+        wait_until = time.monotonic() + (1 if moment == "while Spark starts" else 120)
         while not any(out.parent.glob(".audit.unfinished-*/violations.parquet/*.parquet")):
-            assert time.monotonic() < deadline
             assert process.poll() is None, process.communicate()
+            if time.monotonic() > wait_until:
+                break
             time.sleep(0.02)
-        process.send_signal(sent)
-        printed, said = process.communicate(timeout=60)
+        if sent is signal.SIGINT:
+            os.killpg(process.pid, sent)
+        else:
+            process.send_signal(sent)
+        printed, said = process.communicate(timeout=60)  # also waits for whoever else could still write
     assert (process.returncode, printed) == (130, "")
-    assert said.splitlines()[-1] == "contractlog: interrupted"
+    assert said == "contractlog: interrupted\n"
     assert [path.relative_to(out.parent).as_posix() for path in out.parent.rglob("*")] == ["audit", "audit/report.json"]

@@ -1,0 +1,117 @@
+"""How an audit speaks on a terminal, and the folder it leaves."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.jobs.audit import _share, bootstrap_servers
+from contractlog.spark_validation.jobs.auditing import _replaced
+from contractlog.spark_validation.jobs.lines import lines
+from contractlog.spark_validation.jobs.progress import ProgressLine
+
+from support.reports import flights, part, report
+
+
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_for_each_part_what_needs_attention_first() -> None:
+    said = list(lines(flights()))
+    assert len(said) == 6
+    assert [line.split()[1] for line in said] == ["broken", "degraded", "unknown", "keeps", "keeps", "keeps"]
+    assert said[0].split()[2] == "flights.delayed"
+    assert "BAD_ENUM_INDEX 400" in said[0]
+    assert "188 of 336,776 (0.056 %) records violate: TRUNCATED 168, NOT_FRAMED 20; 12 absent" in said[1]
+    assert "The topic holds no records." in said[2]
+
+
+def test_names_that_would_steer_a_terminal_are_escaped() -> None:
+    (line,) = lines(report(part("a\x1b[2Jb", records=3)))
+    assert "\x1b" not in line
+
+
+def test_progress_says_what_how_much_how_fast_and_how_long_still() -> None:
+    times = iter([0.0, 0.0, 10.0, 10.0])
+    terminal = Terminal()
+    progress = ProgressLine("auditing", "offsets", terminal, clock=lambda: next(times))
+    progress.start(300_000)
+    progress(100_000)
+    assert terminal.getvalue().endswith("auditing: 100,000 of 300,000 offsets, 10,000/s, 20 s left")
+    progress.finish()
+    assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_progress_is_silent_when_nobody_watches() -> None:
+    pipe = StringIO()
+    progress = ProgressLine("auditing", "offsets", pipe)
+    progress.start(10)
+    progress(5)
+    progress.finish()
+    assert pipe.getvalue() == ""
+
+
+@pytest.mark.parametrize(("text", "share"), [("0.999", 0.999), ("99.9%", 0.999), ("0", 0.0), ("1", 1.0), ("100%", 1.0)])
+def test_a_share_is_read_plain_or_in_percent(text: str, share: float) -> None:
+    assert _share(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["99.9", "-1", "x", "1%%", "nan", "inf", "101%"])
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="is no share"):
+        _share(text)
+
+
+def test_a_new_folder_takes_the_place_of_an_earlier_report(tmp_path: Path) -> None:
+    out = tmp_path / "audit"
+    for content in ("first", "second"):
+        with _replaced(out) as folder:
+            (folder / "report.json").write_text(content)
+            assert not out.exists() or (out / "report.json").read_text() == "first"
+        assert (out / "report.json").read_text() == content
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
+    out = tmp_path / "audit"
+    with _replaced(out) as folder:
+        (folder / "report.json").write_text("first")
+
+    def interrupted() -> None:
+        with _replaced(out) as folder:
+            (folder / "report.json").write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert (out / "report.json").read_text() == "first"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_folder_that_is_no_report_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("keep me")
+    with pytest.raises(UsageError, match="is no report"), _replaced(tmp_path):
+        pass
+    with pytest.raises(UsageError, match="is no report"), _replaced(tmp_path / "notes.txt"):
+        pass
+    assert (tmp_path / "notes.txt").read_text() == "keep me"
+
+
+def test_a_broker_or_an_archive_must_be_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CONTRACTLOG_BOOTSTRAP_SERVERS", raising=False)
+    assert main(["audit"]) == 2
+    assert "--bootstrap-servers" in capsys.readouterr().err
+    monkeypatch.setenv("CONTRACTLOG_BOOTSTRAP_SERVERS", "broker:9092")
+    parser = ArgumentParser()
+    parser.add_argument("--bootstrap-servers")
+    assert bootstrap_servers(parser.parse_args([])) == "broker:9092"
+    assert bootstrap_servers(parser.parse_args(["--bootstrap-servers", "other:1"])) == "other:1"
