@@ -68,7 +68,7 @@ def _arguments(argv: list[str] | None) -> Namespace:
         "--folder", type=_folder, default=_folder("demo"), help="where everything is kept (default: demo)"
     )
     parser.add_argument(
-        "--records", type=int, help="publish at most so many departures and observations (default: all)"
+        "--records", type=_number, help="publish at most so many departures and observations (default: all)"
     )
     return parser.parse_args(argv)
 
