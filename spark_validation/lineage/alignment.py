@@ -18,6 +18,9 @@ __all__ = ["AGREEING", "Agreement", "Alignment", "align", "compare", "pooled"]
 AGREEING: Final = 0.95  #: share of rows in which a copied field equals its source, or more
 
 
+FEWEST_SURE: Final = 20
+
+
 @dataclass(frozen=True, slots=True)
 class Alignment:
     """Pairs of rows with an equal value in the anchoring fields, the later row beside the latest one before it."""
@@ -25,12 +28,7 @@ class Alignment:
     sources: Integers  #: rows of the source
     targets: Integers  #: rows of the target
     controls: Integers  #: other rows of the source with the same value, next to the first; -1 where there is none
-    looked_for: int  #: rows of the target whose counterpart must be in the sample, if there is one
-
-    @property
-    def found(self) -> float:
-        """The share of rows that have a counterpart."""
-        return len(self.targets) / self.looked_for if self.looked_for else 0.0
+    found: float  #: share of the target's rows that have a counterpart, where the sample would hold it
 
     @property
     def once(self) -> float:
@@ -42,7 +40,7 @@ class Alignment:
         if len(self.targets) <= most:
             return self
         chosen = np.arange(most) * len(self.targets) // most
-        return Alignment(self.sources[chosen], self.targets[chosen], self.controls[chosen], self.looked_for)
+        return Alignment(self.sources[chosen], self.targets[chosen], self.controls[chosen], self.found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +60,31 @@ def align(source: Field, target: Field) -> Alignment:
     Where the source keeps only some occurrences of a value, those of whole days are kept, so a counterpart is looked
     for on the same day, and not behind the last that was kept.
     """
-    within = target.hashes <= np.uint64(source.highest)
     places = np.minimum(np.searchsorted(source.distinct, target.hashes), len(source.distinct) - 1)
-    known = within & (source.distinct[places] == target.hashes)
+    known = source.distinct[places] == target.hashes
+    whole = known & source.whole[places]
     ends = np.cumsum(source.counts)
     last = ends[places] - 1
-    behind = (target.turns > source.turns[last]) | (
-        (target.turns == source.turns[last]) & (target.times > source.times[last])
-    )
-    covered = known & (source.whole[places] | ~behind)
-    looked_for = int(np.count_nonzero(covered | (within & ~known)))
+    early = target.turns < source.turns[last]  # of such days everything is kept, of the last one perhaps not
+    at_last = (target.turns == source.turns[last]) & (target.times <= source.times[last])
+    b = np.flatnonzero(whole | (known & (early | at_last)))
 
-    b = np.flatnonzero(covered)
     by_time = np.lexsort((source.times, source.groups))
     group = places[b]
     before = _last_before(source.groups[by_time], source.times[by_time], group, target.times[b])
     starts = ends - source.counts
-    found = before >= starts[group]
-    b, group, before = b[found], group[found], before[found]
-    a = by_time[before]
-    same_day = source.whole[group] | (source.days[a] == target.days[b])
-    a, b, group, before = a[same_day], b[same_day], group[same_day], before[same_day]
+    a = by_time[np.maximum(before, 0)]
+    paired = (before >= starts[group]) & (whole[b] | (source.days[a] == target.days[b]))
+    sure = (target.hashes < np.uint64(source.deepest)) & (~known | whole | early)
+    if np.count_nonzero(sure) < FEWEST_SURE:
+        sure = np.isin(np.arange(len(known)), b)
+    found = int(np.count_nonzero(sure[b[paired]])) / (int(np.count_nonzero(sure)) or 1)
+
+    a, b, group, before = a[paired], b[paired], group[paired], before[paired]
     beside = np.where(before > starts[group], before - 1, before + 1)
     alone = source.counts[group] == 1
     controls = np.where(alone, -1, source.rows[by_time[np.minimum(beside, len(by_time) - 1)]])
-    return Alignment(source.rows[a], target.rows[b], controls, looked_for)
+    return Alignment(source.rows[a], target.rows[b], controls, float(found))
 
 
 def _last_before(groups: Integers, times: Integers, group: Integers, time: Integers) -> Integers:
@@ -141,4 +139,4 @@ def pooled(alignments: list[Alignment]) -> Alignment:
     kept, firsts = np.unique(targets, return_index=True)
     sources = np.concatenate([alignment.sources for alignment in alignments])[firsts]
     controls = np.concatenate([alignment.controls for alignment in alignments])[firsts]
-    return Alignment(sources, kept, controls, len(kept))
+    return Alignment(sources, kept, controls, max(alignment.found for alignment in alignments))

@@ -38,11 +38,15 @@ def edges(state: AuditState) -> list[Edge]:
 
 
 def _directed(copies: Copies) -> Copies:
-    """Of two topics that are written at once the part is made of the whole; when neither is a part, leave both out."""
+    """Where each of two topics holds rows of the other first, only a part that lies in the whole was made from it.
+
+    So it is when a record made from another keeps its time. Two topics made from a third that nobody sees hold each
+    other's rows first by turns: neither was made from the other.
+    """
     return {
         (a, b): made
         for (a, b), made in copies.items()
-        if (b, a) not in copies or made.found - copies[b, a].found > CLEARLY
+        if (b, a) not in copies or (made.found >= 1 - CLEARLY and made.found - copies[b, a].found > CLEARLY)
     }
 
 

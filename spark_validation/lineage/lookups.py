@@ -67,14 +67,14 @@ def _by_key(key: Field, foreign: Field) -> Alignment:
     by_time = np.lexsort((key.times, key.groups))
     latest = key.rows[by_time[np.cumsum(key.counts) - 1]]
     sources, targets = latest[places[shared]], foreign.rows[shared]
-    return Alignment(sources, targets, np.full(len(sources), -1), len(foreign.hashes))
+    return Alignment(sources, targets, np.full(len(sources), -1), float(np.mean(shared)))
 
 
 def _proven(table: Topic, target: Topic, anchor: tuple[int, int], rows: Alignment) -> dict[str, LookedUp]:
     _, firsts = np.unique(rows.sources, return_index=True)
     if len(firsts) < FEWEST_KEYS:
         return {}
-    by_key = Alignment(rows.sources[firsts], rows.targets[firsts], rows.controls[firsts], len(firsts))
+    by_key = Alignment(rows.sources[firsts], rows.targets[firsts], rows.controls[firsts], rows.found)
     agreement = compare(table, target, by_key)
     everywhere = compare(table, target, rows)
     strong = proofs(table, target, anchor, agreement, fewest=FEWEST_KEYS)

@@ -16,6 +16,7 @@ __all__ = ["Field", "Topic", "topics_of"]
 
 Integers = npt.NDArray[np.int64]
 
+_NO_LIMIT: Final = (1 << 64) - 1
 _CELLS: Final = np.dtype([("field", "<u4"), ("value", "<u4")])
 
 
@@ -32,7 +33,8 @@ class Field:
     groups: Integers  #: of each occurrence the place of its value in ``distinct``
     counts: Integers  #: occurrences kept of each value
     whole: npt.NDArray[np.bool_]  #: every occurrence of the value in the topic was kept
-    highest: int  #: of the hashes up to this one all values are kept
+    highest: int  #: up to this hash all values are kept
+    deepest: int  #: below this hash all values are kept in depth
 
     @property
     def days(self) -> Integers:
@@ -89,12 +91,9 @@ def _topic(name: str, samples: dict[str, FieldSample], design: SampleDesign, key
 def _field(name: str, sample: FieldSample, rows: Integers, design: SampleDesign) -> Field:
     hashes = np.array([value.value_hash for value in sample.values], np.uint64)
     distinct, groups, counts = np.unique(hashes, return_inverse=True, return_counts=True)
-    whole = counts < design.repeats
-    if len(hashes) >= design.depth:  # the value with which the depth was filled, and all after it, may have more
-        ranks = np.arange(len(hashes)) - np.searchsorted(hashes, hashes)
-        deep = np.flatnonzero(ranks < design.repeats)
-        if len(deep) >= design.depth:
-            whole &= distinct < hashes[deep[design.depth - 1]]
+    ranks = np.arange(len(hashes)) - np.searchsorted(hashes, hashes)
+    deep = np.flatnonzero(ranks < design.repeats)
+    deepest = int(hashes[deep[design.depth - 1]]) if len(deep) >= design.depth else _NO_LIMIT
     return Field(
         name,
         hashes,
@@ -104,8 +103,9 @@ def _field(name: str, sample: FieldSample, rows: Integers, design: SampleDesign)
         distinct,
         groups.astype(np.int64),
         counts.astype(np.int64),
-        whole,
-        int(distinct[-1]) if len(distinct) >= design.breadth else (1 << 64) - 1,
+        (counts < design.repeats) & (distinct < np.uint64(deepest)),
+        int(distinct[-1]) if len(distinct) >= design.breadth else _NO_LIMIT,
+        deepest,
     )
 
 

@@ -178,6 +178,15 @@ def test_two_topics_that_hold_the_same_at_the_same_time_have_no_direction(seed: 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("slower", [5000, 9000])
+def test_two_topics_made_from_one_that_nobody_sees_were_not_made_from_each_other(seed: int, slower: int) -> None:
+    random = seeded(seed)
+    orders = orders_of(random)
+    topics = {"one": made(orders, random, unchanged), "two": made(orders, random, unchanged, (100, slower))}
+    assert edges(sampled(topics)) == []
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_shared_keys_and_equal_rates_are_no_lineage(seed: int) -> None:
     random = seeded(seed)
     orders, customers = orders_of(random), customers_of(random)

@@ -1,0 +1,123 @@
+"""``contractlog lineage`` answers from states, in three formats, and says plainly when there is nothing to tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from contractlog.clients.cli.main import main
+from contractlog.contracts.observed.states import AuditState, Coverage
+from contractlog.spark_validation.states import write_state
+
+from support.lineage import Record, sampled
+
+START = 1_700_000_000_000
+ORDERS: list[Record] = [
+    (START + number * 60_000, {"id": f"order {number}", "total": number * 37 % 1009, "note\x1b[2J": str(number % 7)})
+    for number in range(900)
+]
+LATE: list[Record] = [
+    (time + 2000, {"order": value["id"], "total": value["total"]}) for time, value in ORDERS if value["total"] > 300
+]
+
+
+@pytest.fixture
+def audited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that an audit of two topics leaves, as far as lineage reads it."""
+    monkeypatch.delenv("CONTRACTLOG_BOOTSTRAP_SERVERS", raising=False)
+    out = tmp_path / "audit"
+    write_state(sampled({"orders": ORDERS, "late": LATE}), out / "state")
+    return out
+
+
+def test_text_tells_what_each_topic_was_made_from(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lineage", "--state", str(audited / "state")]) == 0
+    told = capsys.readouterr()
+    first, *fields = told.out.splitlines()[:3]
+    assert first == "late was made from"
+    assert [line.split() for line in fields] == [
+        ["order", "<-", "orders.id", "copy", "score", "1.0000", "support", fields[0].split()[7], "lag", "2.0", "s"],
+        ["total", "<-", "orders.total", "copy", "score", "1.0000", "support", fields[1].split()[7], "lag", "2.0", "s"],
+    ]
+    assert "first slice of lineage" in told.out
+    assert told.err == ""
+
+
+def test_the_folder_of_an_audit_will_do_as_well_as_its_state(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lineage", "--state", str(audited), "--format", "json"]) == 0
+    edges = json.loads(capsys.readouterr().out)["lineage"]
+    assert [edge["to"] for edge in edges] == [{"topic": "late", "field": "order"}, {"topic": "late", "field": "total"}]
+    assert all(edge.keys() == {"from", "to", "method", "score", "support", "lag_ms"} for edge in edges)
+
+
+def test_topics_that_are_named_are_those_whose_sources_are_asked_for(
+    audited: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lineage", "orders", "--state", str(audited)]) == 0
+    assert capsys.readouterr().out.startswith("No lineage was found in the values of orders.\n")
+    assert main(["lineage", "late", "--state", str(audited)]) == 0
+    assert capsys.readouterr().out.startswith("late was made from\n")
+    assert main(["lineage", "other", "--state", str(audited)]) == 2
+    assert "no topic `other` was audited, only late, orders" in capsys.readouterr().err
+
+
+def test_openlineage_goes_to_a_file_whole(audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "edges.ndjson"
+    arguments = ["lineage", "--state", str(audited), "--format", "openlineage", "--out", str(out)]
+    assert main([*arguments, "--bootstrap-servers", "broker:9092"]) == 0
+    (line,) = out.read_text().splitlines()
+    assert json.loads(line)["dataset"]["name"] == "late"
+    assert json.loads(line)["dataset"]["namespace"] == "kafka://broker:9092"
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "2 edges" in told.err
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_openlineage_names_the_broker_that_the_report_names_or_asks(
+    audited: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["lineage", "--state", str(audited / "state"), "--format", "openlineage"]
+    assert main(arguments) == 2
+    assert "--bootstrap-servers" in capsys.readouterr().err
+    (audited / "report.json").write_text('{"source": {"kind": "kafka", "bootstrap_servers": "told:9"}}')
+    assert main(arguments) == 0
+    assert json.loads(capsys.readouterr().out)["dataset"]["namespace"] == "kafka://told:9"
+    (audited / "report.json").write_text('["no report"]')
+    assert main(arguments) == 2
+
+
+def test_a_state_without_samples_is_said_to_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_state(AuditState(frozenset({Coverage("orders", 0, 0, 9, 9)})), tmp_path)
+    assert main(["lineage", "--state", str(tmp_path)]) == 0
+    assert "no samples of values" in capsys.readouterr().out
+    assert main(["lineage", "--state", str(tmp_path), "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"lineage": []}
+
+
+def test_what_cannot_be_read_or_written_ends_with_usage(
+    audited: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lineage", "--state", str(tmp_path / "nothing")]) == 2
+    assert "nothing" in capsys.readouterr().err
+    assert main(["lineage", "--state", str(audited), "--out", str(tmp_path / "no folder" / "file")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    (audited / "state" / "samples.parquet").write_bytes(b"no table")
+    assert main(["lineage", "--state", str(audited)]) == 2
+    assert "no state of an audit that can be read" in capsys.readouterr().err
+
+
+def test_without_a_state_or_a_place_to_audit_it_asks_for_one(audited: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lineage"]) == 2
+    assert "--bootstrap-servers" in capsys.readouterr().err
+
+
+def test_hostile_names_of_fields_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    again = [(time + 2000, value) for time, value in ORDERS[::2]]
+    write_state(sampled({"orders": ORDERS, "again": again}), tmp_path)
+    assert main(["lineage", "--state", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert r"orders.note\x1b[2J" in out
