@@ -1,0 +1,257 @@
+"""``contractlog produce`` and ``consume`` against a real broker and a real registry."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contractlog.clients import Registry
+from contractlog.compatibility.schema import SchemaDraft
+
+if TYPE_CHECKING:
+    from support.kafka import Kafka
+
+pytestmark = pytest.mark.integration
+
+ORDER = json.dumps(
+    {
+        "type": "record",
+        "name": "Order",
+        "fields": [
+            {"name": "id", "type": "int"},
+            {"name": "note", "type": ["null", "string", "double"], "default": None},
+            {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 6, "scale": 2}},
+            {"name": "at", "type": {"type": "long", "logicalType": "timestamp-millis"}},
+            {"name": "raw", "type": "bytes", "default": ""},
+            {"name": "ratio", "type": "double", "default": 0},
+        ],
+    }
+)
+ORDERS: list[dict[str, Any]] = [
+    {"id": 1, "note": "é", "price": "1.50", "at": "2013-07-01T05:15:00+00:00", "raw": "\u00ff", "ratio": "NaN"},
+    {"id": 2, "note": None, "price": "-0.01", "at": "2013-07-01T05:15:00.001000+00:00", "raw": "", "ratio": 0.5},
+]
+
+
+class CommandLine:
+    """Runs verbs of ``contractlog`` against a broker and a registry."""
+
+    def __init__(self, kafka: Kafka, registry_url: str) -> None:
+        self.kafka = kafka
+        self.environment = os.environ | {
+            "CONTRACTLOG_BOOTSTRAP_SERVERS": kafka.bootstrap_servers,
+            "CONTRACTLOG_REGISTRY_URL": registry_url,
+        }
+
+    def start(self, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "contractlog.clients.cli.main", *arguments]
+        return subprocess.Popen(
+            command,
+            env=self.environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **options,
+        )
+
+    def run(self, *arguments: str, given: str = "", code: int = 0) -> tuple[str, str]:
+        process = self.start(*arguments)
+        out, said = process.communicate(given, timeout=60)
+        assert process.returncode == code, said
+        return out, said
+
+    def consumed(self, topic: str, *arguments: str, code: int = 0) -> list[Any]:
+        return [json.loads(line) for line in self.run("consume", topic, *arguments, code=code)[0].splitlines()]
+
+
+@pytest.fixture
+def cli(kafka: Kafka, registry_url: str) -> CommandLine:
+    return CommandLine(kafka, registry_url)
+
+
+@pytest.fixture
+def topic(cli: CommandLine, registry_url: str) -> str:
+    """A topic of orders."""
+    name = cli.kafka.create_topic()
+    with Registry(registry_url) as registry:
+        registry.register(f"{name}-value", SchemaDraft(ORDER))
+    return name
+
+
+def lines(values: list[Any]) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def test_what_is_produced_is_consumed(cli: CommandLine, topic: str) -> None:
+    out, said = cli.run("produce", topic, given=lines(ORDERS))
+    assert (out, said) == (f"2 records written to {topic}\n", "")
+    assert cli.consumed(topic) == ORDERS
+
+
+def test_what_consume_prints_can_be_produced(cli: CommandLine, topic: str, registry_url: str, tmp_path: Path) -> None:
+    with Registry(registry_url) as registry:
+        registry.register(f"{topic}-key", SchemaDraft('"int"'))
+    given = [{"key": 7, "value": ORDERS[0], "timestamp": 1_372_655_700_000}, {"key": 8, "value": None, "timestamp": 5}]
+    cli.run("produce", topic, "--envelope", given=lines(given))
+    first = cli.consumed(topic, "--envelope")
+    assert [{name: line[name] for name in ("key", "value", "timestamp")} for line in first] == given
+    assert [(line["partition"], line["offset"]) for line in first] == [(0, 0), (0, 1)]
+    assert first[0]["value_schema_id"] != first[0]["key_schema_id"]
+    file = tmp_path / "orders.jsonl"
+    file.write_text(lines(first))
+    cli.run("produce", topic, str(file), "--envelope")
+    again = cli.consumed(topic, "--envelope")[2:]
+    assert [line | {"offset": line["offset"] - 2} for line in again] == first
+
+
+def test_a_key_can_be_picked_from_the_value(cli: CommandLine, topic: str) -> None:
+    cli.run("produce", topic, "--key-field", "id", given=lines(ORDERS))
+    assert [line["key"] for line in cli.consumed(topic, "--envelope")] == ["1", "2"]
+
+
+def test_json_topics_and_schema_files(cli: CommandLine, tmp_path: Path) -> None:
+    topic = cli.kafka.create_topic(partitions=3)
+    schema = tmp_path / "weather.json"
+    schema.write_text('{"type": "object", "properties": {"wind": {"type": "number"}}}')
+    values = [{"wind": number / 2} for number in range(20)]
+    cli.run("produce", topic, "--schema", str(schema), given=lines(values))
+    assert sorted(cli.consumed(topic), key=lambda value: value["wind"]) == values
+    assert len(cli.consumed(topic, "--limit", "5")) == 5
+    assert cli.run("produce", topic, "--format", "json", given=lines([{"wind": 1}]))[0].endswith("}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"id": 3, "price"', "line 3 is no JSON"),
+        ('{"id": 2147483648, "price": 1, "at": 0}', "line 3: INT_OUT_OF_RANGE: id"),
+        ('{"id": 3, "pirce": 1, "at": 0}', "line 3: `pirce` is no field of Order"),
+        ('{"id": 3, "price": 1, "at": "yesterday"}', "line 3: SCHEMA_VIOLATION: at"),
+    ],
+)
+def test_a_bad_line_ends_with_its_number_and_what_was_written(
+    cli: CommandLine, topic: str, line: str, words: str
+) -> None:
+    _, said = cli.run("produce", topic, given=lines(ORDERS) + line + "\n" + lines(ORDERS), code=2)
+    assert words in said
+    assert "2 records had been acknowledged before" in said
+    assert cli.consumed(topic) == ORDERS
+
+
+def test_damage_is_told_with_its_place_and_bytes_and_does_not_stop(cli: CommandLine, topic: str) -> None:
+    cli.run("produce", topic, given=lines(ORDERS[:1]))
+    cli.kafka.produce(topic, [{"value": b"plain"}, {"value": b"\0\0\0\0\x63\x02"}, {"value": None, "key": b"k"}])
+    cli.run("produce", topic, given=lines(ORDERS[1:]))
+    out, said = cli.run("consume", topic, code=1)
+    assert [json.loads(line) for line in out.splitlines()] == [ORDERS[0], None, ORDERS[1]]
+    assert re.search(rf"{topic} partition 0 offset 1 value: NOT_FRAMED: .*; 5 bytes: 706c61696e\n", said)
+    assert "offset 2 value: UNKNOWN_SCHEMA_ID (schema id 99)" in said
+    assert "2 records of 5 could not be decoded" in said
+    _, said = cli.run("consume", topic, "--format", "json", code=1)
+    assert json.loads(said.splitlines()[0])["code"] == "NOT_FRAMED"
+
+
+def test_one_record_can_be_looked_at(cli: CommandLine, topic: str) -> None:
+    cli.run("produce", topic, given=lines(ORDERS))
+    cli.kafka.produce(topic, [{"value": bytes(5) + b"\xff" * 5000}])
+    assert cli.consumed(topic, "--partition", "0", "--offset", "1", "--limit", "1") == [ORDERS[1]]
+    out, said = cli.run("consume", topic, "--partition", "0", "--offset", "2", "--limit", "1", code=1)
+    assert out == ""
+    assert "offset 2 value: UNKNOWN_SCHEMA_ID" in said
+    assert len(said) < 1500
+    out, said = cli.run("consume", topic, "--partition", "0", "--offset", "9")
+    assert (out, said) == ("", "partition 0 ends at offset 3: there is no record at 9\n")
+    _, said = cli.run("consume", topic, "--partition", "7", code=2)
+    assert "no 7" in said
+
+
+def test_reading_ends_at_markers_and_leaves_aborted_records_out(cli: CommandLine, topic: str) -> None:
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": cli.kafka.bootstrap_servers, "transactional.id": topic})
+    producer.init_transactions()
+    for commit in (True, False):
+        producer.begin_transaction()
+        producer.produce(topic, value=None, key=b"k")
+        producer.flush()
+        producer.commit_transaction() if commit else producer.abort_transaction()
+    assert cli.consumed(topic) == [None]
+    _, said = cli.run("consume", topic, "--partition", "0", "--offset", "1")
+    assert said == ""
+
+
+def test_what_is_not_there_is_told(cli: CommandLine, topic: str) -> None:
+    assert cli.consumed(topic) == []
+    assert "has no topic `nowhere`" in cli.run("produce", "nowhere", code=2)[1]
+    assert "has no topic `nowhere`" in cli.run("consume", "nowhere", code=2)[1]
+    bare = cli.kafka.create_topic()
+    assert f"nothing is registered as `{bare}-value`" in cli.run("produce", bare, code=2)[1]
+    assert "cannot be read" in cli.run("produce", topic, "/no/such/file", code=2)[1]
+    assert "--partition" in cli.run("consume", topic, "--offset", "1", code=2)[1]
+    del cli.environment["CONTRACTLOG_BOOTSTRAP_SERVERS"]
+    assert "--bootstrap-servers" in cli.run("consume", topic, code=2)[1]
+
+
+@pytest.mark.parametrize("verb", ["produce", "consume"])
+def test_a_broker_that_is_not_there_is_told_soon(cli: CommandLine, topic: str, verb: str) -> None:
+    start = time.monotonic()
+    _, said = cli.run(verb, topic, "--bootstrap-servers", "127.0.0.1:9", code=3)
+    assert "no broker answers" in said
+    assert said.count("\n") == 1
+    assert time.monotonic() - start < 15
+
+
+def test_a_registry_that_is_not_there_is_told(cli: CommandLine, topic: str) -> None:
+    cli.run("produce", topic, given=lines(ORDERS))
+    cli.run("consume", topic, "--registry", "http://127.0.0.1:9", code=3)
+    cli.run("produce", topic, "--registry", "http://127.0.0.1:9", given=lines(ORDERS), code=3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_leaves_whole_acknowledged_records_and_says_how_many(
+    cli: CommandLine, topic: str, number: int
+) -> None:
+    process = cli.start("produce", topic)
+    assert process.stdin is not None
+    for _ in range(20):
+        process.stdin.write(lines(ORDERS))
+    process.stdin.flush()
+    deadline = time.monotonic() + 30
+    while len(cli.consumed(topic)) < 40 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(number)
+    process.wait(30)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.returncode == 130
+    assert process.stdout.read() == f"40 records written to {topic}\n"
+    assert "interrupted" in process.stderr.read()
+    assert cli.consumed(topic) == ORDERS * 20
+    for stream in (process.stdin, process.stdout, process.stderr):
+        stream.close()
+
+
+def test_a_flood_that_is_interrupted_leaves_as_many_as_it_says(cli: CommandLine, tmp_path: Path) -> None:
+    topic = cli.kafka.create_topic(partitions=2)
+    schema, file = tmp_path / "n.json", tmp_path / "flood.jsonl"
+    schema.write_text('{"type": "object"}')
+    file.write_text("".join(f'{{"n": {number}}}\n' for number in range(2_000_000)))
+    process = cli.start("produce", topic, str(file), "--schema", str(schema))
+    while not cli.consumed(topic, "--limit", "1"):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    said = int(out.split()[0].replace(",", ""))
+    assert 0 < said < 2_000_000
+    assert sorted(value["n"] for value in cli.consumed(topic)) == list(range(said))
