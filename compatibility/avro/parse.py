@@ -8,13 +8,13 @@ ignored.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contractlog.compatibility.avro.canonical import definition, java_number
 from contractlog.compatibility.avro.defaults import check_defaults
+from contractlog.compatibility.avro.naming import check_full_name, check_name, qualified
 from contractlog.compatibility.avro.nodes import (
     MISSING,
     PRIMITIVES,
@@ -31,12 +31,13 @@ from contractlog.compatibility.avro.nodes import (
     TypeName,
     Union,
 )
+from contractlog.compatibility.avro.shapes import record_shape, shape_of
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import Number, pointer, read
+from contractlog.compatibility.limits import check_referenced, shortened
 
 __all__ = ["Limits", "parse_avro"]
 
-_STRICT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _TYPE_WORDS: Final = frozenset(
     {"type", "name", "namespace", "doc", "fields", "items", "values", "symbols", "size", "aliases"}
 )
@@ -54,8 +55,6 @@ class Limits:
     fields: int = 20_000
     branches: int = 1_000  #: of one union
     symbols: int = 50_000
-    referenced: int = 100
-    referenced_characters: int = 10 * 1024 * 1024
 
 
 _LIMITS: Final = Limits()
@@ -72,11 +71,7 @@ def parse_avro(
     Raises:
         InvalidSchema: it is none; ``at`` points to the place, in a referenced text as ``NAME#POINTER``.
     """
-    if len(referenced) > limits.referenced or sum(map(len, referenced.values())) > limits.referenced_characters:
-        raise InvalidSchema(
-            f"the schema leans on more than {limits.referenced} schemas or {limits.referenced_characters} characters",
-            at="",
-        )
+    check_referenced(referenced)
     reading = _Reading(limits)
     roots = [reading.text(leaned_on, at=f"{name}#", strict=False) for name, leaned_on in referenced.items()]
     known = {root.name for root in roots if isinstance(root, (Named, TypeName))}
@@ -97,23 +92,24 @@ class _Reading:
     records: list[Record] = field(default_factory=list)
 
     def text(self, text: str, *, at: str, strict: bool) -> Node:
-        """Read one text to its end: every name is defined, every default fits."""
+        """Read one text; what is wrong with it has its place, and names what it is leaned on as."""
         self.strict, self.pending, self.repeated, self.records = strict, {}, [], []
         try:
-            root = self.node(read(text, comments=True), at, "")
+            return self.checked(self.node(read(text, comments=True), at, ""))
         except InvalidSchema as problem:
-            if at and not problem.at.startswith(at):
-                raise InvalidSchema(problem.message, at=at + problem.at) from None
-            raise
+            place = problem.at if problem.at.startswith(at) else at + problem.at
+            raise InvalidSchema(shortened(problem.message), at=place) from None
+
+    def checked(self, root: Node) -> Node:
+        """Make sure that every name is defined, and every default fits."""
         for name, place in self.pending.items():
             if name not in self.types:
                 raise InvalidSchema(f'the type "{name}" is not defined', at=place)
-        schema = Schema(root, self.types)
         for again in self.repeated:
             if definition(again) != definition(self.types[again.name]):
                 raise InvalidSchema(f'the type "{again.name}" is defined twice, and differently', at=again.at)
-        if strict:
-            check_defaults(schema, self.records)
+        if self.strict:
+            check_defaults(Schema(root, self.types), self.records)
         return root
 
     def node(self, value: Any, at: str, namespace: str) -> Node:
@@ -148,10 +144,10 @@ class _Reading:
             return Primitive(type=kind, at=at, props=_props(value, _TYPE_WORDS), shape=kind)
         if kind == "array":
             items = self.node(_part(value, "items", "array", at), pointer(at, "items"), namespace)
-            return Array(items=items, at=at, props=_props(value, _TYPE_WORDS), shape=_shape("array", items.shape))
+            return Array(items=items, at=at, props=_props(value, _TYPE_WORDS), shape=shape_of("array", items.shape))
         if kind == "map":
             values = self.node(_part(value, "values", "map", at), pointer(at, "values"), namespace)
-            return Map(values=values, at=at, props=_props(value, _TYPE_WORDS), shape=_shape("map", values.shape))
+            return Map(values=values, at=at, props=_props(value, _TYPE_WORDS), shape=shape_of("map", values.shape))
         if kind in _NAMED:
             return self.named(value, kind, at, namespace)
         return self.by_name(kind, at, namespace)
@@ -171,7 +167,7 @@ class _Reading:
                 raise InvalidSchema(f'the union has the branch "{name}" twice', at=node.at)
             seen.add(name)
             branches.append(node)
-        return Union(branches=tuple(branches), at=at, shape=_shape("union", *(branch.shape for branch in branches)))
+        return Union(branches=tuple(branches), at=at, shape=shape_of("union", *(branch.shape for branch in branches)))
 
     def named(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> Node:
         """Read a definition and enter it under its name."""
@@ -210,7 +206,7 @@ class _Reading:
                 raise InvalidSchema(f'the record has the field "{member.name}" twice', at=member.at)
             fields[member.name] = member
         members = tuple(fields.values())
-        shape = _record_shape(common["name"], common["aliases"], fields)
+        shape = record_shape(common["name"], common["aliases"], fields)
         record = Record(fields=members, is_error=value["type"] == "error", at=place, shape=shape, **common)
         self.records.append(record)
         return record
@@ -223,7 +219,7 @@ class _Reading:
         name, doc, order, aliases = (entry.get(word) for word in ("name", "doc", "order", "aliases"))
         if not isinstance(name, str):
             raise InvalidSchema('a field needs a "name"', at=at)
-        self.check_name(name, "field", pointer(at, "name"))
+        check_name(name, "field", pointer(at, "name"), strict=self.strict)
         if "type" not in entry:
             raise InvalidSchema(f'the field "{name}" needs a "type"', at=at)
         if "order" in entry and not (isinstance(order, str) and order.lower() in _ORDERS):
@@ -252,7 +248,7 @@ class _Reading:
             here = pointer(place, "symbols", index)
             if not isinstance(symbol, str):
                 raise InvalidSchema("a symbol is a name", at=here)
-            self.check_name(symbol, "symbol", here)
+            check_name(symbol, "symbol", here, strict=self.strict)
             if symbol in symbols:
                 raise InvalidSchema(f'the enum has the symbol "{symbol}" twice', at=here)
             symbols[symbol] = None
@@ -276,69 +272,24 @@ class _Reading:
         name, space = value.get("name"), value.get("namespace")
         if not isinstance(name, str):
             raise InvalidSchema(f'a type "{kind}" needs a "name"', at=at)
-        full = _qualified(name, space if isinstance(space, str) else namespace)
-        self.check_full_name(full, pointer(at, "name"))
+        full = qualified(name, space if isinstance(space, str) else namespace)
+        check_full_name(full, pointer(at, "name"), strict=self.strict)
         return full
 
     def aliases(self, value: dict[str, Any], at: str, namespace: str) -> dict[str, None]:
         """Read the other names under which a writer may know this type."""
         names: dict[str, None] = {}
         for alias in _texts(value.get("aliases"), "aliases", at):
-            full = _qualified(alias, namespace)
-            self.check_full_name(full, pointer(at, "aliases"))
+            full = qualified(alias, namespace)
+            check_full_name(full, pointer(at, "aliases"), strict=self.strict)
             names[full] = None
         return names
-
-    def check_full_name(self, full: str, at: str) -> None:
-        """Refuse what is no name; namespaces are looked at in strict reading alone."""
-        space, _, name = full.rpartition(".")
-        self.check_name(name, "type", at)
-        if self.strict and space:
-            for part in space.split("."):
-                self.check_name(part, "namespace", at)
-        if not space and name in PRIMITIVES:
-            raise InvalidSchema(f'a type cannot be named after the primitive "{name}"', at=at)
-
-    def check_name(self, name: str, what: str, at: str) -> None:
-        """Refuse what is no name."""
-        fits: Callable[[str], object] = _STRICT_NAME.fullmatch if self.strict else _is_tolerable
-        if not fits(name):
-            letters = "letters A to Z, digits and _" if self.strict else "letters, digits and _"
-            raise InvalidSchema(
-                f'"{name}" is no {what} name: one is made of {letters}, and starts with no digit', at=at
-            )
 
     def count(self, what: str, limit: int, at: str, more: int = 1) -> None:
         """Count what hostile schemas have too many of."""
         total = self.counted[what] = self.counted.get(what, 0) + more
         if total > limit:
             raise InvalidSchema(f"the schema has more than {limit} {what}", at=at)
-
-
-def _shape(kind: str, *parts: Hashable) -> Hashable:
-    return None if None in parts else (kind, parts)
-
-
-def _record_shape(name: str, aliases: tuple[str, ...], fields: Mapping[str, Field]) -> Hashable:
-    """Return a record's shape; a record with a field that could be two of its own fields does not read itself."""
-    if any(alias in fields and alias != field.name for field in fields.values() for alias in field.aliases):
-        return None
-    parts = (
-        None if field.type.shape is None else (field.name, field.aliases, field.has_default, field.type.shape)
-        for field in fields.values()
-    )
-    return _shape("record", name, aliases, *parts)
-
-
-def _qualified(name: str, namespace: str) -> str:
-    space, dot, last = name.rpartition(".")
-    if not dot:
-        space = namespace
-    return f"{space}.{last}" if space else last
-
-
-def _is_tolerable(name: str) -> bool:
-    return bool(name) and not name[0].isdecimal() and all(letter.isalnum() or letter == "_" for letter in name)
 
 
 def _part(value: dict[str, Any], word: str, kind: str, at: str) -> Any:

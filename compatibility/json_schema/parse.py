@@ -18,6 +18,7 @@ from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import plain, pointer, read
+from contractlog.compatibility.limits import check_referenced, shortened
 
 __all__ = ["DRAFTS", "Draft", "JsonSchema", "draft_of", "parse_json_schema"]
 
@@ -42,9 +43,6 @@ _DEFAULT: Final = DRAFTS[2]
 _BY_URI: Final = {draft.uri.partition(":")[2]: draft for draft in DRAFTS}
 _BRIDGED: Final = ("#/definitions/", "#/$defs/")
 _POINTING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_MAX_MESSAGE: Final = 500
-_MAX_REFERENCED: Final = 100
-_MAX_REFERENCED_CHARACTERS: Final = 10 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +72,7 @@ def parse_json_schema(text: str, referenced: Mapping[str, str], *, strict: bool)
     Raises:
         InvalidSchema: it is none; ``at`` points to the place.
     """
-    if len(referenced) > _MAX_REFERENCED or sum(map(len, referenced.values())) > _MAX_REFERENCED_CHARACTERS:
-        raise InvalidSchema(
-            f"the schema leans on more than {_MAX_REFERENCED} schemas or {_MAX_REFERENCED_CHARACTERS} characters", at=""
-        )
+    check_referenced(referenced)
     value = read(text)
     if not isinstance(value, (dict, bool)):
         raise InvalidSchema("the root of a JSON schema is an object, true or false", at="")
@@ -107,9 +102,9 @@ def _check_against_draft(contents: Any, draft: Draft) -> None:
         jsonschema_rs.meta.validate({**contents, "$schema": draft.uri})
     except jsonschema_rs.ValidationError as problem:
         at = pointer("", *problem.instance_path)
-        raise InvalidSchema(f"not a schema of {draft.name}: {_shortened(problem.message)}", at=at) from None
+        raise InvalidSchema(f"not a schema of {draft.name}: {shortened(problem.message)}", at=at) from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
-        raise InvalidSchema(f"not a schema of {draft.name}: {_shortened(str(problem))}", at="") from None
+        raise InvalidSchema(f"not a schema of {draft.name}: {shortened(str(problem))}", at="") from None
 
 
 def _find_references(contents: Any, draft: Draft, leaned_on: Mapping[str, Any]) -> None:
@@ -124,7 +119,7 @@ def _find_references(contents: Any, draft: Draft, leaned_on: Mapping[str, Any]) 
         for reference, resolver in _references(root, registry.resolver(base)):
             if not _resolves(reference, resolver):
                 raise InvalidSchema(
-                    f'"{_shortened(reference)}" is neither in the schema nor among its references, and is not fetched',
+                    f'"{shortened(reference)}" is neither in the schema nor among its references, and is not fetched',
                     at=_place(contents, reference),
                 )
     except (ValueError, TypeError, AttributeError, RecursionError) as problem:
@@ -153,10 +148,6 @@ def _place(contents: Any, reference: str) -> str:
                 return pointer(at, key)
             waiting.append((pointer(at, key), member))
     return ""
-
-
-def _shortened(message: str) -> str:
-    return message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}…"
 
 
 def _resolves(reference: str, resolver: Any) -> bool:

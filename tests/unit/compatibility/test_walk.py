@@ -151,3 +151,17 @@ def test_large_schemas_within_the_limits_are_understood() -> None:
     for text in (symbols, branches):
         schema = parse(SchemaDraft(text))
         assert list(check(schema, parse(SchemaDraft(text)))) == []
+
+
+def test_leaning_on_too_much_is_refused() -> None:
+    many = {f"r{i}": '"int"' for i in range(101)}
+    large = {f"r{i}": '{"type":"int","doc":"' + "x" * 1_000_000 + '"}' for i in range(11)}
+    for referenced in (many, large):
+        with pytest.raises(InvalidSchema, match="over the limit"):
+            parse(SchemaDraft('"int"'), referenced)
+
+
+def test_a_sentence_about_a_hostile_name_stays_short() -> None:
+    with pytest.raises(InvalidSchema) as refusal:
+        parse(SchemaDraft(json.dumps("x" * 900_000)))
+    assert len(refusal.value.message) < 1_000

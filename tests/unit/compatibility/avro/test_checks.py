@@ -110,7 +110,10 @@ def test_what_a_clean_verdict_admits_is_decoded(random: Random, changes: int) ->
     assume(clean)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fastavro on defaults that fit a later branch of a union
-        writes, reads = (fastavro.parse_schema(json.loads(parsed(schema).canonical)) for schema in (writer, reader))
+        try:
+            writes, reads = (fastavro.parse_schema(json.loads(parsed(schema).canonical)) for schema in (writer, reader))
+        except fastavro.schema.UnknownType:
+            assume(False)  # noqa: FBT003 - inside a namespace fastavro does not find a type without one
     for _ in range(3):
         record = io.BytesIO()
         fastavro.schemaless_writer(record, writes, datum(writer, random))
