@@ -52,8 +52,8 @@ def looked_up(table: Topic, target: Topic, unexplained: AbstractSet[str]) -> dic
 
 def _is_key(key: Field, foreign: Field) -> bool:
     """Return whether a field is unique in its own topic, and repeated in the other."""
-    deep = foreign.counts[: max(1, int(np.searchsorted(np.cumsum(foreign.counts), 512)))]
-    return len(key.hashes) <= UNIQUE * len(key.distinct) and float(deep.mean()) >= REPEATED
+    deep = foreign.counts[foreign.distinct <= np.uint64(foreign.deepest)]  # further up one of each was kept
+    return len(key.hashes) <= UNIQUE * len(key.distinct) and float(np.mean(deep)) >= REPEATED
 
 
 def _share_of(field: Field, keys: frozenset[int]) -> float:
