@@ -6,7 +6,7 @@ strings and bytes read each other; a default fills what the writer lacks; logica
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Final
 
@@ -29,12 +29,12 @@ from contractlog.compatibility.walk import STEP_LIMIT, Because, Into, Walk
 
 __all__ = ["READS", "compare"]
 
-READS: Final = {
-    "long": frozenset({"int"}),
-    "float": frozenset({"int", "long"}),
-    "double": frozenset({"int", "long", "float"}),
-    "string": frozenset({"bytes"}),
-    "bytes": frozenset({"string"}),
+READS: Final[Mapping[str, tuple[str, ...]]] = {
+    "long": ("int",),
+    "float": ("int", "long"),
+    "double": ("int", "long", "float"),
+    "string": ("bytes",),
+    "bytes": ("string",),
 }  #: what a primitive reads besides itself
 
 Found = Iterator[Finding | Into[Node] | Because[Node]]
@@ -149,8 +149,8 @@ def names(walk: Walk[Node], reader: Named, writer: Named) -> Iterator[Finding]:
 def kinds(walk: Walk[Node], reader: Node, writer: Node) -> Iterator[Finding]:
     """The types are the same, or the reader's is a wider one."""
     if not _reads_kind(reader, writer):
-        wider = sorted(name for name, narrower in READS.items() if writer.kind.lower() in narrower)
-        narrower = sorted(READS.get(reader.kind.lower(), ()))
+        wider = [name for name, narrower in READS.items() if writer.kind.lower() in narrower]
+        narrower = READS.get(reader.kind.lower(), ())
         yield wording.type_changed(walk.path(), reader, writer, wider, narrower)
 
 

@@ -61,7 +61,7 @@ def test_full_compares_both_directions_forward_first() -> None:
 def test_what_to_mend_is_told_to_the_author_of_the_candidate() -> None:
     backward = judge(avro("int"), history("long"), Level.BACKWARD).findings[0].mend
     forward = judge(avro("long"), history("int"), Level.FORWARD).findings[0].mend
-    assert backward.startswith('set the type back to "long", or to one that reads it (double, float)')
+    assert backward.startswith('set the type back to "long", or to one that reads it (float, double)')
     assert forward.startswith('set the type back to "int"')
 
 
