@@ -6,6 +6,7 @@ import contextlib
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -108,6 +109,8 @@ def _tell_place(partition: int, start: int, low: int, end: int, *, asked: bool) 
 @contextlib.contextmanager
 def _opened(file: str) -> Iterator[TextIO]:
     if file == "-":
+        if isinstance(sys.stdin, TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8")
         yield sys.stdin
         return
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
-__all__ = ["Context", "Headers", "MessageField", "SerializationContext"]
+__all__ = ["Context", "Headers", "MessageField", "SerializationContext", "header"]
 
 Headers: TypeAlias = "Mapping[str, bytes | str | None] | Sequence[tuple[str, bytes | str | None]]"
 

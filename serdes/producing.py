@@ -12,6 +12,7 @@ from typing import Any, Final, Self, TextIO
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from contractlog.clients.cli.output import count
+from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.broker import failed, quiet
 
 __all__ = ["Delivery", "Interruption", "lines"]
@@ -63,12 +64,19 @@ class _Stopped(BaseException):
 
 
 def lines(source: TextIO, interruption: Interruption) -> Iterator[tuple[int, str]]:
-    """Yield the lines that hold something, with their numbers, until the end or an interruption."""
+    """Yield the lines that hold something, with their numbers, until the end or an interruption.
+
+    Raises:
+        UsageError: the input is no UTF-8.
+    """
     number = 0
-    while line := interruption.read(source.readline):
-        number += 1
-        if line.strip():
-            yield number, line
+    try:
+        while line := interruption.read(source.readline):
+            number += 1
+            if line.strip():
+                yield number, line
+    except UnicodeDecodeError:
+        raise UsageError(f"the input is no UTF-8 after line {number}") from None
 
 
 class Delivery:

@@ -190,13 +190,15 @@ def test_reading_ends_at_markers_and_leaves_aborted_records_out(cli: CommandLine
     assert said == ""
 
 
-def test_what_is_not_there_is_told(cli: CommandLine, topic: str) -> None:
+def test_what_is_not_there_is_told(cli: CommandLine, topic: str, tmp_path: Path) -> None:
     assert cli.consumed(topic) == []
     assert "has no topic `nowhere`" in cli.run("produce", "nowhere", code=2)[1]
     assert "has no topic `nowhere`" in cli.run("consume", "nowhere", code=2)[1]
     bare = cli.kafka.create_topic()
     assert f"nothing is registered as `{bare}-value`" in cli.run("produce", bare, code=2)[1]
     assert "cannot be read" in cli.run("produce", topic, "/no/such/file", code=2)[1]
+    (tmp_path / "latin").write_bytes(b'{"id": "\xe9"}')
+    assert "is no UTF-8" in cli.run("produce", topic, str(tmp_path / "latin"), code=2)[1]
     assert "--partition" in cli.run("consume", topic, "--offset", "1", code=2)[1]
     del cli.environment["CONTRACTLOG_BOOTSTRAP_SERVERS"]
     assert "--bootstrap-servers" in cli.run("consume", topic, code=2)[1]
