@@ -17,20 +17,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from children import Child
 from confluent_kafka import Consumer, TopicPartition
-from kafka_jars import fetch_jars
-from preflight import look_ahead
-from stage import EXAMPLES, Stage, runnable
-from talk import Talk
 
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable
 
+from children import Child
 from flights.compare import Marks, expected_edges, mark_edges, mark_violations, table, violations
 from flights.faults import Planted, write_planted
 from flights.publish import Publication
 from flights.topics import AIRCRAFT, AIRPORTS, DEPARTED, SCHEMAS, create_topics
+from kafka_jars import fetch_jars
+from preflight import look_ahead
+from stage import EXAMPLES, Stage, runnable
+from talk import Talk
 
 __all__ = ["main"]
 

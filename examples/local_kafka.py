@@ -22,13 +22,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from children import Child, signal_group
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from kafka_jars import Say, fetch_jars, locked, say_on_stderr
 
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
 from contractlog.spark_validation.java import Java, find_java
+
+from children import Child, signal_group
+from kafka_jars import Say, fetch_jars, locked, say_on_stderr
 
 __all__ = ["Broker"]
 

@@ -13,15 +13,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from children import Child
-from kafka_jars import locked
-from preflight import HOST, free_port
-from talk import Talk, from_here, spelled
-
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
 
+from children import Child
+from kafka_jars import locked
 from local_kafka import Broker
+from preflight import HOST, free_port
+from talk import Talk, from_here, spelled
 
 __all__ = ["EXAMPLES", "Stage", "runnable"]
 

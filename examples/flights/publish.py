@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Final
 
-from talk import Talk
-
 from contractlog.clients import Registry
 from contractlog.serdes.avro import AvroSerializer
 from contractlog.serdes.json_schema import JSONSerializer
@@ -18,6 +16,7 @@ from flights.data import Event
 from flights.faults import AVRO, JSON, SEED, Plan
 from flights.topics import AIRCRAFT, AIRPORTS, DEPARTED, READY_MADE, WEATHER, schema_text
 from flights.writer import Format, Serializer, Writer, producer
+from talk import Talk
 
 __all__ = ["Publication"]
 

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-import demo
 import pytest
+
+import demo
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "many"])

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import kafka_jars
 import pytest
-from kafka_jars import cache_folder, fetch_jars, locked
 
 from contractlog.compatibility.errors import Unreachable
 from contractlog.spark_validation.java import Java
+
+import kafka_jars
+from kafka_jars import cache_folder, fetch_jars, locked
 
 
 @pytest.fixture(autouse=True)

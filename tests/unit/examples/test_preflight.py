@@ -5,11 +5,12 @@ import socket
 from pathlib import Path
 from types import SimpleNamespace
 
-import preflight
 import pytest
-from preflight import HOST, free_port, look_ahead
 
 from contractlog.compatibility.errors import UsageError
+
+import preflight
+from preflight import HOST, free_port, look_ahead
 
 
 def test_a_machine_that_can_run_these_tests_can_run_the_demo(tmp_path: Path) -> None:
