@@ -16,7 +16,7 @@ from contractlog.clients.cli.verbs import VERBS
 from contractlog.compatibility.checks import CATALOGUE
 from contractlog.compatibility.errors import RegistryError
 from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.registry.openapi import document as openapi
+from contractlog.registry import openapi
 from contractlog.spark_validation.report.words import MEANINGS
 
 ROOT: Final = Path(__file__).parent.parent
@@ -26,8 +26,8 @@ MADE: Final = "<!-- made by docs/generate.py: change the code, then `make docs` 
 def errors() -> Iterator[str]:
     """List every code of the wire."""
     yield "# Error codes\n\n" + MADE
-    yield "The registry answers an error with `{\"error_code\": …, \"message\": …}`; the HTTP status is the first three digits of\n"
-    yield "the code. The client raises the class of the same name from `contractlog.compatibility.errors`.\n\n"
+    yield 'The registry answers an error with `{"error_code": …, "message": …}`; the HTTP status is the first three\n'
+    yield "digits of the code. The client raises the class of that name from `contractlog.compatibility.errors`.\n\n"
     yield "| code | class | message | means |\n|---|---|---|---|\n"
     for code, kind in RegistryError.catalogue().items():
         template = "" if kind.template == "{detail}" else f"`{kind.template.replace('{{', '{').replace('}}', '}')}`"
@@ -55,7 +55,8 @@ def checks() -> Iterator[str]:
     for spec in CATALOGUE.values():
         yield f"\n## `{spec.id}`\n\n{spec.title}\n\n{spec.explanation}\n"
         for word, example in (("Refused", spec.bad), ("Accepted", spec.good)):
-            yield f"\n{word}:\n\n```json\n{example}\n```\n"
+            if example is not None:
+                yield f"\n{word}:\n\n```text\nreader  {example.reader}\nwriter  {example.writer}\n```\n"
 
 
 def verbs() -> Iterator[str]:
@@ -85,7 +86,7 @@ DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "docs/outcomes.md": outcomes,
     "docs/checks.md": checks,
     "docs/verbs.md": verbs,
-    "openapi.yaml": lambda: iter([openapi()]),
+    "openapi.yaml": lambda: iter([openapi.text()]),
 }
 
 

@@ -7,6 +7,11 @@ from collections.abc import Generator
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("repeatable")  # fresh examples are looked for by developers and by the long part
 
 pytest_plugins = [
     name

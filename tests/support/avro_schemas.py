@@ -83,8 +83,10 @@ class Schemas:
     def union(self, depth: int) -> list[Any]:
         branches: dict[str, Any] = {}
         for _ in range(self.random.randint(1, 4)):
+            known = len(self.defined)
             branch = self.type(depth, union=False)
-            branches.setdefault(branch_name(branch), branch)
+            if branches.setdefault(branch_name(branch), branch) is not branch:
+                del self.defined[known:]  # the branch is left out, and what it defined with it
         return list(branches.values())
 
 
