@@ -27,7 +27,7 @@ _SHOWN_BYTES: Final = 256
 
 
 class Printer:
-    """Prints records of a topic: values on stdout, damage on stderr.
+    """Prints records of a topic: values on stdout, damage on stderr, that of keys too where keys have a schema.
 
     Args:
         registry: where schemas are.
@@ -48,14 +48,15 @@ class Printer:
             SchemaType.AVRO: self._avro,
             SchemaType.JSON: JSONDeserializer(None, schema_registry_client=registry),
         }
-        self._plain_keys = envelope and not self._has_subject(f"{topic}-key")
+        self._plain_keys = not self._has_subject(f"{topic}-key")
         self._escaped = sys.stdout.isatty()
 
     def print(self, message: Message) -> None:
         """Print one record, or what is wrong with it."""
         self.seen += 1
         value, fine = self._decoded(message, MessageField.VALUE)
-        key, key_fine = self._decoded(message, MessageField.KEY) if self._envelope else (None, True)
+        asked = self._envelope or not self._plain_keys
+        key, key_fine = self._decoded(message, MessageField.KEY) if asked else (None, True)
         if not (fine and key_fine):
             self.damaged += 1
         if fine:

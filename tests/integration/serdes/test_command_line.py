@@ -161,6 +161,16 @@ def test_damage_is_told_with_its_place_and_bytes_and_does_not_stop(cli: CommandL
     assert json.loads(said.splitlines()[0])["code"] == "NOT_FRAMED"
 
 
+def test_a_damaged_key_is_told_where_keys_have_a_schema(cli: CommandLine, topic: str, registry_url: str) -> None:
+    cli.kafka.produce(topic, [{"value": None, "key": b"plain"}])
+    assert cli.consumed(topic) == [None]
+    with Registry(registry_url) as registry:
+        registry.register(f"{topic}-key", SchemaDraft('"int"'))
+    out, said = cli.run("consume", topic, "--partition", "0", "--offset", "0", "--limit", "1", code=1)
+    assert out == "null\n"
+    assert "offset 0 key: NOT_FRAMED" in said
+
+
 def test_one_record_can_be_looked_at(cli: CommandLine, topic: str) -> None:
     cli.run("produce", topic, given=lines(ORDERS))
     cli.kafka.produce(topic, [{"value": bytes(5) + b"\xff" * 5000}])

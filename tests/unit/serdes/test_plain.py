@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.plain import FromPlain, to_plain
+
 from support.avro_data import schemas, values
 from support.avro_plans import encode, parsed, record
 
