@@ -18,6 +18,7 @@ from contractlog.contracts.observed.samples import (
     FieldSample,
     SampleDesign,
     SampledValue,
+    merge_samples,
 )
 from contractlog.spark_validation.lineage.canonical import canonical_texts
 
@@ -76,7 +77,7 @@ def sample(
     chosen = [_chosen(column, timestamps_ms, offsets, design) for column in hashed]
     wanted = np.unique(np.concatenate([column.rows for column, _ in chosen])) if chosen else np.empty(0, np.int64)
     cells = _cells(hashed, wanted)
-    samples = {}
+    samples: dict[str, FieldSample] = {}
     for column, turns in chosen:
         at = column.rows
         values = map(
@@ -88,7 +89,9 @@ def sample(
             offsets[at].tolist(),
             map(cells.__getitem__, np.searchsorted(wanted, at).tolist()),
         )
-        samples[column.field] = FieldSample(design, tuple(values))
+        taken = FieldSample(design, tuple(values))
+        known = samples.get(column.field)  # values of several types in one field come as several columns
+        samples[column.field] = taken if known is None else merge_samples(known, taken)
     return samples
 
 

@@ -134,3 +134,14 @@ def test_a_kept_value_brings_its_row_without_nulls() -> None:
 def test_a_batch_without_values_has_no_samples() -> None:
     empty = np.empty(0, np.int64)
     assert sample([Column("a", empty, pa.array([], pa.string()))], empty, 0, empty) == {}
+
+
+def test_values_of_several_types_in_one_field_are_one_sample() -> None:
+    """A union of int and string comes as two columns; texts that are equal are one value."""
+    stamps, offsets = np.zeros(8, np.int64), np.arange(8)
+    texts = Column("code", np.arange(8), pa.array([str(number) for number in range(8)]))
+    mixed = [
+        Column("code", np.arange(0, 8, 2), pa.array(["0", "2", "4", "6"])),
+        Column("code", np.arange(1, 8, 2), pa.array([1, 3, 5, 7])),
+    ]
+    assert sample(mixed, stamps, 0, offsets, SMALL) == sample([texts], stamps, 0, offsets, SMALL)
