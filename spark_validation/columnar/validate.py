@@ -20,6 +20,7 @@ from contractlog.spark_validation.columnar.frames import read_frames
 from contractlog.spark_validation.columnar.json_schema import JsonValidator
 from contractlog.spark_validation.columnar.judged import Judged, Validator
 from contractlog.spark_validation.columnar.limits import Limits
+from contractlog.spark_validation.columnar.raw import RawValidator, is_raw
 
 __all__ = ["Checked", "FieldColumn", "Limits", "Validator", "check_part", "prepare"]
 
@@ -55,7 +56,7 @@ def prepare(
     parsed = parse(schema.draft, referenced, strict=False)
     if schema.type is SchemaType.JSON:
         return JsonValidator(parsed.root, referenced, limits)
-    return AvroValidator(parsed.root, limits)
+    return RawValidator() if is_raw(parsed.root) else AvroValidator(parsed.root, limits)
 
 
 def check_part(

@@ -268,3 +268,11 @@ def test_a_depth_beyond_the_interpreters_stack_cannot_be_asked_for() -> None:
 def test_columnar_validation_needs_no_spark() -> None:
     program = "import sys, contractlog.spark_validation.columnar.validate; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_schema_that_is_just_bytes_is_written_without_a_length() -> None:
+    known = {1: prepare(RegisteredSchema(SchemaId(1), '"bytes"', SchemaType.AVRO))}
+    bodies = pa.array([framed(b"", 1), framed(b"\xff\xfe", 1), None], pa.binary())
+    checked = check_part(bodies, known, None, columns=True)
+    assert [Outcome(code).name for code in checked.codes] == ["CONFORMS", "CONFORMS", "TOMBSTONE"]
+    assert found_columns(checked.columns) == {("", "binary"): [(0, b""), (1, b"\xff\xfe")]}

@@ -1,0 +1,34 @@
+"""A schema that is just ``bytes``: its frame holds the value as it is, without a length, so every body conforms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from contractlog.compatibility.avro.nodes import Primitive, Schema
+from contractlog.spark_validation.columnar.columns import Piece
+from contractlog.spark_validation.columnar.judged import Judged
+
+__all__ = ["RawValidator", "is_raw"]
+
+
+def is_raw(schema: Schema) -> bool:
+    """Whether values of this schema are written without their length."""
+    return isinstance(schema.root, Primitive) and schema.root.type == "bytes"
+
+
+class RawValidator:
+    """Finds nothing to object to."""
+
+    def judge(
+        self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
+    ) -> Judged:
+        """Judge the records whose bodies stand at ``data[start:end]``, ascending and without overlap."""
+        count = starts.size
+        judged = Judged(np.zeros(count, np.uint8), np.full(count, -1, np.int32), [], {}, [])
+        if columns and count:
+            spans = zip(starts.tolist(), ends.tolist(), strict=True)
+            values = pa.array([data[start:end].tobytes() for start, end in spans], pa.binary())
+            judged.pieces.append(Piece("", np.arange(count), starts, values))
+        return judged
