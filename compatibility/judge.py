@@ -9,9 +9,10 @@ from typing import Final
 from contractlog.compatibility.finding import Comparison, Finding, Verdict
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.parsing import check
+from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import ParsedSchema
 
-__all__ = ["Earlier", "judge"]
+__all__ = ["Earlier", "differences", "judge"]
 
 DIFFERENT_TYPE: Final = Finding(
     check="SCHEMA_TYPE_CHANGED",
@@ -31,38 +32,52 @@ class Earlier:
     parsed: ParsedSchema
 
 
-def judge(candidate: ParsedSchema, history: Sequence[Earlier], level: Level) -> Verdict:
+def judge(
+    candidate: ParsedSchema,
+    history: Sequence[Earlier],
+    level: Level,
+    *,
+    policy: Policy = Policy.STRICT,
+    also: frozenset[str] = frozenset(),
+) -> Verdict:
     """Say whether a candidate may follow its history at a level.
 
     Args:
         candidate: the schema that asks to be registered.
         history: the live versions, oldest first.
         level: which versions are compared, and in which directions; the first version that fails ends the check.
+        policy: which differences break.
+        also: ids of checks that break here although the policy admits them.
     """
     if level is Level.NONE:
         return Verdict(level)
     selected = reversed(history if level.transitive else history[-1:])
     for earlier in selected:
-        failed = tuple(_compare(candidate, earlier, level))
+        failed = tuple(_compare(candidate, earlier, level, policy, also))
         if failed:
             return Verdict(level, failed)
     return Verdict(level)
 
 
-def _compare(candidate: ParsedSchema, earlier: Earlier, level: Level) -> Iterator[Comparison]:
+def _compare(
+    candidate: ParsedSchema, earlier: Earlier, level: Level, policy: Policy, also: frozenset[str]
+) -> Iterator[Comparison]:
     for direction in level.directions:
-        findings = _findings(candidate, earlier.parsed, direction)
+        findings = breaking(differences(candidate, earlier.parsed, direction, policy), policy, also)
         if findings:
             yield Comparison(direction, findings, earlier.version, earlier.parsed.canonical)
         if findings == (DIFFERENT_TYPE,):
             return
 
 
-def _findings(candidate: ParsedSchema, earlier: ParsedSchema, direction: Direction) -> tuple[Finding, ...]:
+def differences(
+    candidate: ParsedSchema, earlier: ParsedSchema, direction: Direction, policy: Policy = Policy.STRICT
+) -> tuple[Finding, ...]:
+    """Return every difference between a candidate and an earlier schema in one direction, breaking or not."""
     if candidate.type is not earlier.type:
         return (DIFFERENT_TYPE,)
     reader, writer = (candidate, earlier) if direction is Direction.BACKWARD else (earlier, candidate)
-    return tuple(_addressed(finding, direction) for finding in check(reader, writer))
+    return tuple(_addressed(finding, direction) for finding in check(reader, writer, policy))
 
 
 def _addressed(finding: Finding, direction: Direction) -> Finding:

@@ -10,6 +10,7 @@ from contractlog.compatibility.avro import format as avro
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_schema import format as json_schema
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 __all__ = ["SchemaFormat", "check", "parse", "supported"]
@@ -21,8 +22,8 @@ class SchemaFormat(Protocol):
     def parse(self, draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
         """Understand a draft, or raise ``InvalidSchema`` with the place."""
 
-    def check(self, reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
-        """Yield every reason why the reader cannot follow the writer."""
+    def check(self, reader: ParsedSchema, writer: ParsedSchema, policy: Policy) -> Iterator[Finding]:
+        """Yield every difference that a policy may hold against the reader."""
 
 
 _FORMATS: Final[Mapping[SchemaType, SchemaFormat]] = {SchemaType.AVRO: avro, SchemaType.JSON: json_schema}
@@ -51,6 +52,6 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str] = _NOTHING, *, stric
     return schema_format.parse(draft, referenced, strict=strict)
 
 
-def check(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
-    """Yield every reason why the reader cannot follow the writer; both have the same type."""
-    return _FORMATS[reader.type].check(reader, writer)
+def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.STRICT) -> Iterator[Finding]:
+    """Yield every difference that a policy may hold against the reader; both schemas have the same type."""
+    return _FORMATS[reader.type].check(reader, writer, policy)

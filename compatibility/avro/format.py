@@ -8,6 +8,7 @@ from contractlog.compatibility.avro.canonical import texts
 from contractlog.compatibility.avro.checks import compare
 from contractlog.compatibility.avro.parse import parse_avro
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 
@@ -18,6 +19,6 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     return ParsedSchema(SchemaType.AVRO, canonical, normalized, schema, draft.references, dict(referenced))
 
 
-def check(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
-    """Yield every reason why the reader cannot follow the writer."""
+def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy) -> Iterator[Finding]:
+    """Yield every reason why the reader cannot follow the writer; the policies do not differ here."""
     return compare(reader.root, writer.root)

@@ -9,6 +9,7 @@ from contractlog.compatibility.checks import JSON_ENGINE_MISSING
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_schema.parse import parse_json_schema
 from contractlog.compatibility.json_text import Number, write
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 _NOT_COMPARED: Final = Finding(
@@ -38,7 +39,7 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     )
 
 
-def check(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
+def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy) -> Iterator[Finding]:
     """Yield every reason why the reader cannot follow the writer: any change, until this format has an engine."""
     if reader.normalized != writer.normalized:
         yield _NOT_COMPARED
