@@ -22,9 +22,9 @@ _ARGUMENTS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Yield a headless Chromium."""
+    """Yield a headless Chromium; while it is open, its event loop counts as running in this thread."""
     executable = shutil.which("chromium") or shutil.which("google-chrome")
     if executable is None:
         pytest.skip("no Chromium on this machine; install the package `chromium`")
