@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli.files import SchemaFile
-from contractlog.clients.cli.positions import Position, locate, syntax_error
 from contractlog.clients.client import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
@@ -23,6 +22,7 @@ from contractlog.compatibility.finding import Finding, Verdict
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.positions import Position, candidate_at, locate, place, syntax_error
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 
 __all__ = ["Examined", "Located", "SubjectGate", "understand"]
@@ -40,7 +40,7 @@ class Located:
     direction: Direction
     earlier: str  #: the version it was compared with, in words
     pointer: str
-    position: Position
+    position: Position | None  #: None where it points into a schema that the file leans on
 
     def body(self) -> dict[str, Any]:
         """Write the finding for machines."""
@@ -49,8 +49,8 @@ class Located:
             "direction": self.direction.value,
             "compared_with": self.earlier,
             "pointer": self.pointer,
-            "line": self.position.line,
-            "column": self.position.column,
+            "line": None if self.position is None else self.position.line,
+            "column": None if self.position is None else self.position.column,
             "detail": self.finding.detail,
             "mend": self.finding.mend,
         }
@@ -203,10 +203,10 @@ class SubjectGate:
 def _located(file: SchemaFile, verdict: Verdict, names: Mapping[int, str]) -> Iterator[Located]:
     for comparison in verdict.comparisons:
         for finding in comparison.findings:
-            pointer = finding.reader_at if comparison.direction is Direction.BACKWARD else finding.writer_at
+            pointer = candidate_at(finding, comparison.direction)
             earlier = names.get(comparison.version or 0, "an earlier version")
-            inside = pointer if pointer.startswith("/") else ""  # else it points into a schema that the file leans on
-            yield Located(finding, comparison.direction, earlier, pointer, locate(file.draft.text, inside))
+            position = place(file.draft.text, finding, comparison.direction)
+            yield Located(finding, comparison.direction, earlier, pointer, position)
 
 
 def _left_out(verdict: Verdict) -> Iterator[str]:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
 
-from contractlog.clients.cli.positions import position_of
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.positions import position_of
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 __all__ = ["ENDINGS", "SchemaFile", "collect", "file_name", "tells_its_subject"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.clients.cli.positions import COMMENT, TOKEN
+from contractlog.compatibility.positions import COMMENT, TOKEN
 
 __all__ = ["laid_out"]
 

@@ -54,7 +54,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _finding(examined: Examined, found: Located) -> Iterator[str]:
     check = found.finding.check
-    place = f"{examined.file.path}:{found.position}"
+    place = f"{examined.file.path}:{found.position}" if found.position else f"leaned on by {examined.file.path}"
     yield f"    {harmless(place)}  at {harmless(found.pointer or '/')}  {check}"
     yield f"        {harmless(_sentence(found))}"
     if found.finding.mend:

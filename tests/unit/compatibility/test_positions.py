@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.clients.cli.layout import laid_out
-from contractlog.clients.cli.positions import locate, position_of, syntax_error
+from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.level import Direction
+from contractlog.compatibility.positions import locate, place, position_of, split, syntax_error
 
 NAMES = st.text('ab/~{}[]:,"\\ü 0', max_size=3)
 VALUES = st.recursive(
@@ -79,20 +80,19 @@ def test_a_syntax_error_has_its_place_and_comments_keep_it() -> None:
     assert syntax_error("[" * 100_000, comments=False) is None
 
 
-@given(VALUES)
-def test_laying_out_changes_nothing_but_space(value: Any) -> None:
-    text = json.dumps(value)
-    laid = laid_out(text)
-    assert json.loads(laid) == value
-    assert "".join(laid.split()) == "".join(text.split())
-    assert laid_out(laid) == laid
+def test_a_finding_is_placed_on_the_candidates_side_and_never_in_a_text_that_is_leaned_on() -> None:
+    text = '{"a": 1,\n "b": 2}'
+    finding = Finding("X", "/b", "leg#/a", "")
+    assert place(text, finding, Direction.BACKWARD) == (2, 7)
+    assert place(text, finding, Direction.FORWARD) is None
+    assert place(text, Finding("X", "leg#", "", ""), Direction.BACKWARD) is None
+    assert place(text, Finding("X", "", "", ""), Direction.BACKWARD) == (1, 1)
 
 
-def test_numbers_keep_their_digits_when_laid_out() -> None:
-    assert laid_out('{"a":[1.50,1E+2,12345678901234567890123]}') == (
-        '{\n  "a": [\n    1.50,\n    1E+2,\n    12345678901234567890123\n  ]\n}\n'
-    )
-
-
-def test_a_text_with_comments_is_left_alone() -> None:
-    assert laid_out('{"a": 1 // one\n}') == '{"a": 1 // one\n}'
+def test_a_pointer_tells_which_text_it_leads_into() -> None:
+    assert [split(pointer) for pointer in ("", "/a#b", "leg#", "leg#/a#/b")] == [
+        ("", ""),
+        ("", "/a#b"),
+        ("leg", ""),
+        ("leg", "/a#/b"),
+    ]

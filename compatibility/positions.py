@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
-__all__ = ["COMMENT", "TOKEN", "Position", "locate", "position_of", "syntax_error"]
+from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.level import Direction
+
+__all__ = ["COMMENT", "TOKEN", "Position", "candidate_at", "locate", "place", "position_of", "split", "syntax_error"]
 
 TOKEN: Final = re.compile(
     r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|/', re.DOTALL
@@ -40,6 +43,29 @@ class Position(NamedTuple):
 def position_of(text: str, offset: int) -> Position:
     """Return the line and column of a character."""
     return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
+
+
+def candidate_at(finding: Finding, direction: Direction) -> str:
+    """Return the pointer of a finding into the candidate, on whichever side it stands."""
+    return finding.reader_at if direction is Direction.BACKWARD else finding.writer_at
+
+
+def split(pointer: str) -> tuple[str, str]:
+    """Split a pointer into the name of the schema leaned on that it leads into, and the JSON Pointer there.
+
+    >>> split("leg#/fields/0"), split("/fields/a#b")
+    (('leg', '/fields/0'), ('', '/fields/a#b'))
+    """
+    if not pointer or pointer.startswith("/"):
+        return "", pointer
+    name, _, inside = pointer.partition("#")
+    return name, inside
+
+
+def place(text: str, finding: Finding, direction: Direction) -> Position | None:
+    """Return where in the candidate's text a finding is; None when it is in a schema that the candidate leans on."""
+    name, pointer = split(candidate_at(finding, direction))
+    return None if name else locate(text, pointer)
 
 
 def locate(text: str, pointer: str) -> Position:
