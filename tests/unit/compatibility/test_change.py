@@ -1,0 +1,116 @@
+"""One verdict over all levels: it agrees with each level's own, and names the kind of change."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from contractlog.compatibility.change import Kind, change, change_between
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+
+from support.avro_schemas import Schemas, evolved
+
+
+def avro(value: Any) -> ParsedSchema:
+    return parse(SchemaDraft(json.dumps(value)))
+
+
+def record(*fields: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "record", "name": "R", "fields": list(fields), **more}
+
+
+GATE = {"name": "gate", "type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        (record(GATE), {"name": "R", "fields": [GATE], "type": "record"}, Kind.NONE),
+        (record(GATE), record(GATE, doc="of departure"), Kind.ANNOTATION),
+        (record(GATE), record(GATE | {"owner": "ops"}), Kind.ANNOTATION),
+        (record(GATE), record(GATE | {"default": ""}), Kind.FULL),
+        (record(GATE), record(GATE | {"type": "bytes"}), Kind.FULL),
+        (record(GATE), record(GATE | {"aliases": ["stand"]}), Kind.FULL),
+        (
+            {"type": "bytes", "logicalType": "decimal", "precision": 4},
+            {"type": "bytes", "logicalType": "decimal", "precision": 9},
+            Kind.FULL,
+        ),
+        ("int", "long", Kind.BACKWARD),
+        (record(GATE), record(), Kind.BACKWARD),
+        ("long", "int", Kind.FORWARD),
+        (record(), record(GATE), Kind.FORWARD),
+        ("int", "string", Kind.BREAKING),
+        (record(GATE | {"doc": "a"}), record(GATE | {"type": "int", "doc": "b"}), Kind.BREAKING),
+    ],
+)
+def test_the_kind_of_a_change(old: Any, new: Any, kind: Kind) -> None:
+    assert change_between(avro(old), avro(new)).kind is kind
+
+
+def test_a_field_named_as_an_annotation_is_none() -> None:
+    old, new = (record(GATE | {"name": name, "default": ""}) for name in ("doc", "owner"))
+    assert change_between(avro(old), avro(new)).kind is Kind.FULL
+
+
+def test_a_change_of_what_is_leaned_on_is_a_change() -> None:
+    draft = SchemaDraft('{"type":"record","name":"R","fields":[{"name":"leg","type":"Leg"}]}')
+    legs = ['{"type":"record","name":"Leg","fields":[%s]}' % field for field in ("", '{"name":"a","type":"int"}')]  # noqa: UP031
+    old, new = (parse(draft, {"leg": leg}) for leg in legs)
+    assert change_between(old, old).kind is Kind.NONE
+    assert change_between(old, new).kind is Kind.FORWARD
+
+
+def test_annotations_of_json_schema_are_words_where_words_stand() -> None:
+    texts = (
+        '{"type":"object","title":"a","properties":{"title":{"const":{"title":"t"},"description":"d"}}}',
+        '{"type":"object","title":"b","properties":{"title":{"const":{"title":"t"}}}}',
+    )
+    old, new = (parse(SchemaDraft(text, SchemaType.JSON)) for text in texts)
+    from contractlog.compatibility.annotations import essence
+
+    assert essence(old) == essence(new)
+    assert '"title":"t"' in essence(old)
+    assert '"properties":{"title":' in essence(old)
+
+
+def test_schemas_of_two_types_break_and_only_none_admits_them() -> None:
+    verdict = change_between(avro("int"), parse(SchemaDraft("true", SchemaType.JSON)))
+    assert (verdict.kind, verdict.levels) == (Kind.BREAKING, (Level.NONE,))
+
+
+def test_without_history_every_level_admits() -> None:
+    assert change(avro("int"), []).levels == tuple(Level)
+
+
+def test_the_body_tells_kind_levels_and_findings_of_each_version_and_direction() -> None:
+    body = change(avro("int"), [Earlier(3, avro("long")), Earlier(7, avro("string"))]).body()
+    assert (body["kind"], body["levels"]) == ("breaking", ["NONE"])
+    assert [(finding["version"], finding["direction"]) for finding in body["findings"]] == [
+        (3, "BACKWARD"),
+        (7, "BACKWARD"),
+        (7, "FORWARD"),
+    ]
+    assert json.loads(json.dumps(body)) == body
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(1, 3))
+def test_it_says_of_every_level_what_the_level_says_itself(random: Random, versions: int) -> None:
+    schema = Schemas(random).schema()
+    try:
+        history = [Earlier(n, avro(evolved(schema, random, n - 1))) for n in range(1, versions + 1)]
+        candidate = avro(evolved(schema, random, 2))
+    except InvalidSchema:
+        assume(False)  # noqa: FBT003 - a renamed type that is used elsewhere
+    verdict = change(candidate, history)
+    assert [level for level in Level if judge(candidate, history, level).compatible] == list(verdict.levels)
