@@ -32,7 +32,8 @@ from contractlog.spark_validation.report.sentences import (
 __all__ = ["render"]
 
 MAX_BYTES: Final = 1_000_000
-MAX_TODO: Final = 12
+MAX_TODO: Final = 4  #: shown at once; the others are folded
+MAX_FOLDED_TODO: Final = 40
 MAX_LINES: Final = 20  #: places per code and part; the rest is in report.json
 MAX_TABLE_ROWS: Final = 16
 FEW: Final = 40  #: parts; beyond, only those that need attention get a section of their own
@@ -86,7 +87,8 @@ def _page(report: Report, room: _Room) -> str:
             listed=parts[: room.rows],
             unlisted=sorted({part["topic"] for part in parts[room.rows :]}),
             todo=todo[:MAX_TODO],
-            more_todo=max(0, len(todo) - MAX_TODO),
+            folded_todo=todo[MAX_TODO:MAX_FOLDED_TODO],
+            more_todo=max(0, len(todo) - MAX_FOLDED_TODO),
             unpictured=len(detailed) < len(parts) or letters <= 0,
             kinds=KINDS,
             max_partitions=MAX_BARS,
@@ -109,7 +111,8 @@ def _need(part: TopicPart) -> tuple[int, int, str, str]:
 
 def _part(report: Report, part: TopicPart, *, pictured: bool) -> dict[str, Any]:
     uses = {use["schema_id"]: use for use in part["schemas"]}
-    bins = binned(part["series"]) if pictured else None
+    versions = [schema_id for schema_id, use in uses.items() if use["version"]]
+    bins = binned(part["series"], versions) if pictured else None
     labels = {schema_id: schema_label(schema_id, uses) for schema_id in {0, *uses, *(bins.records if bins else ())}}
     return {
         "data": part,
@@ -159,14 +162,14 @@ def _periods(bins: Bins) -> Mapping[str, Any]:
 
 
 def _river_headline(part: TopicPart, labels: Mapping[int, str]) -> str:
-    uses = sorted(part["schemas"], key=lambda use: use["first_seen"])
+    uses = sorted((use for use in part["schemas"] if use["version"]), key=lambda use: use["first_seen"])
     if not uses:
-        return "No record carries a schema id that the registry knows."
+        return "No record carries the id of a version of this subject."
     newest = uses[-1]
     name, since = labels[newest["schema_id"]], words.moment(newest["first_seen"])
     if len(uses) == 1:
-        return f"All records with a known id are of {name}, from {since} on."
-    return f"{name.capitalize()} is the newest, in use since {since}; {words.plural(len(uses), 'schema')} in all."
+        return f"{name.capitalize()} is the only one in use, since {since}."
+    return f"{name.capitalize()} is the newest, in use since {since}; {words.plural(len(uses), 'version')} in all."
 
 
 def _coverage_headline(part: TopicPart) -> str:

@@ -67,14 +67,18 @@ def share(part: int, whole: int) -> str:
 
     >>> share(276, 336776), share(0, 0), share(1, 10**9)
     ('276 of 336,776 (0.082 %)', '0 of 0', '1 of 1,000,000,000 (under 0.01 %)')
+    >>> share(336622, 336776), share(336775, 336776), share(2, 2)
+    ('336,622 of 336,776 (99.95 %)', '336,775 of 336,776 (over 99.99 %)', '2 of 2 (100 %)')
     """
     counts = f"{count(part)} of {count(whole)}"
     if whole == 0:
         return counts
     if 0 < part / whole < _HUNDREDTH_OF_A_PERCENT:
         return f"{counts} (under 0.01 %)"
-    if part < whole and round(100 * part / whole, 2) >= 100:  # noqa: PLR2004 - percent
+    if 1 - _HUNDREDTH_OF_A_PERCENT < part / whole < 1:
         return f"{counts} (over 99.99 %)"
+    if 0.99 < part / whole < 1:  # noqa: PLR2004 - what is nearly all is told by what it lacks
+        return f"{counts} ({100 * part / whole:.2f} %)"
     return f"{counts} ({significant(round(100 * part / whole, 3))} %)"
 
 

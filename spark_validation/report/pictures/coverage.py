@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from markupsafe import Markup
 
@@ -14,7 +14,8 @@ from contractlog.spark_validation.report.words import count
 __all__ = ["KINDS", "MAX_BARS", "coverage"]
 
 MAX_BARS: Final = 48
-KINDS: Final = ("conforming", "violating", "tombstones", "absent")
+Kind = Literal["conforming", "violating", "tombstones", "absent"]
+KINDS: Final[tuple[Kind, ...]] = ("conforming", "violating", "tombstones", "absent")
 
 _WIDTH: Final = 720
 _LEFT: Final = 96
@@ -45,15 +46,20 @@ def _bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
         ),
     ]
     x = float(_LEFT)
-    for kind in KINDS:
-        records = partition[kind]
-        if not records or not span:
-            continue
-        width = max(_SLIVER, full * records / longest)
-        width = min(width, _LEFT + full - x)
-        title = element("title", f"{kind}: {count(records)} of {count(span)}")
+    for kind, width in _widths(partition, full / longest).items():
+        title = element("title", f"{kind}: {count(partition[kind])} of {count(span)}")
         pieces.append(element("rect", title, class_=f"is-{kind}", x=x, y=top + 2, width=width, height=16))
         x += width
     if not span:
         pieces.append(element("line", class_="axis", x1=_LEFT, y1=top + 10, x2=_LEFT + 24, y2=top + 10))
     return element("g", *pieces)
+
+
+def _widths(partition: PartitionCounts, scale: float) -> dict[Kind, float]:
+    """Return how wide each kind is drawn; what the slivers take, the widest gives."""
+    exact = {kind: partition[kind] * scale for kind in KINDS if partition[kind]}
+    widths = {kind: max(_SLIVER, width) for kind, width in exact.items()}
+    if widths:
+        widest = max(widths, key=widths.__getitem__)
+        widths[widest] = max(_SLIVER, widths[widest] - (sum(widths.values()) - sum(exact.values())))
+    return widths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
@@ -14,7 +14,9 @@ from contractlog.contracts.observed.report import SchemaUse, SeriesPoint
 from contractlog.spark_validation.report.pictures.svg import document, element, shortened, text
 from contractlog.spark_validation.report.words import share
 
-__all__ = ["Bins", "binned", "river", "schema_label"]
+__all__ = ["OTHERS", "Bins", "binned", "river", "schema_label"]
+
+OTHERS: Final = -1  #: stands for all ids that are of no known version
 
 MAX_BINS: Final = 110
 MAX_ROWS: Final = 12
@@ -30,7 +32,7 @@ _LABEL_EVERY: Final = 90  #: pixels between time labels, at least
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Records and violations per schema id (0: none) and bin of time."""
+    """Records and violations per schema id (0: none, -1: all ids of no known version) and bin of time."""
 
     starts: tuple[date, ...]
     days: int  #: length of a bin
@@ -38,8 +40,13 @@ class Bins:
     violating: Mapping[int, tuple[int, ...]]
 
 
-def binned(series: Sequence[SeriesPoint]) -> Bins | None:
-    """Sum the days of a series into at most ``MAX_BINS`` bins; None when no record has a time."""
+def binned(series: Sequence[SeriesPoint], versions: Collection[int]) -> Bins | None:
+    """Sum the days of a series into at most ``MAX_BINS`` bins; None when no record has a time.
+
+    Args:
+        series: records per day and schema id.
+        versions: the ids that are told apart; all others are summed under ``OTHERS``.
+    """
     points = [(date.fromisoformat(point["window"]), point) for point in series if point["window"]]
     if not points:
         return None
@@ -50,7 +57,8 @@ def binned(series: Sequence[SeriesPoint]) -> Bins | None:
     records: dict[int, list[int]] = defaultdict(lambda: [0] * size)
     violating: dict[int, list[int]] = defaultdict(lambda: [0] * size)
     for at, point in points:
-        index, schema_id = (at - first).days // days, point["schema_id"] or 0
+        index, named = (at - first).days // days, point["schema_id"] or 0
+        schema_id = named if named in versions or not named else OTHERS
         records[schema_id][index] += point["records"]
         violating[schema_id][index] += point["violating"]
     return Bins(
@@ -63,6 +71,8 @@ def binned(series: Sequence[SeriesPoint]) -> Bins | None:
 
 def schema_label(schema_id: int, uses: Mapping[int, SchemaUse]) -> str:
     """Name a schema as people know it: its version, and the id that records carry."""
+    if schema_id == OTHERS:
+        return "other ids"
     if not schema_id:
         return "no schema id"
     use = uses.get(schema_id)
@@ -72,7 +82,7 @@ def schema_label(schema_id: int, uses: Mapping[int, SchemaUse]) -> str:
 def river(bins: Bins, uses: Mapping[int, SchemaUse]) -> Markup:
     """Draw one row per schema id, most records first: bars for records, a strip below for the share that violates."""
     order = sorted(bins.records, key=lambda schema_id: -sum(bins.records[schema_id]))[:MAX_ROWS]
-    order.sort()
+    order.sort(key=lambda schema_id: (schema_id <= 0, schema_id))
     highest = max((max(bins.records[schema_id]) for schema_id in order), default=1) or 1
     rows = [_row(bins, schema_id, uses, index * _ROW, highest) for index, schema_id in enumerate(order)]
     axis = _time_axis(bins, len(order) * _ROW + 16)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.contracts.observed.report import SeriesPoint
 from contractlog.spark_validation.report.pictures.coverage import coverage
 from contractlog.spark_validation.report.pictures.graph import graph
-from contractlog.spark_validation.report.pictures.river import MAX_BINS, binned
+from contractlog.spark_validation.report.pictures.river import MAX_BINS, OTHERS, binned
 from contractlog.spark_validation.report.pictures.svg import element
 
 from support.reports import edge, part
@@ -24,17 +26,21 @@ POINTS = st.builds(
 
 @given(st.lists(POINTS, min_size=1, max_size=50))
 def test_bins_lose_no_record(points: list[SeriesPoint]) -> None:
-    bins = binned(points)
+    bins = binned(points, [1, 2])
     assert bins is not None
     assert len(bins.starts) <= MAX_BINS
-    for schema_id in {point["schema_id"] or 0 for point in points}:
-        mine = [point for point in points if (point["schema_id"] or 0) == schema_id]
+    row_of = {None: 0, 1: 1, 2: 2, 3: OTHERS}
+    for schema_id in {row_of[point["schema_id"]] for point in points}:
+        mine = [point for point in points if row_of[point["schema_id"]] == schema_id]
         assert sum(bins.records[schema_id]) == sum(point["records"] for point in mine)
         assert sum(bins.violating[schema_id]) == sum(point["violating"] for point in mine)
 
 
 def test_what_exists_is_drawn_however_small_its_share() -> None:
     drawn = str(coverage(part("t")["partitions"]))
+    widths = [float(width) for width in re.findall(r'x="[\d.]+" y="2" width="([\d.]+)"', drawn)]
+    assert sum(widths) <= 616.1
+    assert min(widths) >= 3
     assert "is-absent" in drawn
     assert "absent: 12 of 336,788" in drawn
     assert "is-violating" not in drawn
