@@ -20,7 +20,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import plain, pointer, read
 from contractlog.compatibility.limits import check_referenced, shortened
 
-__all__ = ["DRAFTS", "Draft", "JsonSchema", "draft_of", "parse_json_schema"]
+__all__ = ["DRAFTS", "Draft", "JsonSchema", "bridges", "draft_of", "parse_json_schema"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _place(contents: Any, reference: str) -> str:
 def _resolves(reference: str, resolver: Any) -> bool:
     if urldefrag(reference).url.partition(":")[2] in _BY_URI:
         return True
-    return any(_finds(candidate, resolver) for candidate in (reference, *_bridges(reference)))
+    return any(_finds(candidate, resolver) for candidate in (reference, *bridges(reference)))
 
 
 def _finds(reference: str, resolver: Any) -> bool:
@@ -164,7 +164,7 @@ def _finds(reference: str, resolver: Any) -> bool:
     return True
 
 
-def _bridges(reference: str) -> Iterator[str]:
+def bridges(reference: str) -> Iterator[str]:
     """``definitions`` and ``$defs`` of a root can each be named as the other."""
     for one, other in (_BRIDGED, _BRIDGED[::-1]):
         if one in reference:
