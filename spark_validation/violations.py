@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, cast
@@ -21,6 +22,7 @@ from contractlog.spark_validation.sources.records import OffsetRange
 __all__ = ["CAPPED", "VIOLATIONS", "ViolationsFile", "write_nothing"]
 
 CAPPED: Final = 1024  #: bytes of a violating key or value that are kept
+LONGEST: Final = 120  #: characters of a topic that stand in the name of a file
 _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("topic", pa.string()),
     ("partition", pa.int32()),
@@ -47,7 +49,7 @@ class ViolationsFile:
 
     def __init__(self, folder: Path, offsets: OffsetRange) -> None:
         self._range = offsets
-        stem = f"{offsets.topic}-{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}"
+        stem = f"{_named(offsets.topic)}-{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}"
         self._target = folder / f"{stem}.parquet"
         self._unfinished = folder / f".{stem}.{uuid4().hex[:8]}.unfinished"
         self._writer: pq.ParquetWriter | None = None
@@ -96,6 +98,13 @@ class ViolationsFile:
             "size": pc.binary_length(bodies).cast(pa.int64()),
         }
         return pa.record_batch([columns[name] for name in VIOLATIONS.names], schema=VIOLATIONS)
+
+
+def _named(topic: str) -> str:
+    """Return a topic as files are called: never hidden, and short enough, as a topic's name may be as long as a file's."""
+    if len(topic) <= LONGEST:
+        return f"of-{topic}"
+    return f"of-{topic[:LONGEST]}-{sha256(topic.encode()).hexdigest()[:16]}"
 
 
 def write_nothing(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -149,6 +150,19 @@ def test_every_violating_record_is_written_once_even_when_its_range_is_read_agai
         "BAD_UTF8": 1,
     }
     assert [file.name.startswith(".") for file in out.iterdir()] == [False]
+
+
+@pytest.mark.parametrize("topic", ["t" * 249, "_hidden", ".dotted"])
+def test_the_violations_of_every_topic_that_kafka_admits_are_written_and_read(tmp_path: Path, topic: str) -> None:
+    twin = topic[:-1] + "u"  # differs where a long name is cut
+    out = tmp_path / "violations.parquet"
+    out.mkdir()
+    for name in (topic, twin):
+        write_topic(tmp_path / "archive", name, [Record(0, value=b"bad")])
+        parts = {(name, part): one for (_, part), one in PLAN.parts.items()}
+        whole = OffsetRange(name, 0, 0, 1)
+        audit_range(ArchiveSource(tmp_path / "archive"), whole, replace(PLAN, parts=parts), out)
+    assert sorted(pq.read_table(out).column("topic").to_pylist()) == [topic, twin]
 
 
 def test_a_range_that_fails_leaves_no_file(tmp_path: Path) -> None:
