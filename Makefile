@@ -6,7 +6,7 @@ PARTS := clients compatibility contracts migrations registry serdes spark_valida
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-LOCKS := base server spark demo dev
+LOCKS := uv base server spark demo dev
 COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11
 
 .PHONY: help setup lock format check test test-all docs build demo bench clean
@@ -16,11 +16,11 @@ help: ## list the verbs
 
 setup: $(READY) ## make .venv with the locked versions, and contractlog in it
 
-$(READY): requirements/dev.txt pyproject.toml setup.py
+$(READY): requirements/uv.txt requirements/dev.txt pyproject.toml setup.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "contractlog needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"; exit 2; }
 	@echo "setting up .venv (once; the packages are about 1 GB)"
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv
-	@[ -x $(BIN)/uv ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@[ -x $(BIN)/uv ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
 	@mkdir -p .typing/contractlog && for part in $(PARTS); do ln -sfn ../../$$part .typing/contractlog/$$part; done

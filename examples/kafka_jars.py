@@ -121,7 +121,7 @@ def _ivy() -> Path:
 
 def _why(output: str) -> str:
     reasons = [line.strip() for line in output.splitlines() if re.search(r"(?i)error|exception|not found|failed", line)]
-    hint = "check that https://repo1.maven.org/maven2 can be reached"
+    hint = "check that Maven Central can be reached"
     if "PKIX" in output or "certification path" in output:
         hint = (
             "this Java does not trust the certificate it was shown, as happens behind a company's proxy: set "

@@ -35,6 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _PIPE_CLOSED
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPTED)
+    except Exception as mistake:  # noqa: BLE001 - left alone it would end with 1, which means findings
+        return _fail(_unexpected(mistake), exit_codes.MISTAKE)
     return code
 
 
@@ -100,6 +102,18 @@ def exit_code_of(error: ContractlogError) -> int:
     return exit_codes.USAGE
 
 
+def _unexpected(mistake: Exception) -> str:
+    """Say that contractlog itself is wrong, with all that is known where it was asked for."""
+    if os.environ.get("CONTRACTLOG_TRACEBACK"):
+        from traceback import format_exception  # noqa: PLC0415 - only needed when something went wrong
+
+        return "".join(format_exception(mistake))
+    return (
+        f"this is a mistake in contractlog, not in what you asked for ({type(mistake).__name__}: {mistake}); "
+        "set CONTRACTLOG_TRACEBACK=1, run it again, and report what it prints"
+    )
+
+
 def _fail(sentence: str, code: int) -> int:
     from contractlog.clients.cli.output import harmless  # noqa: PLC0415 - only needed when something went wrong
 
@@ -122,6 +136,7 @@ def _usage() -> str:
             "`contractlog VERB --help` tells the arguments of a verb, with an example.",
             "",
             "exit codes: 0 clean, 1 findings, 2 usage, 3 registry or broker unreachable, 4 refused by mode or rights",
+            "            70 a mistake in contractlog itself",
         ]
     )
 

@@ -127,3 +127,19 @@ def test_text_from_outside_cannot_steer_a_terminal() -> None:
 def test_numbers_come_with_their_noun() -> None:
     assert [count(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
     assert count(2, "entry", "entries") == "2 entries"
+
+
+def test_a_mistake_of_ours_is_told_apart_from_findings(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> int:
+        raise RuntimeError("no such thing")
+
+    monkeypatch.setattr("contractlog.clients.cli.check.check", broken)
+    assert main(["check", "x"]) == exit_codes.MISTAKE
+    told = capsys.readouterr().err
+    assert "RuntimeError: no such thing" in told
+    assert "Traceback" not in told
+    monkeypatch.setenv("CONTRACTLOG_TRACEBACK", "1")
+    assert main(["check", "x"]) == exit_codes.MISTAKE
+    assert "Traceback" in capsys.readouterr().err
