@@ -25,7 +25,7 @@ class Resolved:
     """What references lead to."""
 
     references: list[Reference] = field(default_factory=list)  #: with numbers in place of "latest"
-    targets: list[tuple[Subject, int]] = field(default_factory=list)  #: the direct ones
+    targets: list[RegisteredSchema] = field(default_factory=list)  #: the direct ones
     texts: dict[str, str] = field(default_factory=dict)  #: direct and indirect; those that lean on nothing come first
 
 
@@ -46,9 +46,8 @@ def resolve(snapshot: Snapshot, referrer: Subject, references: Sequence[Referenc
     resolved = Resolved()
     for reference in references:
         found = _find(snapshot, referrer, reference, seen)
-        number = found.version or 0
-        resolved.references.append(replace(reference, version=number))
-        resolved.targets.append((found.subject or referrer, number))
+        resolved.references.append(replace(reference, version=found.version or 0))
+        resolved.targets.append(found)
         _collect(snapshot, reference.name, found, resolved.texts, 1)
     return resolved
 

@@ -15,7 +15,7 @@ from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.services.references import Resolved, resolve
 from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import Content, Seen
+from contractlog.registry.storage.values import Content, Seen, Target
 
 __all__ = ["Understanding", "Understood"]
 
@@ -47,7 +47,7 @@ class Understood:
             references=references,
             metadata=metadata,
             rule_set=rule_set,
-            targets=tuple((snapshot.state(subject).id or 0, number) for subject, number in self.resolved.targets),
+            targets=tuple(_target(snapshot, found) for found in self.resolved.targets),
         )
 
 
@@ -96,6 +96,11 @@ class Understanding:
             while self._kept_bytes > _KEPT_BYTES:
                 self._kept_bytes -= _size(self._kept.popitem(last=False)[1])
         return parsed
+
+
+def _target(snapshot: Snapshot, found: RegisteredSchema) -> Target:
+    subject = found.subject or Subject.parse("")
+    return Target(snapshot.state(subject).id or 0, found.version or 0, found.schema_id)
 
 
 def _parse(draft: SchemaDraft, resolved: Resolved, *, strict: bool) -> ParsedSchema:

@@ -18,7 +18,16 @@ from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import Append, Configured, Content, Stale, SubjectState, key_of, scopes
+from contractlog.registry.storage.values import (
+    Append,
+    Configured,
+    Content,
+    Stale,
+    SubjectState,
+    Target,
+    key_of,
+    scopes,
+)
 
 __all__ = ["Appended", "append"]
 
@@ -90,8 +99,13 @@ class _Plan:
         self._ids[context, content.hash] = schema_id
         self._schemas.append(_schema_row(context, schema_id, content, self._now))
         self._references += [
-            {"context": context, "schema_id": schema_id, "target_subject_id": target, "target_version": version}
-            for target, version in dict.fromkeys(content.targets)
+            {
+                "context": context,
+                "schema_id": schema_id,
+                "target_subject_id": target.subject_id,
+                "target_version": target.version,
+            }
+            for target in dict.fromkeys(content.targets)
         ]
         return schema_id
 
@@ -240,14 +254,16 @@ def _held(
     return live, deleted
 
 
-def _live_targets(connection: Connection, targets: set[tuple[int, int]]) -> set[tuple[int, int]]:
+def _live_targets(connection: Connection, targets: set[Target]) -> set[Target]:
+    """Read what the numbers stand for now; a number that was given again stands for another id."""
     if not targets:
         return set()
     c = tables.versions.c
-    statement = select(c.subject_id, c.version).where(
-        tuple_(c.subject_id, c.version).in_(targets), c.deleted_at.is_(None)
+    numbers = {(target.subject_id, target.version) for target in targets}
+    statement = select(c.subject_id, c.version, c.schema_id).where(
+        tuple_(c.subject_id, c.version).in_(numbers), c.deleted_at.is_(None)
     )
-    return {(row.subject_id, row.version) for row in connection.execute(statement)}
+    return {Target(row.subject_id, row.version, row.schema_id) for row in connection.execute(statement)}
 
 
 def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dict[str, Any]:

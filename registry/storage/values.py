@@ -12,7 +12,19 @@ from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 
-__all__ = ["Append", "Configured", "Content", "Holder", "Recorded", "Seen", "Stale", "SubjectState", "key_of", "scopes"]
+__all__ = [
+    "Append",
+    "Configured",
+    "Content",
+    "Holder",
+    "Recorded",
+    "Seen",
+    "Stale",
+    "SubjectState",
+    "Target",
+    "key_of",
+    "scopes",
+]
 
 
 class Seen(Enum):
@@ -77,6 +89,15 @@ def key_of(subject: Subject) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """What a reference led to. Numbers are given again after a hard deletion, ids never are: the id tells whether."""
+
+    subject_id: int
+    version: int
+    schema_id: int
+
+
+@dataclass(frozen=True, slots=True)
 class Content:
     """What a schema id stands for, understood and hashed."""
 
@@ -89,7 +110,7 @@ class Content:
     references: tuple[Reference, ...] = ()
     metadata: Metadata | None = None
     rule_set: RuleSet | None = None
-    targets: tuple[tuple[int, int], ...] = ()  #: (subject row, version) of each reference
+    targets: tuple[Target, ...] = ()  #: of each reference
 
 
 @dataclass(frozen=True, slots=True)

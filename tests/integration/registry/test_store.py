@@ -14,7 +14,7 @@ from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState, scopes
+from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState, Target, scopes
 from contractlog.registry.storage.writes import Transaction
 
 ORDERS = Subject.parse("orders")
@@ -45,6 +45,13 @@ def soft_delete(store: Store, subject: Subject, *numbers: int) -> None:
 
 def hard_delete(store: Store, subject: Subject, *numbers: int) -> None:
     store.change(lambda change: change.hard_delete(subject, change.state(subject).id or 0, numbers)).result(30)
+
+
+def target(store: Store, subject: Subject, number: int) -> Target:
+    with store.reading() as snapshot:
+        found = snapshot.version(subject, number)
+        assert found is not None
+        return Target(snapshot.state(subject).id or 0, number, found.schema_id)
 
 
 def journal(store: Store) -> list[tuple[str, str]]:
@@ -97,10 +104,18 @@ def test_a_level_set_meanwhile_makes_a_judgement_stale(store: Store) -> None:
 
 def test_a_reference_deleted_meanwhile_makes_a_judgement_stale(store: Store) -> None:
     put(store, "base", Subject.parse("base"))
-    with store.reading() as snapshot:
-        target = (snapshot.state(Subject.parse("base")).id or 0, 1)
-    late = judged(store, ORDERS, content("late", targets=(target,)))
+    late = judged(store, ORDERS, content("late", targets=(target(store, Subject.parse("base"), 1),)))
     soft_delete(store, Subject.parse("base"), 1)
+    assert isinstance(store.append(late).result(30), Stale)
+
+
+def test_a_reference_whose_number_was_given_to_another_content_meanwhile_makes_a_judgement_stale(store: Store) -> None:
+    base = Subject.parse("base")
+    put(store, "base", base)
+    late = judged(store, ORDERS, content("late", targets=(target(store, base, 1),)))
+    soft_delete(store, base, 1)
+    hard_delete(store, base, 1)
+    assert put(store, "something else", base).version == 1
     assert isinstance(store.append(late).result(30), Stale)
 
 
@@ -225,7 +240,7 @@ def test_references_are_known_from_both_ends(store: Store) -> None:
     put(store, "base", base)
     with store.reading() as snapshot:
         target_id = snapshot.state(base).id or 0
-    put(store, "leaning", targets=((target_id, 1), (target_id, 1)))
+    put(store, "leaning", targets=(target(store, base, 1), target(store, base, 1)))
     with store.reading() as snapshot:
         assert snapshot.referenced_by(target_id, 1, Seen.LIVE) == [2]
         assert snapshot.leaning(target_id, Seen.LIVE) == snapshot.leaning(target_id, Seen.LIVE, version=1) == 1
