@@ -21,8 +21,9 @@ __all__ = ["MAX_NESTING", "Number", "plain", "pointer", "quoted", "read", "write
 MAX_NESTING: Final = 128
 MAX_DIGITS: Final = 1_000
 
+_ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
+_NO_BRACKETS: Final = re.compile(r"[^\[\]{}]+")
 # Every alternative ends at the end of the text too, so that a string without an end cannot be looked for twice.
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 _COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)', re.DOTALL)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ESCAPED: Final = re.compile(r"\\(?:u00[0-9a-f]{2}|.)")
@@ -118,18 +119,25 @@ def pointer(parent: str, *tokens: str | int) -> str:
     >>> pointer("/fields/0", "a/b")
     '/fields/0/a~1b'
     """
-    return parent + "".join(f"/{str(token).replace('~', '~0').replace('/', '~1')}" for token in tokens)
+    for token in tokens:
+        written = str(token)
+        if "~" in written or "/" in written:
+            written = written.replace("~", "~0").replace("/", "~1")
+        parent = f"{parent}/{written}"
+    return parent
 
 
 def _limit_nesting(text: str) -> None:
+    if text.count("[") + text.count("{") <= MAX_NESTING:
+        return
+    outside_strings = "".join((_ESCAPE.sub("", text) if "\\" in text else text).split('"')[::2])
     depth = 0
-    for token in _TOKEN.finditer(text):
-        start = token[0][0]
-        if start in "[{":
+    for bracket in _NO_BRACKETS.sub("", outside_strings):
+        if bracket in "[{":
             depth += 1
             if depth > MAX_NESTING:
                 raise _too_deep()
-        elif start != '"':
+        else:
             depth -= 1
 
 
@@ -140,10 +148,11 @@ def _too_deep() -> InvalidSchema:
 def _number(text: str) -> Number:
     if len(text) > MAX_DIGITS:
         raise InvalidSchema(f"a number of {len(text)} characters is longer than the limit of {MAX_DIGITS}", at="")
-    try:
-        Decimal(text)
-    except InvalidOperation:
-        raise InvalidSchema(f"the number {text} is out of every range", at="") from None
+    if not text.isdecimal():
+        try:
+            Decimal(text)
+        except InvalidOperation:
+            raise InvalidSchema(f"the number {text} is out of every range", at="") from None
     return Number(text)
 
 

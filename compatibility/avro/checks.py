@@ -24,6 +24,7 @@ from contractlog.compatibility.avro.nodes import (
     Union,
     short_name,
 )
+from contractlog.compatibility.avro.shapes import Shapes
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.walk import STEP_LIMIT, Because, Into, Walk
 
@@ -43,7 +44,7 @@ Found = Iterator[Finding | Into[Node] | Because[Node]]
 def compare(reader: Schema, writer: Schema, *, limit: int = STEP_LIMIT) -> Iterator[Finding]:
     """Yield every reason why the reader cannot follow the writer."""
     comparison = _Comparison(reader, writer)
-    walk = Walk[Node](comparison.checks, _same, limit)
+    walk = Walk[Node](comparison.checks, comparison.shapes.same, limit)
     return walk.findings(reader.resolve(reader.root), writer.resolve(writer.root))
 
 
@@ -53,6 +54,7 @@ class _Comparison:
     def __init__(self, reader: Schema, writer: Schema) -> None:
         self.reader = reader
         self.writer = writer
+        self.shapes = Shapes()
         self.indexes: dict[Union, dict[tuple[str, str], list[Node]]] = {}
 
     def into(self, reader: Node, writer: Node, *tokens: str | int) -> Into[Node]:
@@ -79,9 +81,10 @@ class _Comparison:
                 return kinds(walk, reader, writer)
 
     def branches(self, reader: Node, writer: Union) -> Found:
-        """Every branch that the writer may write is read."""
+        """Every branch that the writer may write is read; for a reader without branches the reference's paths restart."""
+        restarts = not isinstance(reader, Union)
         for index, branch in enumerate(writer.branches):
-            yield self.into(reader, branch, index)
+            yield Into(self.reader.resolve(reader), self.writer.resolve(branch), (index,), restarts)
 
     def branch(self, walk: Walk[Node], reader: Union, writer: Node) -> Found:
         """One branch of the reader reads what is written."""
@@ -179,7 +182,3 @@ def _keys(branch: Node) -> Iterator[tuple[str, str]]:
     yield "name", short_name(branch.name)
     for alias in branch.aliases:
         yield "alias", alias
-
-
-def _same(reader: Node, writer: Node) -> bool:
-    return reader.shape is not None and reader.shape == writer.shape

@@ -7,6 +7,7 @@ from typing import Final
 
 from contractlog.compatibility.avro.nodes import PRIMITIVES
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_text import pointer
 
 __all__ = ["check_full_name", "check_name", "qualified"]
 
@@ -32,11 +33,21 @@ def check_full_name(full: str, at: str, *, strict: bool) -> None:
         raise InvalidSchema(f'a type cannot be named after the primitive "{name}"', at=at)
 
 
-def check_name(name: str, what: str, at: str, *, strict: bool) -> None:
-    """Refuse what is no name: strict reading knows ASCII alone, tolerant reading the letters of every script."""
-    if not (_STRICT.fullmatch(name) if strict else _is_tolerable(name)):
+def check_name(name: str, what: str, at: str, *tokens: str | int, strict: bool) -> None:
+    """Refuse what is no name: strict reading knows ASCII alone, tolerant reading the letters of every script.
+
+    Args:
+        name: what should be one.
+        what: whose name it is.
+        at: where it stands, continued by ``tokens``.
+        tokens: the rest of the way.
+        strict: read strictly.
+    """
+    if _STRICT.fullmatch(name) is None and (strict or not _is_tolerable(name)):
         letters = "letters A to Z, digits and _" if strict else "letters, digits and _"
-        raise InvalidSchema(f'"{name}" is no {what} name: one is made of {letters}, and starts with no digit', at=at)
+        raise InvalidSchema(
+            f'"{name}" is no {what} name: one is made of {letters}, and starts with no digit', at=pointer(at, *tokens)
+        )
 
 
 def _is_tolerable(name: str) -> bool:

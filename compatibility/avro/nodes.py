@@ -1,4 +1,4 @@
-"""The tree of an Avro schema: frozen nodes that know their place in the text.
+"""The tree of an Avro schema: nodes that never change and know their place in the text.
 
 A named type is one node in the schema's table of types; every use of it, the recursive ones included, is a
 ``TypeName`` that the table resolves. So no tree has a cycle, and no walk needs to follow one.
@@ -6,12 +6,13 @@ A named type is one node in the schema's table of types; every use of it, the re
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar, dataclass_transform
 
 __all__ = [
     "MISSING",
+    "NO_PROPS",
     "PRIMITIVES",
     "Array",
     "Enum",
@@ -42,19 +43,28 @@ class Missing:
 MISSING: Final = Missing()
 
 
+NO_PROPS: Final[Mapping[str, Any]] = {}  #: what most nodes have
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def node(cls: type[T]) -> type[T]:
+    """Make a class of nodes: frozen to the type checker, and made as fast as an object that is not."""
+    return dataclass(slots=True, eq=False, kw_only=True)(cls)
+
+
 def short_name(full_name: str) -> str:
     """Return a name without its namespace."""
     return full_name.rpartition(".")[2]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Node:
     """Any type: where it stands, and the properties that Avro itself does not read."""
 
     at: str = ""  #: JSON Pointer into the text; in a referenced text ``NAME#POINTER``
-    props: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    shape: Hashable = field(default=None, repr=False)
-    #: all that reading and writing depend on; equal shapes read each other; None where names lead elsewhere
+    props: Mapping[str, Any] = field(default_factory=lambda: NO_PROPS, repr=False)
 
     @property
     def kind(self) -> str:
@@ -68,7 +78,7 @@ class Node:
         return name if isinstance(name, str) else None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Primitive(Node):
     """One of the eight types without parts."""
 
@@ -80,35 +90,35 @@ class Primitive(Node):
         return self.type.upper()
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class TypeName(Node):
     """The use of a named type that is defined elsewhere."""
 
     name: str  #: full name
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Array(Node):
     """Values of one type in an order."""
 
     items: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Map(Node):
     """Values of one type by string."""
 
     values: Node
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Union(Node):
     """A value of any one branch."""
 
     branches: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Named(Node):
     """A type that others can name."""
 
@@ -117,7 +127,7 @@ class Named(Node):
     doc: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Field:
     """A member of a record."""
 
@@ -128,7 +138,7 @@ class Field:
     doc: str | None = None
     order: str = "ascending"
     aliases: tuple[str, ...] = ()
-    props: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    props: Mapping[str, Any] = field(default_factory=lambda: NO_PROPS, repr=False)
 
     @property
     def has_default(self) -> bool:
@@ -136,7 +146,7 @@ class Field:
         return self.default is not MISSING
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Record(Named):
     """Fields in an order."""
 
@@ -144,7 +154,7 @@ class Record(Named):
     is_error: bool = False  #: written as ``error``, which reads as ``record`` does
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Enum(Named):
     """One of a list of symbols."""
 
@@ -152,7 +162,7 @@ class Enum(Named):
     default: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@node
 class Fixed(Named):
     """A number of bytes that never changes."""
 

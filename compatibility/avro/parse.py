@@ -17,6 +17,7 @@ from contractlog.compatibility.avro.defaults import check_defaults
 from contractlog.compatibility.avro.naming import check_full_name, check_name, qualified
 from contractlog.compatibility.avro.nodes import (
     MISSING,
+    NO_PROPS,
     PRIMITIVES,
     Array,
     Enum,
@@ -31,7 +32,6 @@ from contractlog.compatibility.avro.nodes import (
     TypeName,
     Union,
 )
-from contractlog.compatibility.avro.shapes import record_shape, shape_of
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import Number, pointer, read
 from contractlog.compatibility.limits import check_referenced, shortened
@@ -44,6 +44,7 @@ _TYPE_WORDS: Final = frozenset(
 _FIELD_WORDS: Final = frozenset({"type", "name", "doc", "default", "order", "aliases"})
 _ORDERS: Final = frozenset({"ascending", "descending", "ignore"})
 _NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
+_FLOATING: Final = frozenset({"float", "double"})
 _MAX_FIXED_SIZE: Final = 2**31 - 1
 
 
@@ -127,13 +128,13 @@ class _Reading:
     def by_name(self, name: str, at: str, namespace: str) -> Node:
         """Find what a name means here: a primitive, a type in the namespace around it, else one without namespace."""
         if name in PRIMITIVES:
-            return Primitive(type=name, at=at, shape=name)
+            return Primitive(type=name, at=at, props=NO_PROPS)
         full = f"{namespace}.{name}" if namespace and "." not in name else name
         elsewhere = name in self.types or (name in self.open and not self.strict)
         known = name if elsewhere and full not in self.types and full not in self.open else full
         if known not in self.types and known not in self.open:
             self.pending.setdefault(known, at)
-        return TypeName(name=known, at=at)
+        return TypeName(name=known, at=at, props=NO_PROPS)
 
     def described(self, value: dict[str, Any], at: str, namespace: str) -> Node:
         """Read a type written as an object."""
@@ -141,13 +142,13 @@ class _Reading:
         if not isinstance(kind, str):
             raise InvalidSchema('an object that describes a type needs a "type" that is a name', at=at)
         if kind in PRIMITIVES:
-            return Primitive(type=kind, at=at, props=_props(value, _TYPE_WORDS), shape=kind)
+            return Primitive(type=kind, at=at, props=_props(value, _TYPE_WORDS))
         if kind == "array":
-            items = self.node(_part(value, "items", "array", at), pointer(at, "items"), namespace)
-            return Array(items=items, at=at, props=_props(value, _TYPE_WORDS), shape=shape_of("array", items.shape))
+            items = self.node(_part(value, "items", "array", at), f"{at}/items", namespace)
+            return Array(items=items, at=at, props=_props(value, _TYPE_WORDS))
         if kind == "map":
-            values = self.node(_part(value, "values", "map", at), pointer(at, "values"), namespace)
-            return Map(values=values, at=at, props=_props(value, _TYPE_WORDS), shape=shape_of("map", values.shape))
+            values = self.node(_part(value, "values", "map", at), f"{at}/values", namespace)
+            return Map(values=values, at=at, props=_props(value, _TYPE_WORDS))
         if kind in _NAMED:
             return self.named(value, kind, at, namespace)
         return self.by_name(kind, at, namespace)
@@ -159,7 +160,7 @@ class _Reading:
         branches = []
         seen: set[str] = set()
         for index, branch in enumerate(value):
-            node = self.node(branch, pointer(at, index), namespace)
+            node = self.node(branch, f"{at}/{index}", namespace)
             if isinstance(node, Union):
                 raise InvalidSchema("a union cannot be a branch of a union", at=node.at)
             name = node.name if isinstance(node, (Named, TypeName)) else node.kind.lower()
@@ -167,7 +168,7 @@ class _Reading:
                 raise InvalidSchema(f'the union has the branch "{name}" twice', at=node.at)
             seen.add(name)
             branches.append(node)
-        return Union(branches=tuple(branches), at=at, shape=shape_of("union", *(branch.shape for branch in branches)))
+        return Union(branches=tuple(branches), at=at, props=NO_PROPS)
 
     def named(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> Node:
         """Read a definition and enter it under its name."""
@@ -201,13 +202,11 @@ class _Reading:
         space = common["name"].rpartition(".")[0]
         fields: dict[str, Field] = {}
         for index, entry in enumerate(entries):
-            member = self.field(entry, pointer(place, "fields", index), space)
+            member = self.field(entry, f"{place}/fields/{index}", space)
             if member.name in fields:
                 raise InvalidSchema(f'the record has the field "{member.name}" twice', at=member.at)
             fields[member.name] = member
-        members = tuple(fields.values())
-        shape = record_shape(common["name"], common["aliases"], fields)
-        record = Record(fields=members, is_error=value["type"] == "error", at=place, shape=shape, **common)
+        record = Record(fields=tuple(fields.values()), is_error=value["type"] == "error", at=place, **common)
         self.records.append(record)
         return record
 
@@ -216,24 +215,26 @@ class _Reading:
         if not isinstance(entry, dict):
             raise InvalidSchema("a field is an object", at=at)
         self.count("fields", self.limits.fields, at)
-        name, doc, order, aliases = (entry.get(word) for word in ("name", "doc", "order", "aliases"))
+        name, doc, order = entry.get("name"), entry.get("doc"), entry.get("order")
         if not isinstance(name, str):
             raise InvalidSchema('a field needs a "name"', at=at)
-        check_name(name, "field", pointer(at, "name"), strict=self.strict)
+        check_name(name, "field", at, "name", strict=self.strict)
         if "type" not in entry:
             raise InvalidSchema(f'the field "{name}" needs a "type"', at=at)
         if "order" in entry and not (isinstance(order, str) and order.lower() in _ORDERS):
             raise InvalidSchema('an "order" is ascending, descending or ignore', at=pointer(at, "order"))
-        node = self.node(entry["type"], pointer(at, "type"), namespace)
+        node = self.node(entry["type"], f"{at}/type", namespace)
         default = entry.get("default", MISSING)
+        if isinstance(default, str) and isinstance(node, Primitive) and node.type in _FLOATING:
+            default = _figure(default, at)
         return Field(
             name=name,
             type=node,
             at=at,
-            default=_figure(default, at) if isinstance(default, str) and node.kind in {"FLOAT", "DOUBLE"} else default,
+            default=default,
             doc=doc if isinstance(doc, str) else None,
             order=order.lower() if isinstance(order, str) else "ascending",
-            aliases=tuple(dict.fromkeys(_texts(aliases, "aliases", at))),
+            aliases=tuple(dict.fromkeys(_texts(entry["aliases"], "aliases", at))) if "aliases" in entry else (),
             props=_props(entry, _FIELD_WORDS),
         )
 
@@ -245,27 +246,24 @@ class _Reading:
         self.count("symbols", self.limits.symbols, place, len(entries))
         symbols: dict[str, None] = {}
         for index, symbol in enumerate(entries):
-            here = pointer(place, "symbols", index)
             if not isinstance(symbol, str):
-                raise InvalidSchema("a symbol is a name", at=here)
-            check_name(symbol, "symbol", here, strict=self.strict)
+                raise InvalidSchema("a symbol is a name", at=pointer(place, "symbols", index))
+            check_name(symbol, "symbol", place, "symbols", index, strict=self.strict)
             if symbol in symbols:
-                raise InvalidSchema(f'the enum has the symbol "{symbol}" twice', at=here)
+                raise InvalidSchema(f'the enum has the symbol "{symbol}" twice', at=pointer(place, "symbols", index))
             symbols[symbol] = None
         default = value.get("default")
         if isinstance(default, str) and default not in symbols:
             raise InvalidSchema(f'the default "{default}" is not a symbol of the enum', at=pointer(place, "default"))
         default = default if isinstance(default, str) else None
-        shape = ("enum", common["name"], common["aliases"], tuple(symbols), default)
-        return Enum(symbols=tuple(symbols), default=default, at=place, shape=shape, **common)
+        return Enum(symbols=tuple(symbols), default=default, at=place, **common)
 
     def fixed(self, value: dict[str, Any], place: str, **common: Any) -> Fixed:
         """Read the size."""
         size = value.get("size")
         if not (isinstance(size, Number) and size.integral and 0 <= size.value <= _MAX_FIXED_SIZE):
             raise InvalidSchema('a fixed needs a "size", a number of bytes', at=place)
-        shape = ("fixed", common["name"], common["aliases"], int(size.value))
-        return Fixed(size=int(size.value), at=place, shape=shape, **common)
+        return Fixed(size=int(size.value), at=place, **common)
 
     def full_name(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> str:
         """Put name and namespace together; a dot in the name brings its own namespace."""
@@ -306,7 +304,9 @@ def _texts(value: Any, word: str, at: str) -> list[str]:
     return value
 
 
-def _props(value: dict[str, Any], words: frozenset[str]) -> dict[str, Any]:
+def _props(value: dict[str, Any], words: frozenset[str]) -> Mapping[str, Any]:
+    if words.issuperset(value):
+        return NO_PROPS
     return {word: member for word, member in value.items() if word not in words}
 
 
