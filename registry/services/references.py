@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Seen
@@ -72,7 +72,9 @@ def _find(snapshot: Snapshot, referrer: Subject, reference: Reference, seen: See
     number = None if reference.version == _LATEST else reference.version
     if not reference.name or not reference.subject:
         raise InvalidSchema(f"The reference {reference.body()} needs a name and a subject")
-    found = snapshot.version(subject, number, Seen.LIVE if number is None else seen)
+    found = None
+    if number is None or 1 <= number <= MAX_VERSION:  # no database is asked for a number that it could not hold
+        found = snapshot.version(subject, number, Seen.LIVE if number is None else seen)
     if found is None:
         raise InvalidSchema(
             f'No schema reference found for subject "{reference.subject}" and version {reference.version}'

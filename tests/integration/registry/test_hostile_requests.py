@@ -31,6 +31,8 @@ NAMES = [
     "latest",
     "LATEST",
     "99999999999999999999",
+    "9223372036854775808",
+    "18446744073709551615",
     "1e3",
     "\u0661",
     "%D9%A1",
@@ -119,7 +121,7 @@ TEXTS = [
     "\ufeff{}",
     '"' + "x" * 20_000 + '"',
 ]
-ODD = [None, "", "x", 0, -1, 2**31, 2**63, 2**70, 1.5, [], {}, [None], {"a": "\0"}, True, "\0", "ä" * 300]
+ODD = [None, "", "x", 0, -1, 2**31, 2**63, 2**64 - 1, 2**70, 1.5, [], {}, [None], {"a": "\0"}, True, "\0", "ä" * 300]
 
 
 @pytest.fixture(params=["memory", pytest.param("postgresql", marks=pytest.mark.integration)])
@@ -152,6 +154,34 @@ def test_no_request_is_answered_with_a_500(http: httpx2.Client) -> None:
     assert seen >= {200, 400, 404, 405, 422}
 
 
+@pytest.mark.parametrize("number", [0, -2, 2**31, 2**63 - 1, 2**63, 2**64 - 1])
+@pytest.mark.parametrize("path", ["/subjects/s/versions", "/subjects/s", "/compatibility/subjects/s/versions"])
+def test_a_reference_to_a_number_that_no_version_has_leads_nowhere(http: httpx2.Client, path: str, number: int) -> None:
+    assert http.post("/subjects/s/versions", json={"schema": '"int"'}).status_code == 200
+    references = [{"name": "n", "subject": "s", "version": number}]
+    answer = http.post(path, json={"schema": '"int"', "references": references})
+    assert (answer.status_code, answer.json()["error_code"]) == (422, 42201)
+    assert f'No schema reference found for subject "s" and version {number}' in answer.json()["message"]
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63, 2**64 - 1, -(2**63) - 1, 10**30])
+def test_a_huge_number_in_a_path_or_query_is_answered_like_any_other(http: httpx2.Client, number: int) -> None:
+    assert http.post("/subjects/s/versions", json={"schema": '"int"'}).status_code == 200
+    for path, expected in {
+        f"/schemas/ids/{number}": 40403,
+        f"/schemas/ids/{number}/schema": 40403,
+        f"/schemas/ids/{number}/subjects": 40403,
+        f"/schemas/ids/{number}/versions": 40403,
+        f"/subjects/s/versions/{number}": 42202,
+        f"/subjects/s/versions/{number}/schema": 42202,
+        f"/subjects/s/versions/{number}/referencedby": 42202,
+    }.items():
+        assert http.get(path).json()["error_code"] == expected, path
+    assert http.get(f"/subjects?offset={number}").json() == (["s"] if number < 0 else [])
+    assert http.get(f"/subjects?limit={number}").json() == ["s"]
+    assert http.delete(f"/subjects/s/versions/{number}").json()["error_code"] == 42202
+
+
 def _body(dice: random.Random) -> bytes:
     kind = dice.random()
     if kind < 0.1:
@@ -182,7 +212,7 @@ def _body(dice: random.Random) -> bytes:
                 {
                     "name": dice.choice(["A", "\0", ""]),
                     "subject": dice.choice(["s", "\0", ":.\0:s"]),
-                    "version": dice.choice([1, -1, 0, 2**40]),
+                    "version": dice.choice([1, -1, 0, 2**31, 2**40, 2**63, 2**64 - 1]),
                 }
             ]
         if dice.random() < 0.3:
