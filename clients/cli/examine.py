@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli.files import SchemaFile
+from contractlog.clients.cli.findings import Located, located
 from contractlog.clients.client import Registry
 from contractlog.compatibility.errors import (
     InvalidSchema,
@@ -18,42 +19,19 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     UsageError,
 )
-from contractlog.compatibility.finding import Finding, Verdict
+from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.judge import Earlier, judge
-from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.parsing import parse
-from contractlog.compatibility.positions import Position, candidate_at, locate, place, syntax_error
+from contractlog.compatibility.positions import locate, syntax_error
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 
-__all__ = ["Examined", "Located", "SubjectGate", "understand"]
+__all__ = ["MOST_FINDINGS", "MOST_MENDED", "Examined", "SubjectGate", "understand", "unreadable"]
 
 Outcome = Literal["registered", "compatible", "incompatible"]
 
 MOST_FINDINGS: Final = 100  #: that are told of one file; who has more starts anew with the first ones
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A finding, and where in the file the author meets it."""
-
-    finding: Finding
-    direction: Direction
-    earlier: str  #: the version it was compared with, in words
-    pointer: str
-    position: Position | None  #: None where it points into a schema that the file leans on
-
-    def body(self) -> dict[str, Any]:
-        """Write the finding for machines."""
-        return {
-            "check": self.finding.check,
-            "direction": self.direction.value,
-            "compared_with": self.earlier,
-            "pointer": self.pointer,
-            "line": None if self.position is None else self.position.line,
-            "column": None if self.position is None else self.position.column,
-            "detail": self.finding.detail,
-            "mend": self.finding.mend,
-        }
+MOST_MENDED: Final = 25  #: for which mends are tried; the others are told with the words of their check
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +74,7 @@ def understand(file: SchemaFile, registry: Registry) -> ParsedSchema:
         referenced = registry.referenced(file.draft, subject=file.subject) if file.draft.references else {}
         return parse(file.draft, referenced, strict=True)
     except InvalidSchema as error:
-        raise UsageError(_unreadable(file, error)) from None
+        raise UsageError(unreadable(file, error)) from None
     except NotFound as error:
         raise UsageError(f"{file.path}: what it leans on by --reference is not registered: {error}") from None
 
@@ -203,10 +181,8 @@ class SubjectGate:
 def _located(file: SchemaFile, verdict: Verdict, names: Mapping[int, str]) -> Iterator[Located]:
     for comparison in verdict.comparisons:
         for finding in comparison.findings:
-            pointer = candidate_at(finding, comparison.direction)
             earlier = names.get(comparison.version or 0, "an earlier version")
-            position = place(file.draft.text, finding, comparison.direction)
-            yield Located(finding, comparison.direction, earlier, pointer, position)
+            yield located(finding, comparison.direction, earlier, file.draft.text)
 
 
 def _left_out(verdict: Verdict) -> Iterator[str]:
@@ -214,7 +190,8 @@ def _left_out(verdict: Verdict) -> Iterator[str]:
         yield f"{len(verdict.findings) - MOST_FINDINGS:,} more findings are not listed"
 
 
-def _unreadable(file: SchemaFile, error: InvalidSchema) -> str:
+def unreadable(file: SchemaFile, error: InvalidSchema) -> str:
+    """Say where a file is no schema, and why."""
     text, pointer = file.draft.text, error.facts.get("at")
     if not pointer:
         syntax = syntax_error(text, comments=file.draft.type is SchemaType.AVRO)

@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.positions import position_of
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
-__all__ = ["ENDINGS", "SchemaFile", "collect", "file_name", "tells_its_subject"]
+__all__ = ["ENDINGS", "SchemaFile", "collect", "file_name", "read_file", "tells_its_subject"]
 
 ENDINGS: Final = {SchemaType.AVRO: ".avsc", SchemaType.JSON: ".schema.json", SchemaType.PROTOBUF: ".proto"}
 _READ: Final = {".avsc": SchemaType.AVRO, ".schema.json": SchemaType.JSON, ".json": SchemaType.JSON}
@@ -47,12 +47,35 @@ def collect(
     """
     groups: dict[str, list[SchemaFile]] = {}
     for path in dict.fromkeys(found for text in paths for found in _expand(Path(text))):
-        file = _read(path, subject, tuple(references))
+        file = read_file(path, subject, tuple(references))
         groups.setdefault(file.subject, []).append(file)
     for files in groups.values():
         files.sort(key=lambda file: (file.version is None, file.version or 0))
         _refuse_twins(files, ordered_by_hand=subject is not None)
     return groups
+
+
+def read_file(path: Path, subject: str | None = None, references: tuple[Reference, ...] = ()) -> SchemaFile:
+    """Read one file; its name tells the format, and the subject where none is given.
+
+    Raises:
+        UsageError: it cannot be read, or its name does not tell.
+    """
+    ending = next((ending for ending in _READ if path.name.endswith(ending)), None)
+    if ending is None:
+        raise UsageError(f"`{path}` tells no format: schema files end in {' or '.join(_FOUND_IN_FOLDERS)}")
+    named = unquote(path.name.removesuffix(ending))
+    if subject is None and not (named.endswith(_PARTS) and named not in _PARTS):
+        raise UsageError(
+            f"`{path}` tells no subject: name it <topic>-value{ending} or <topic>-key{ending}, or give --subject"
+        )
+    folder = path.absolute().parent.name
+    return SchemaFile(
+        path=path,
+        subject=named if subject is None else subject,
+        draft=SchemaDraft(_text(path), _READ[ending], references),
+        version=int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None,
+    )
 
 
 def file_name(subject: str, kind: SchemaType) -> str:
@@ -91,24 +114,6 @@ def _walk(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     for folder, folders, names in os.walk(path, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         yield folder, folders, names
-
-
-def _read(path: Path, subject: str | None, references: tuple[Reference, ...]) -> SchemaFile:
-    ending = next((ending for ending in _READ if path.name.endswith(ending)), None)
-    if ending is None:
-        raise UsageError(f"`{path}` tells no format: schema files end in {' or '.join(_FOUND_IN_FOLDERS)}")
-    named = unquote(path.name.removesuffix(ending))
-    if subject is None and not (named.endswith(_PARTS) and named not in _PARTS):
-        raise UsageError(
-            f"`{path}` tells no subject: name it <topic>-value{ending} or <topic>-key{ending}, or give --subject"
-        )
-    folder = path.absolute().parent.name
-    return SchemaFile(
-        path=path,
-        subject=subject or named,
-        draft=SchemaDraft(_text(path), _READ[ending], references),
-        version=int(folder) if folder.isascii() and folder.isdigit() and len(folder) <= len(str(2**31)) else None,
-    )
 
 
 def _text(path: Path) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from contractlog.clients.cli.examine import Examined, Located
+from contractlog.clients.cli.examine import Examined
+from contractlog.clients.cli.findings import lines
 from contractlog.clients.cli.output import Tone, harmless, toned
-from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.level import Level
 
 __all__ = ["details", "verdict_line"]
 
@@ -25,7 +26,7 @@ def verdict_line(examined: Examined) -> str:
 def details(examined: Examined) -> Iterator[str]:
     """Yield the lines below a verdict."""
     for found in examined.findings if examined.outcome == "incompatible" else ():
-        yield from _finding(examined, found)
+        yield from lines(str(examined.file.path), examined.file.draft.text, found)
     if examined.outcome == "incompatible" and not examined.findings:
         for message in examined.messages:
             yield f"    the registry says: {harmless(message)}"
@@ -50,21 +51,3 @@ def _listed(names: tuple[str, ...]) -> str:
     if len(names) == 1:
         return names[0]
     return f"{names[0]} to {names[-1].removeprefix('version ')}"
-
-
-def _finding(examined: Examined, found: Located) -> Iterator[str]:
-    check = found.finding.check
-    place = f"{examined.file.path}:{found.position}" if found.position else f"leaned on by {examined.file.path}"
-    yield f"    {harmless(place)}  at {harmless(found.pointer or '/')}  {check}"
-    yield f"        {harmless(_sentence(found))}"
-    if found.finding.mend:
-        yield f"        mend: {harmless(found.finding.mend)}"
-
-
-def _sentence(found: Located) -> str:
-    reads = (
-        f"it cannot read what {found.earlier} wrote"
-        if found.direction is Direction.BACKWARD
-        else f"{found.earlier} cannot read what it writes"
-    )
-    return f"{reads}: {found.finding.detail}"

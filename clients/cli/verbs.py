@@ -35,6 +35,11 @@ VERBS: Final[dict[str, Verb]] = {
         "say whether schema files may follow what is registered, and what to mend",
         "contractlog check schemas/",
     ),
+    "diff": Verb(
+        "contractlog.clients.cli.diff:diff",
+        "say what one schema file changes of another, which levels admit it, and what to mend",
+        "contractlog diff schemas/1/orders-value.avsc schemas/2/orders-value.avsc --level FULL",
+    ),
     "pull": Verb(
         "contractlog.clients.cli.pull:pull",
         "write registered schemas to files",

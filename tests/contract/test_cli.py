@@ -11,6 +11,7 @@ from contractlog.clients.cli.verbs import VERBS
 ARGUMENTS = {
     "check": ["--subject", "--reference", "--normalize", "--registry", "--timeout", "--format"],
     "register": ["--subject", "--reference", "--normalize", "--level", "--dry-run", "--registry", "--format"],
+    "diff": ["--level", "--policy", "--reference", "--format"],
     "pull": ["--all", "--history", "--out", "--registry", "--format"],
 }
 
@@ -21,7 +22,7 @@ def test_the_exit_codes_are_these() -> None:
 
 
 def test_the_verbs_are_these() -> None:
-    assert set(VERBS) >= {"serve", "db", "register", "check", "pull", "produce", "consume", "audit", "lineage"}
+    assert set(VERBS) >= {"serve", "db", "register", "check", "diff", "pull", "produce", "consume", "audit", "lineage"}
 
 
 @pytest.mark.parametrize("verb", VERBS)

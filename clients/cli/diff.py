@@ -1,0 +1,46 @@
+"""``contractlog diff``: what a change of a schema file is to those who read and write."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+
+from contractlog.clients.cli.options import add_format, level
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
+
+__all__ = ["diff"]
+
+
+def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Compare two files; exit code 1 when the level does not admit the change."""
+    parser.add_argument("earlier", metavar="EARLIER", help="the schema as it was: .avsc, .schema.json or .json")
+    parser.add_argument("later", metavar="LATER", help="the schema as it shall be")
+    parser.add_argument(
+        "--level",
+        type=level,
+        default=Level.BACKWARD,
+        metavar="LEVEL",
+        help=f"the level that decides the exit code: {', '.join(Level)} (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--policy",
+        type=Policy,
+        choices=tuple(Policy),
+        default=Policy.STRICT,
+        metavar="POLICY",
+        help=f"which differences of JSON schemas break: {', '.join(Policy)} (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--reference",
+        action="append",
+        default=[],
+        dest="references",
+        metavar="NAME=FILE",
+        help="a schema file that both lean on, under the name they call it; those that lean on nothing come first",
+    )
+    add_format(parser)
+    options = parser.parse_args(argv)
+    from contractlog.clients.cli.differing import run  # noqa: PLC0415 - the engines are slow to load; help is quick
+
+    return run(options)

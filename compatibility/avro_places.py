@@ -1,0 +1,213 @@
+"""Where an Avro text defines and uses its types, and how a type of one text is written in another."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from contractlog.compatibility.avro.nodes import PRIMITIVES, short_name
+from contractlog.compatibility.edits import Edit, Source, Spot, applied
+from contractlog.compatibility.json_text import pointer
+from contractlog.compatibility.ways import fitted
+
+__all__ = ["Place", "Places", "enclosing_field", "replaced", "transplanted"]
+
+_NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
+_FIELD: Final = re.compile(r"(?s)(.*/fields/\d+)/type(?:/.*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A type where it stands in a text."""
+
+    at: str
+    spot: Spot
+    space: str  #: the namespace around it
+    name: str = ""  #: the full name that it defines or uses; empty for types without one
+    defines: bool = False
+
+    @property
+    def is_union(self) -> bool:
+        """Whether it is written as a list of branches."""
+        return self.spot.is_list
+
+    def within(self, start: int, end: int) -> bool:
+        """Whether it stands inside a stretch of the text."""
+        return start <= self.spot.start and self.spot.end <= end
+
+
+class Places:
+    """Every type of a text, in the order in which they stand."""
+
+    def __init__(self, text: str, beside: Iterable[str] = ()) -> None:
+        self.source = Source(text)
+        self.beside = frozenset(name for other in beside for name in Places(other).defined())
+        self._own: set[str] = set()
+        found = list(self._type(self.source.root, "", ""))
+        self._own = {place.name for place in found if place.defines}
+        self.all = [self._resolved(place) for place in found]
+        self._by_pointer = {place.at: place for place in self.all}
+
+    def at(self, pointer: str) -> Place | None:
+        """Return the type that a pointer names."""
+        return self._by_pointer.get(pointer)
+
+    def union_around(self, place: Place) -> Place | None:
+        """Return the union that a type is a branch of."""
+        around = self.at(place.at.rpartition("/")[0]) if place.at else None
+        return around if around is not None and around.is_union else None
+
+    def defined(self, *, outside: tuple[int, int] = (0, 0)) -> set[str]:
+        """Return the full names that are defined here, but for a stretch of the text."""
+        return {place.name for place in self.all if place.defines and not place.within(*outside)}
+
+    def definition(self, name: str) -> Place | None:
+        """Return where a name is defined."""
+        return next((place for place in self.all if place.defines and place.name == name), None)
+
+    def sites(self, place: Place) -> list[Place]:
+        """Return a type and, for a definition, every other use of it: an engine sees them as one."""
+        if not place.defines:
+            return [place]
+        return [place, *(other for other in self.all if other.name == place.name and other is not place)]
+
+    def _type(self, spot: Spot, at: str, space: str) -> Iterator[Place]:
+        name = self.source.string(spot)
+        if spot.is_list:
+            yield Place(at, spot, space)
+            for index, branch in enumerate(spot.values):
+                yield from self._type(branch, pointer(at, index), space)
+        elif name is not None:
+            yield Place(at, spot, space, "" if name in PRIMITIVES else name)
+        elif spot.is_object:
+            yield from self._described(spot, at, space)
+
+    def _described(self, spot: Spot, at: str, space: str) -> Iterator[Place]:
+        kind = self.source.string(spot.member("type")) or ""
+        part = {"array": "items", "map": "values"}.get(kind)
+        inner = None if part is None else spot.member(part)
+        if kind in _NAMED:
+            yield from self._defined(spot, at, space)
+        elif part is not None and inner is not None:
+            yield Place(at, spot, space)
+            yield from self._type(inner, pointer(at, part), space)
+        else:
+            yield Place(at, spot, space, "" if kind in PRIMITIVES else kind)
+
+    def _defined(self, spot: Spot, at: str, space: str) -> Iterator[Place]:
+        name = self.source.string(spot.member("name")) or ""
+        own, dot, short = name.rpartition(".")
+        if not dot:
+            given = self.source.string(spot.member("namespace"))
+            own = space if given is None else given
+        yield Place(at, spot, space, f"{own}.{short}" if own else short, defines=True)
+        fields = spot.member("fields")
+        for index, field in enumerate(fields.values if fields is not None else ()):
+            inner = field.member("type")
+            if inner is not None:
+                yield from self._type(inner, pointer(at, "fields", index, "type"), own)
+
+    def _resolved(self, place: Place) -> Place:
+        """Find what a use means: a type in the namespace around it, else one without namespace."""
+        if place.defines or not place.name or "." in place.name or not place.space:
+            return place
+        full = f"{place.space}.{place.name}"
+        elsewhere = place.name in self._own or place.name in self.beside
+        if full not in self._own and full not in self.beside and elsewhere:
+            return place
+        return Place(place.at, place.spot, place.space, full)
+
+
+def enclosing_field(at: str) -> str | None:
+    """Return the pointer of the innermost field whose type holds a pointer."""
+    match = _FIELD.fullmatch(at)
+    return None if match is None else match[1]
+
+
+def transplanted(place: Place, origin: Places, target: Places, space: str, spot: Spot) -> str:
+    """Write a type of one text for a place of another: what is defined there already is named, the rest is brought.
+
+    Args:
+        place: the type, in its own text.
+        origin: its own text.
+        target: the other text.
+        space: the namespace around the place there.
+        spot: what it shall stand for; definitions inside that do not count as there.
+    """
+    known = target.defined(outside=(spot.start, spot.end)) | target.beside
+    text = _copied(place, origin, space, known)
+    return fitted(text, origin.source, place.spot.start, target.source, spot.start)
+
+
+def copied(spot: Spot, space: str, origin: Places, target: Places, into: str) -> str:
+    """Write any stretch of one text that holds types, such as a field, for a place of another."""
+    known = target.defined() | target.beside
+    edits = list(_renamed(spot, space, origin, into, known))
+    return _sliced(origin.source, spot, edits)
+
+
+def replaced(place: Place, text: str, target: Places) -> list[Edit]:
+    """Put a type in the place of another; a definition that others still name moves to the first who does."""
+    edits = [Source.replace(place.spot, text)]
+    bounds = (place.spot.start, place.spot.end)
+    brought = set(re.findall(r'"name"\s*:\s*"([^"\\]+)"', text))
+    homed: set[str] = set()
+    for use in target.all:
+        if not use.name or use.defines or use.within(*bounds) or use.name in homed:
+            continue
+        definition = target.definition(use.name)
+        if definition is None or not definition.within(*bounds) or {use.name, short_name(use.name)} & brought:
+            continue
+        homed |= {other.name for other in target.all if other.defines and other.within(*_bounds(definition))}
+        edits.append(Source.replace(use.spot, _copied(definition, target, use.space, set())))
+    return edits
+
+
+def _bounds(place: Place) -> tuple[int, int]:
+    return place.spot.start, place.spot.end
+
+
+def _copied(place: Place, origin: Places, space: str, known: set[str]) -> str:
+    return _sliced(origin.source, place.spot, list(_renamed(place.spot, place.space, origin, space, known)))
+
+
+def _renamed(spot: Spot, space: str, origin: Places, into: str, known: set[str]) -> Iterator[Edit]:
+    """Yield the edits of a stretch that make its names mean the same elsewhere."""
+    done = inside = -1
+    for place in origin.all:
+        if not place.name or not place.within(spot.start, spot.end) or place.spot.start < done:
+            continue
+        around = place.space if place.spot.start < inside else into
+        if place.defines and place.name not in known:
+            known.add(place.name)
+            if place.spot.start >= inside:
+                yield from _full_name(place, origin.source, space, into)
+                inside = place.spot.end
+            continue
+        done = place.spot.end
+        if place.name in known:
+            if place.defines or around != place.space:
+                yield Source.replace(place.spot, json.dumps(place.name))
+            continue
+        definition = origin.definition(place.name)
+        if definition is not None:
+            yield Source.replace(place.spot, _copied(definition, origin, around, known))
+
+
+def _full_name(place: Place, source: Source, space: str, into: str) -> Iterator[Edit]:
+    """Give a definition its full name where the namespace around it is another one."""
+    name = place.spot.member("name")
+    inherits = place.spot.member("namespace") is None and "." not in (source.string(name) or "")
+    if space != into and inherits and name is not None:
+        if "." in place.name:
+            yield Source.replace(name, json.dumps(place.name))
+        else:
+            yield source.set_member(place.spot, "namespace", '""', after="name")
+
+
+def _sliced(source: Source, spot: Spot, edits: list[Edit]) -> str:
+    moved = [Edit(edit.start - spot.start, edit.end - spot.start, edit.text) for edit in edits]
+    return applied(source.slice(spot), moved)

@@ -1,0 +1,173 @@
+"""Mends: the smallest change of a candidate's text that removes a finding, tried by the engine before it is offered.
+
+A format knows ways that may work; each is applied to the text, read again and compared again. Offered is what made the
+finding go and brought no other. Taking the change back is one of the ways, so no mend is larger than the change was.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, NamedTuple
+
+from contractlog.compatibility.edits import Overlap, applied, difference
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.judge import differences
+from contractlog.compatibility.level import Direction
+from contractlog.compatibility.mends_avro import avro_ways
+from contractlog.compatibility.mends_json import json_ways
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.policy import Policy, breaking
+from contractlog.compatibility.positions import candidate_at, split
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.ways import Case, Way
+
+__all__ = ["Mend", "Trial", "mend"]
+
+_MOST_TRIED: Final = 40
+_MOST_OFFERED: Final = 3
+_MOST_CHARACTERS: Final = 200_000
+_WAYS: Final[Mapping[SchemaType, Callable[[Case], Iterable[Way]]]] = {
+    SchemaType.AVRO: avro_ways,
+    SchemaType.JSON: json_ways,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mend:
+    """A change of the candidate that removes a finding."""
+
+    sentence: str
+    text: str  #: the whole text after it
+
+
+class _Where(NamedTuple):
+    """A finding by what a change of the candidate's text leaves as it is."""
+
+    version: int
+    direction: Direction
+    check: str
+    earlier_at: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Trial:
+    """A candidate and what it was compared with: where mends are tried."""
+
+    text: str  #: the candidate's text as it was submitted; pointers lead into it
+    candidate: ParsedSchema
+    earlier_text: str
+    earlier: ParsedSchema
+    directions: Sequence[Direction]  #: those that are asked for; a mend brings no new finding in any of them
+    policy: Policy = Policy.STRICT
+    also: frozenset[str] = frozenset()  #: ids of checks that break although the policy admits them
+    beside: Sequence[ParsedSchema] = ()  #: other versions that a mend must not break with
+    _before: Counter[_Where] | None = None
+
+    def mends(self, finding: Finding, direction: Direction) -> tuple[Mend, ...]:
+        """Return what removes a finding, the one to take first."""
+        return tuple(islice(self._mends(finding, direction), _MOST_OFFERED))
+
+    def _mends(self, finding: Finding, direction: Direction) -> Iterator[Mend]:
+        case = self._case(finding, direction)
+        if case is None:
+            return
+        offered: set[str] = set()
+        for way, text in islice(self._sorted(_WAYS[self.candidate.type](case)), _MOST_TRIED):
+            if text not in offered and self._works(text, finding, direction):
+                offered.add(text)
+                yield Mend(way.sentence, text)
+
+    def _case(self, finding: Finding, direction: Direction) -> Case | None:
+        """Return what ways are looked for in; None where the candidate's own text is not what needs a mend."""
+        same_type = self.candidate.type is self.earlier.type
+        if not same_type or max(len(self.text), len(self.earlier_text)) > _MOST_CHARACTERS:
+            return None
+        leaned_on, at = split(candidate_at(finding, direction))
+        backward = direction is Direction.BACKWARD
+        name, there = split(finding.writer_at if backward else finding.reader_at)
+        earlier_text = self.earlier.referenced.get(name) if name else self.earlier_text
+        if leaned_on or earlier_text is None:
+            return None
+        return Case(
+            finding=finding,
+            backward=backward,
+            text=self.text,
+            at=at,
+            earlier_text=earlier_text,
+            there=there,
+            beside=tuple(self.candidate.referenced.values()),
+            earlier_beside=tuple(
+                text for other, text in (("", self.earlier_text), *self.earlier.referenced.items()) if other != name
+            ),
+        )
+
+    def _sorted(self, ways: Iterable[Way]) -> Iterator[tuple[Way, str]]:
+        """Yield the ways in the order to try: no larger than taking the change back, then as the format ranks them."""
+        texts: dict[str, Way] = {}
+        for way in islice(ways, _MOST_TRIED):
+            try:
+                texts.setdefault(applied(self.text, way.edits), way)
+            except Overlap:
+                continue
+        texts.pop(self.text, None)
+        sizes = {text: difference(self.text, text) for text in texts}
+        undoing = min((sizes[text] for text, way in texts.items() if way.undo), default=0)
+        for text in sorted(texts, key=lambda text: (sizes[text] > undoing, texts[text].rank, sizes[text])):
+            yield texts[text], text
+
+    def _works(self, text: str, finding: Finding, direction: Direction) -> bool:
+        try:
+            draft = SchemaDraft(text, self.candidate.type, self.candidate.references)
+            mended = parse(draft, self.candidate.referenced, strict=True)
+        except InvalidSchema:
+            return False
+        if self._before is None:
+            self._before = self._findings(self.candidate)
+        after = self._findings(mended)
+        key = _key(0, finding, direction)
+        return after[key] < self._before[key] and after <= self._before
+
+    def _findings(self, candidate: ParsedSchema) -> Counter[_Where]:
+        return Counter(
+            _key(number, finding, direction)
+            for number, earlier in enumerate((self.earlier, *self.beside))
+            for direction in self.directions
+            for finding in breaking(differences(candidate, earlier, direction, self.policy), self.policy, self.also)
+        )
+
+
+def mend(
+    candidate_text: str,
+    finding: Finding,
+    candidate: ParsedSchema,
+    earlier: ParsedSchema,
+    direction: Direction,
+    *,
+    earlier_text: str | None = None,
+    policy: Policy = Policy.STRICT,
+    also: frozenset[str] = frozenset(),
+) -> Mend | None:
+    """Return the smallest change of a candidate's text that removes a finding; None where none was found.
+
+    The earlier version's text is its canonical one where none is given, as registries store it.
+    """
+    text = earlier.canonical if earlier_text is None else earlier_text
+    trial = Trial(
+        text=candidate_text,
+        candidate=candidate,
+        earlier_text=text,
+        earlier=earlier,
+        directions=(direction,),
+        policy=policy,
+        also=also,
+    )
+    return next(iter(trial.mends(finding, direction)), None)
+
+
+def _key(version: int, finding: Finding, direction: Direction) -> _Where:
+    earlier_at = finding.writer_at if direction is Direction.BACKWARD else finding.reader_at
+    return _Where(version, direction, finding.check, earlier_at)

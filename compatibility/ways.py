@@ -1,0 +1,59 @@
+"""What a format is asked when a finding needs a mend, and what it answers: ways that may work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from contractlog.compatibility.edits import Edit, Source, tokens
+from contractlog.compatibility.finding import Finding
+
+__all__ = ["Case", "Way", "fitted", "flat"]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A finding between two texts, and where it is in each."""
+
+    finding: Finding
+    backward: bool  #: the candidate is the reader
+    text: str
+    at: str  #: JSON Pointer into the candidate's text
+    earlier_text: str
+    there: str  #: JSON Pointer into the earlier text
+    beside: tuple[str, ...] = ()  #: the texts that the candidate leans on
+    earlier_beside: tuple[str, ...] = ()  #: the other texts of the earlier version
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A change of the candidate's text that may remove a finding."""
+
+    sentence: str
+    edits: Sequence[Edit]
+    undo: bool = False  #: it takes back what was changed, so its size is the size of the change
+    rank: int = 1  #: lower is tried first among ways that are small enough
+
+
+def fitted(text: str, origin: Source, start: int, target: Source, place: int) -> str:
+    """Lay a stretch of one text out for a place in another: on one line, or indented as the lines around it."""
+    if "\n" not in text:
+        return text
+    if "\n" not in target.text.strip():
+        return flat(text, spaced=": " in target.text or ", " in target.text)
+    return text.replace("\n" + _indent(origin.text, start), "\n" + _indent(target.text, place))
+
+
+def flat(text: str, *, spaced: bool) -> str:
+    r"""Put a JSON text on one line, without its comments.
+
+    >>> flat('{ "a" : 1,\\n "b":[] }', spaced=True)
+    '{"a": 1, "b": []}'
+    """
+    space = " " if spaced else ""
+    return "".join(piece + space if piece in ",:" else piece for piece in tokens(text))
+
+
+def _indent(text: str, offset: int) -> str:
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return line[: len(line) - len(line.lstrip())]

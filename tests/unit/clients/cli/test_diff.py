@@ -1,0 +1,136 @@
+"""``contractlog diff``: what it prints of two files, and its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.main import main
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import SchemaDraft
+
+ID = {"name": "id", "type": "long"}
+NOTE = {"name": "note", "type": "string"}
+
+
+def order(*fields: Any) -> str:
+    return json.dumps({"type": "record", "name": "Order", "fields": list(fields)}, indent=2)
+
+
+class Files:
+    """Runs the verb on texts."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self.capsys = capsys
+
+    def put(self, name: str, text: str) -> str:
+        path = self.folder / name
+        path.write_text(text, "utf-8")
+        return str(path)
+
+    def diff(self, *arguments: str) -> tuple[int, str]:
+        code = main(["diff", *arguments])
+        told = self.capsys.readouterr()
+        return code, told.out + told.err
+
+
+@pytest.fixture
+def files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Files:
+    return Files(tmp_path, capsys)
+
+
+def test_a_breaking_change_is_told_with_kind_place_and_mend(files: Files) -> None:
+    code, told = files.diff(files.put("a.avsc", order(ID)), later := files.put("b.avsc", order(ID, NOTE)))
+    assert code == exit_codes.FINDINGS
+    assert f"✗ {later}: forward (" in told
+    assert "levels that admit it: NONE, FORWARD, FORWARD_TRANSITIVE" in told
+    assert f"{later}:9:5  at /fields/1  AVRO_FIELD_DEFAULT_MISSING" in told
+    assert 'mend: make the field "note" a union with null, with the default null' in told
+    assert '+      "type": ["null", "string"],' in told
+
+
+def test_the_level_decides_the_exit_code(files: Files) -> None:
+    earlier, later = files.put("a.avsc", order(ID)), files.put("b.avsc", order(ID, NOTE))
+    codes = {level: files.diff(earlier, later, "--level", level.lower())[0] for level in Level}
+    assert {level for level, code in codes.items() if code == exit_codes.CLEAN} == {
+        Level.NONE,
+        Level.FORWARD,
+        Level.FORWARD_TRANSITIVE,
+    }
+    assert set(codes.values()) == {exit_codes.CLEAN, exit_codes.FINDINGS}
+
+
+def test_what_the_level_does_not_ask_for_is_told_after_the_rest(files: Files) -> None:
+    earlier, later = files.put("a.avsc", order(ID, NOTE)), files.put("b.avsc", order(ID))
+    code, told = files.diff(earlier, later)
+    assert code == exit_codes.CLEAN
+    assert f"✓ {later}: backward (" in told
+    assert told.index("what other levels hold against it") < told.index("AVRO_FIELD_DEFAULT_MISSING")
+
+
+def test_machines_get_the_mended_texts(files: Files) -> None:
+    earlier, later = files.put("a.avsc", order(ID)), files.put("b.avsc", order(ID, NOTE))
+    code, told = files.diff(earlier, later, "--format", "json")
+    body = json.loads(told)
+    assert code == exit_codes.FINDINGS
+    assert (body["format"], body["kind"], body["compatible"]) == ("contractlog.diff/1", "forward", False)
+    (finding,) = body["findings"]
+    assert (finding["line"], finding["column"], finding["pointer"]) == (9, 5, "/fields/1")
+    for mend in finding["mends"]:
+        code, _ = files.diff(earlier, files.put("mended.avsc", mend["text"]))
+        assert code == exit_codes.CLEAN
+        assert mend["sentence"]
+
+
+def test_a_text_in_one_line_is_laid_out_to_show_its_mend(files: Files) -> None:
+    many = [{"name": f"f{number}", "type": "int"} for number in range(9)]
+    compact = [json.dumps(json.loads(order(*more)), separators=(",", ":")) for more in (many, [*many, NOTE])]
+    _, told = files.diff(files.put("a.avsc", compact[0]), files.put("b.avsc", compact[1]))
+    assert '+        "null",' in told
+    assert max(map(len, told.split("\n")[2:])) < 200
+
+
+def test_nothing_and_words_alone_are_no_change_for_readers(files: Files) -> None:
+    text = order(ID)
+    earlier = files.put("a.avsc", text)
+    assert "none (" in files.diff(earlier, files.put("b.avsc", text.replace("\n", " ")), "--level", "FULL")[1]
+    said = order(ID | {"doc": "unique"})
+    assert "annotation (" in files.diff(earlier, files.put("b.avsc", said), "--level", "FULL")[1]
+
+
+def test_what_both_lean_on_comes_from_files(files: Files) -> None:
+    leg = files.put("leg.avsc", '{"type":"record","name":"Leg","fields":[]}')
+    earlier = files.put("a.avsc", order(ID))
+    later = files.put("b.avsc", order(ID, {"name": "legs", "type": {"type": "array", "items": "Leg"}, "default": []}))
+    assert parse(SchemaDraft(order(ID)))
+    assert files.diff(earlier, later, "--reference", f"leg={leg}")[0] == exit_codes.CLEAN
+    code, told = files.diff(earlier, later)
+    assert code == exit_codes.USAGE
+    assert "b.avsc:" in told
+    assert files.diff(earlier, later, "--reference", "leg")[0] == exit_codes.USAGE
+
+
+def test_a_policy_is_one_of_three(files: Files) -> None:
+    earlier = files.put("a.avsc", order(ID))
+    assert files.diff(earlier, earlier, "--policy", "EXACT")[0] == exit_codes.CLEAN
+    assert files.diff(earlier, earlier, "--policy", "LOOSE")[0] == exit_codes.USAGE
+
+
+def test_what_cannot_be_read_is_usage_with_the_place(files: Files) -> None:
+    earlier = files.put("a.avsc", order(ID))
+    code, told = files.diff(earlier, files.put("b.avsc", '{\n "type": }'))
+    assert code == exit_codes.USAGE
+    assert "b.avsc:2:10: the text is not JSON" in told
+    assert files.diff(earlier, str(files.folder / "gone.avsc"))[0] == exit_codes.USAGE
+
+
+def test_another_format_breaks(files: Files) -> None:
+    code, told = files.diff(files.put("a.avsc", order(ID)), files.put("b.schema.json", "true"))
+    assert code == exit_codes.FINDINGS
+    assert "SCHEMA_TYPE_CHANGED" in told
