@@ -136,6 +136,8 @@ def put_long(out: bytearray, number: int) -> None:
 
 
 def put_bytes(out: bytearray, data: bytes | bytearray | memoryview) -> None:
-    """Append bytes with their length before them."""
+    """Append bytes with their length before them; a view counts by its bytes, whatever its items are."""
+    if isinstance(data, memoryview):
+        data = data.tobytes()
     put_long(out, len(data))
     out += data

@@ -276,11 +276,13 @@ class FixedCodec(Codec):
         """Append bytes of the right number."""
         if not self.fits(value):
             raise misfit(self, value)
-        out += value
+        out += value.tobytes() if isinstance(value, memoryview) else value
 
     def fits(self, value: Any) -> bool:
-        """Whether it is bytes of the right number."""
-        return isinstance(value, bytes | bytearray | memoryview) and len(value) == self.size
+        """Whether it is bytes of the right number; a view counts by its bytes, whatever its items are."""
+        if isinstance(value, memoryview):
+            return value.nbytes == self.size
+        return isinstance(value, bytes | bytearray) and len(value) == self.size
 
 
 class EnumCodec(Codec):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -54,6 +55,23 @@ def test_a_value_that_does_not_fit_is_refused(schema: Any, value: Any, outcome: 
     with pytest.raises(EncodeError) as caught:
         encode(schema, value)
     assert caught.value.outcome is outcome
+
+
+FIXED = {"type": "fixed", "name": "F", "size": 8}
+WIDE = memoryview(array("I", [1, 2]))
+STRIDED = memoryview(b"a-b-c-d-e-f-g-h-")[::2]
+
+
+@pytest.mark.parametrize("schema", [record(("b", "bytes")), record(("b", FIXED)), record(("b", ["null", FIXED]))])
+@pytest.mark.parametrize("view", [WIDE, STRIDED])
+def test_a_view_is_written_by_its_bytes_whatever_its_items_are(schema: Any, view: memoryview) -> None:
+    assert len(view.tobytes()) == 8
+    assert decode(schema, encode(schema, {"b": view})) == {"b": view.tobytes()}
+
+
+def test_a_view_of_as_many_items_as_a_fixed_has_bytes_does_not_fit() -> None:
+    with pytest.raises(EncodeError, match="exactly 2 bytes"):
+        encode(FIXED | {"size": 2}, WIDE)
 
 
 def test_the_field_is_named() -> None:
