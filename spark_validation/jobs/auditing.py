@@ -64,6 +64,7 @@ def audit_to_folder(order: Order, out: Path, *, say: Say, progress: ProgressLine
     Raises:
         UsageError: a topic does not exist, or the folder holds something else.
         Unreachable: the registry or the broker does not answer.
+        SparkFailed: Spark ended with an error that is none of ours.
     """
     with _replaced(out) as folder:
         state, plan = _audit(order, folder / VIOLATIONS, say, progress)
@@ -124,14 +125,24 @@ def _replaced(out: Path) -> Iterator[Path]:
     try:
         with _terminated_is_interrupted():
             yield fresh
-        fresh.chmod(0o755)
-        former = Path(mkdtemp(prefix=f".{place.name}.former-", dir=place.parent))
-        if place.exists():
-            place.rename(former / place.name)
-        fresh.rename(place)
-        shutil.rmtree(former, ignore_errors=True)
+            fresh.chmod(0o755)
+            _exchange(place, fresh)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _exchange(place: Path, fresh: Path) -> None:
+    """Put a folder in the place of another; what stood there comes back when that is interrupted half-way."""
+    former = Path(mkdtemp(prefix=f".{place.name}.former-", dir=place.parent))
+    kept = former / place.name
+    try:
+        if place.exists():
+            place.rename(kept)
+        fresh.rename(place)
+    finally:
+        if kept.exists() and not place.exists():
+            kept.rename(place)
+        shutil.rmtree(former, ignore_errors=True)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from argparse import ArgumentParser, ArgumentTypeError
 from io import StringIO
 from pathlib import Path
@@ -91,6 +92,29 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
+    assert (out / "report.json").read_text() == "first"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("stopped_at", [1, 2])
+def test_what_was_there_comes_back_when_taking_its_place_is_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped_at: int
+) -> None:
+    out = tmp_path / "audit"
+    with _replaced(out) as folder:
+        (folder / "report.json").write_text("first")
+    rename, renamed = Path.rename, 0
+
+    def stopped(path: Path, target: Path) -> Path:
+        nonlocal renamed
+        renamed += 1
+        if renamed == stopped_at:
+            signal.raise_signal(signal.SIGTERM)
+        return rename(path, target)
+
+    with pytest.raises(KeyboardInterrupt), monkeypatch.context() as patch, _replaced(out) as folder:
+        patch.setattr(Path, "rename", stopped)
+        (folder / "report.json").write_text("second")
     assert (out / "report.json").read_text() == "first"
     assert list(tmp_path.iterdir()) == [out]
 
