@@ -112,9 +112,14 @@ def test_what_was_there_comes_back_when_taking_its_place_is_interrupted(
             signal.raise_signal(signal.SIGTERM)
         return rename(path, target)
 
-    with pytest.raises(KeyboardInterrupt), monkeypatch.context() as patch, _replaced(out) as folder:
+    def audited() -> None:
+        with _replaced(out) as folder:
+            (folder / "report.json").write_text("second")
+
+    with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", stopped)
-        (folder / "report.json").write_text("second")
+        with pytest.raises(KeyboardInterrupt):
+            audited()
     assert (out / "report.json").read_text() == "first"
     assert list(tmp_path.iterdir()) == [out]
 
