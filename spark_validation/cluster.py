@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from uuid import uuid4
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -16,6 +19,7 @@ from contractlog.compatibility.errors import ContractlogError
 from contractlog.contracts.observed.bounds import bounded
 from contractlog.contracts.observed.states import AuditState
 from contractlog.spark_validation.audit import audit_range
+from contractlog.spark_validation.errors import SparkFailed
 from contractlog.spark_validation.plan import Plan
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import Source
@@ -51,6 +55,7 @@ def audit_ranges(
 
     Raises:
         Unreachable: the source stopped answering.
+        SparkFailed: Spark, Java or a worker raised what is no error of ours.
     """
     if not ranges:
         return AuditState()
@@ -58,15 +63,16 @@ def audit_ranges(
     done = context.accumulator(0)
     shared = context.broadcast(plan)
     task = Task(source, shared, violations, done)
-    tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
     try:
+        tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
         outcomes = _watched(
             context,
             lambda: context.parallelize(ranges, tasks).mapPartitions(task).collect(),
             lambda: progress(int(done.value)) if progress else None,
         )
     finally:
-        shared.destroy()
+        with suppress(Py4JError, OSError):  # of a Java that has gone nothing is left to destroy
+            shared.destroy()
     return reduce(_together, outcomes, AuditState())
 
 
@@ -99,14 +105,29 @@ class Task:
 
 
 def _watched(context: SparkContext, job: Callable[[], list[T]], tick: Callable[[], object]) -> list[T]:
-    """Run a job in a thread of its own, so that an interruption meets us and not the talk with Java."""
+    """Run a job in a thread of its own, so that an interruption meets us and not the talk with Java.
+
+    An interruption ends this job and no other one of a session that is not ours alone.
+    """
+    tag = f"contractlog-{uuid4().hex}"
+
+    def tagged() -> list[T]:
+        try:
+            context.addJobTag(tag)  # holds for this thread
+            return job()
+        except Exception as error:
+            raise SparkFailed.of(error) from error
+
     with ThreadPoolExecutor(1) as thread:
-        running = thread.submit(job)
+        running = thread.submit(tagged)
         try:
             while wait([running], TICK).not_done:
                 tick()
         except BaseException:
-            context.cancelAllJobs()
+            while not running.done():  # it may not have begun when it is cancelled first
+                with suppress(Py4JError, OSError):
+                    context.cancelJobsWithTag(tag)
+                wait([running], TICK)
             raise
         tick()
         return running.result()

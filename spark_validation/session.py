@@ -8,14 +8,16 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.errors import SparkFailed
 from contractlog.spark_validation.java import find_java
 
 __all__ = ["open_session", "prepare"]
@@ -41,10 +43,11 @@ CLUSTER: Final[Mapping[str, str]] = {"spark.ui.showConsoleProgress": "false", "s
 def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iterator[SparkSession]:
     """Yield a session; one that runs already is used and left running.
 
-    What Java and Spark have to say goes to a file, which is told when the session cannot be had.
+    What Java and Spark have to say goes to a file, which stays and is told when the session cannot be had or fails.
 
     Raises:
         UsageError: no Java, or Spark does not start.
+        SparkFailed: the block did; it says now where Spark's log is.
     """
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -56,13 +59,23 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     with _interruptions_held() as interrupted, _quiet() as log:
         session = _started(master, name, LOCAL if local else CLUSTER, log)
+    wanted = False
     try:
         if interrupted:
             raise KeyboardInterrupt
         yield session
+    except SparkFailed as failed:
+        wanted = True
+        raise failed.logged_in(str(log)) from failed
     finally:
+        _stop(session)
+        if not wanted:
+            log.unlink(missing_ok=True)
+
+
+def _stop(session: SparkSession) -> None:
+    with suppress(Py4JError, OSError):  # its Java may have gone already
         session.stop()
-        log.unlink(missing_ok=True)
 
 
 @cache

@@ -90,11 +90,11 @@ def _audit(options: Namespace) -> int:
             progress=ProgressLine("auditing", "offsets", sys.stderr),
         )
         _tell(report, options)
+        say(f"the report: {options.out / 'report.html'}")
         if options.publish:
             from contractlog.spark_validation.publish import publish  # noqa: PLC0415 - only when asked
 
             say(f"published {publish(registry, report)} entries to {registry.url}")
-    say(f"the report: {options.out / 'report.html'}")
     shares = [part["conformance"] for part in report["topics"] if part["conformance"] is not None]
     return FINDINGS if any(share < options.fail_under for share in shares) else CLEAN
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,15 @@ from pyspark.sql import SparkSession
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.observed.report import Report, TopicPart
+from contractlog.contracts.observed.report import Part, Report, TopicPart
+from contractlog.contracts.observed.states import AuditState
+from contractlog.contracts.observed.summary import PARTS
+from contractlog.spark_validation.cluster import audit_ranges
+from contractlog.spark_validation.errors import SparkFailed
+from contractlog.spark_validation.plan import Expectation, Plan
 from contractlog.spark_validation.sources import archive, kafka
+from contractlog.spark_validation.sources.records import OffsetRange
+from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.states import read_state
 
 from support.archives import ORDER, Record, framed, order, write_topic
@@ -216,6 +224,86 @@ def test_what_is_not_there_is_named_and_leaves_nothing(
     (tmp_path / "mine" / "notes.txt").write_text("keep me")
     assert audit(*there, "--out", tmp_path / "mine") == 2
     assert [file.name for file in tmp_path.rglob("*")] == ["mine", "notes.txt"]
+
+
+def test_the_report_is_told_even_when_publishing_it_is_refused(
+    registry_url: str, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_topic(tmp_path / "archive", "no topic of Kafka", [Record(0, value=b"plain")])
+    place = ("--registry", registry_url, "--archive", tmp_path / "archive", "--out", tmp_path / "audit")
+    assert audit(*place, "--publish") == 2
+    said = capsys.readouterr().err
+    assert "is no name of a topic" in said
+    assert f"the report: {tmp_path / 'audit' / 'report.html'}" in said
+
+
+def audit_one(spark: SparkSession, source: ArchiveSource, folder: Path, progress: Any = None) -> AuditState:
+    """Audit one offset of a topic that is held against nothing."""
+    folder.mkdir()
+    nothing: dict[tuple[str, Part], Expectation] = {("t", part): Expectation(audited=False) for part in PARTS}
+    return audit_ranges(spark, source, [OffsetRange("t", 0, 0, 1)], Plan(nothing, {}, {}), folder, progress=progress)
+
+
+def test_an_error_of_a_worker_that_is_none_of_ours_is_told_in_a_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    class Breaking(ArchiveSource):
+        def read(self, offsets: OffsetRange) -> Iterator[Any]:
+            raise OSError("the disk is gone")
+
+    with pytest.raises(SparkFailed, match=r"job failed: OSError: the disk is gone \(.*log"):
+        audit_one(spark, Breaking(tmp_path), tmp_path / "violations")
+
+
+def test_an_interruption_ends_the_audit_and_no_other_job_of_the_session(spark: SparkSession, tmp_path: Path) -> None:
+    class Slow(ArchiveSource):
+        def read(self, offsets: OffsetRange) -> Iterator[Any]:
+            time.sleep(60)
+            yield from ()
+
+    def slowly(number: int) -> int:
+        time.sleep(4)
+        return number
+
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with ThreadPoolExecutor(1) as thread:
+        other = thread.submit(lambda: spark.sparkContext.parallelize([7], 1).map(slowly).collect())
+        time.sleep(0.5)
+        with pytest.raises(KeyboardInterrupt):
+            audit_one(spark, Slow(tmp_path), tmp_path / "violations", interrupted)
+        assert other.result() == [7]
+    assert time.monotonic() - start < 30
+
+
+def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(registry_url: str, tmp_path: Path) -> None:
+    for partition in range(6):
+        write_topic(tmp_path / "archive", "slow", [Record(at, value=b"x", partition=partition) for at in range(60_000)])
+    out = tmp_path / "out" / "audit"
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", "--master", "local[1]"]
+    place = ["--registry", registry_url, "--archive", str(tmp_path / "archive"), "--out", str(out)]
+    with subprocess.Popen([*command, *place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 120
+        while not (java := java_of(process.pid)) or not any(out.parent.glob(".audit.unfinished-*/violations.parquet")):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(5)
+        os.kill(java, signal.SIGKILL)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2, said
+    last = said.splitlines()[-1]
+    assert last.startswith("contractlog: the audit's Spark job failed: its Java process has gone away")
+    log = Path(last.rpartition("log: ")[2].removesuffix(")"))
+    assert log.exists()
+    log.unlink()
+    assert list(out.parent.iterdir()) == []
+
+
+def java_of(parent: int) -> int | None:
+    """Return the Java that a process has started."""
+    found = subprocess.run(["pgrep", "-P", str(parent), "java"], capture_output=True, text=True, check=False).stdout
+    return int(found) if found.strip() else None
 
 
 @pytest.mark.parametrize(
