@@ -41,6 +41,10 @@ def create_tables(connection: Connection) -> None:
     connection.execute(insert(tables.contexts).values(name=FIRST_CONTEXT, next_schema_id=1))
 
 
+class _BrokenDown(Exception):
+    """A write broke down before the commit, by a mistake of ours (``__cause__``) and not of the database."""
+
+
 class SqlStore:
     """A store on two engines. It fulfils ``protocol.Store``."""
 
@@ -101,30 +105,43 @@ class SqlStore:
             translated = _translated(error)
             if len(batch) == 1 or error.connection_invalidated or isinstance(translated, StoreTimeout):
                 return [translated] * len(batch)
-            _LOG.warning("a batch of %d writes failed; running them one by one", len(batch))
-            return [outcome for work in batch for outcome in self._commit([work])]
         except SQLAlchemyError as error:
             return [_translated(error)] * len(batch)
+        except _BrokenDown as error:
+            if len(batch) == 1:
+                return [error.__cause__]
+        _LOG.warning("a batch of %d writes failed; running them one by one", len(batch))
+        return [outcome for work in batch for outcome in self._commit([work])]
 
     def _transact(self, batch: Sequence[Any]) -> list[Any]:
-        outcomes: list[Any] = []
-        touched: set[tuple[str, int]] = set()
         with self._turns, self._engines.writer.begin() as connection:
             lock(connection)
-            now = self._clock()
-            for appends, run in groupby(batch, lambda work: isinstance(work, Append)):
-                if appends:
-                    done = append(connection, list(run), now)
-                    outcomes += done.outcomes
-                    touched |= done.touched
-                else:
-                    for work in run:
-                        outcome, changed = _apart(connection, work, now)
-                        outcomes.append(outcome)
-                        touched |= changed
+            try:
+                outcomes, touched = _run(connection, batch, self._clock())
+            except SQLAlchemyError:
+                raise
+            except Exception as error:  # whatever it is, it is one write's; the others must not fail with it
+                raise _BrokenDown from error
         for listener in self._listeners:
             listener(frozenset(touched))
         return outcomes
+
+
+def _run(connection: Connection, batch: Sequence[Any], now: int) -> tuple[list[Any], set[tuple[str, int]]]:
+    """Run the writes in order; return one outcome each, and the ids whose answers changed."""
+    outcomes: list[Any] = []
+    touched: set[tuple[str, int]] = set()
+    for appends, run in groupby(batch, lambda work: isinstance(work, Append)):
+        if appends:
+            done = append(connection, list(run), now)
+            outcomes += done.outcomes
+            touched |= done.touched
+        else:
+            for work in run:
+                outcome, changed = _apart(connection, work, now)
+                outcomes.append(outcome)
+                touched |= changed
+    return outcomes, touched
 
 
 def _apart(connection: Connection, work: Callable[[Transaction], Any], now: int) -> tuple[Any, set[tuple[str, int]]]:

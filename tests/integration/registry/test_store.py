@@ -154,6 +154,22 @@ def test_a_failing_member_of_a_batch_fails_alone(store: Store) -> None:
         assert snapshot.max_id(".") == 1
 
 
+def test_an_append_that_breaks_down_fails_alone(store: Store) -> None:
+    other, third = Subject.parse("other"), Subject.parse("third")
+    with_gate(
+        store,
+        [
+            judged(store, ORDERS, content("a")),
+            judged(store, other, content("b", references=(None,))),  # no database error: the code itself breaks down
+            judged(store, third, content("c")),
+        ],
+        [1, AttributeError, 2],
+    )
+    with store.reading() as snapshot:
+        assert set(snapshot.subjects(Seen.ALL)) == {ORDERS, third}
+        assert snapshot.contexts() == ["."]
+
+
 def with_gate(store: Store, works: list, expected: list) -> None:
     """Hand in writes while the writer is held up, so that they make one batch."""
     gate = threading.Event()
