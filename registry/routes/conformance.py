@@ -30,7 +30,7 @@ _ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of 
     **documented(_ENTRY, BadRequest, PayloadTooLarge, Unprocessable, InvalidConformance, Overloaded, body=object),
 )
 async def record(request: Request, topic: TextPath, conformance: ConformanceDependency) -> Answer:
-    """Keep the audit of one part of a topic; the same ranges again replace what was kept for them."""
+    """Keep the audit of one part of a topic; what differs from before becomes the newest."""
     return Answer(await conformance.record(topic, read_object(await request.body())))
 
 

@@ -54,7 +54,7 @@ class _Entry(_Counts):
 
 
 class Conformance:
-    """Keeps one entry per topic, part and ranges."""
+    """Keeps the entries of each topic and part, by the ranges that were read."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store = store
@@ -67,8 +67,7 @@ class Conformance:
             InvalidConformance: a member is missing or wrong, or the counts do not add up.
         """
         checked = _checked(topic, entry)
-        ranges = sorted((one.partition, one.from_offset, one.to_offset) for one in checked.partitions)
-        key = hashlib.sha256(json.dumps(ranges).encode()).hexdigest()
+        key = _ranges(checked)
         text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
         recorded_at = await asyncio.wrap_future(
             self._store.change(lambda change: change.record_conformance(topic, checked.part, key, text))
@@ -92,6 +91,12 @@ class Conformance:
             return ()
         with self._store.reading() as snapshot:
             return snapshot.conformance(topic)
+
+
+def _ranges(entry: _Entry) -> str:
+    """Name what was read; empty where nothing was."""
+    ranges = sorted((one.partition, one.from_offset, one.to_offset) for one in entry.partitions)
+    return hashlib.sha256(json.dumps(ranges).encode()).hexdigest() if ranges else ""
 
 
 def _answer(recorded: Recorded) -> dict[str, Any]:

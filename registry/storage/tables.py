@@ -15,7 +15,6 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    UniqueConstraint,
 )
 
 __all__ = [
@@ -150,7 +149,7 @@ changes: Final = Table(
     Column("after", String(64)),
 )
 
-#: Audit results; ``ranges`` is a hash of the offsets that were read.
+#: Audit results, appended only; ``ranges`` is a hash of the offsets that were read, empty where none were.
 conformance: Final = Table(
     "conformance",
     metadata,
@@ -160,5 +159,5 @@ conformance: Final = Table(
     Column("ranges", String(64), nullable=False),
     Column("entry", Text, nullable=False),
     Column("recorded_at", BigInteger, nullable=False),
-    UniqueConstraint("topic", "part", "ranges"),
+    Index("ix_conformance_topic_part_ranges", "topic", "part", "ranges"),
 )

@@ -99,16 +99,16 @@ class Transaction(Snapshot):
         self.journal("settings.changed", str(scope))
 
     def record_conformance(self, topic: str, part: str, ranges: str, entry: str) -> int:
-        """Keep an audit result under its ranges, and return when its content was recorded."""
+        """Append an audit result, and return when it was recorded; what its ranges answer already is not told twice.
+
+        A result without ranges repeats only the newest one: nothing else says which audit it came from.
+        """
         c = tables.conformance.c
-        where = (c.topic == topic) & (c.part == part) & (c.ranges == ranges)
-        known = self._connection.execute(select(c.entry, c.recorded_at).where(where)).first()
+        same = select(c.entry, c.recorded_at).where(c.topic == topic, c.part == part).order_by(c.sequence.desc())
+        known = self._connection.execute((same.where(c.ranges == ranges) if ranges else same).limit(1)).first()
         if known is not None and known.entry == entry:
             return int(known.recorded_at)
-        if known is None:
-            values = {"topic": topic, "part": part, "ranges": ranges, "entry": entry, "recorded_at": self.now}
-            self._connection.execute(insert(tables.conformance).values(**values))
-        else:
-            self._connection.execute(update(tables.conformance).where(where).values(entry=entry, recorded_at=self.now))
+        values = {"topic": topic, "part": part, "ranges": ranges, "entry": entry, "recorded_at": self.now}
+        self._connection.execute(insert(tables.conformance).values(**values))
         self.journal("conformance.recorded", f"{topic}/{part}", after=ranges)
         return self.now

@@ -88,7 +88,7 @@ def test_db_shows_upgrades_and_downgrades(sqlite_url: str) -> None:
         return done.stdout.strip()
 
     assert db("current") == "none"
-    assert db("upgrade") == db("current") == "0001"
+    assert db("upgrade") == db("current") == "0002"
     assert db("downgrade", "base") == "base"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect, select
+from sqlalchemy import insert, inspect, select
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.database import current, downgrade, open_store, upgrade
@@ -43,6 +43,29 @@ def test_migrations_go_up_and_down_and_up_again(database: str) -> None:
         assert inspect(connection).get_table_names() == ["alembic_version"]
     engines.dispose()
     assert upgrade(database) == current(database)[0]
+
+
+def test_going_back_keeps_the_newest_audit_of_each_range(database: str) -> None:
+    def audits() -> list[tuple[str, str]]:
+        engines = open_engines(parse_url(database))
+        with engines.readers.begin() as connection:
+            rows = connection.execute(select(c.ranges, c.entry).order_by(c.sequence)).all()
+        engines.dispose()
+        return [(row.ranges, row.entry) for row in rows]
+
+    c = tables.conformance.c
+    upgrade(database)
+    engines = open_engines(parse_url(database))
+    told = [("r1", "one"), ("r2", "two"), ("r1", "one, corrected")]
+    with engines.writer.begin() as connection:
+        for ranges, entry in told:
+            row = {"topic": "t", "part": "value", "ranges": ranges, "entry": entry, "recorded_at": 1}
+            connection.execute(insert(tables.conformance).values(**row))
+    engines.dispose()
+    downgrade(database, "0001")
+    assert audits() == told[1:]
+    upgrade(database)
+    assert audits() == told[1:]
 
 
 def test_a_downgrade_to_nowhere_is_a_usage_error(database: str) -> None:

@@ -310,19 +310,25 @@ def test_every_effect_is_in_the_journal_in_order(store: Store) -> None:
     ]
 
 
-def test_conformance_is_kept_by_range_and_the_newest_is_shown(store: Store) -> None:
-    def record(ranges: str, entry: str) -> None:
+def test_conformance_is_appended_and_the_newest_is_shown(store: Store) -> None:
+    def newest_after(ranges: str, entry: str) -> str:
         store.change(lambda change: change.record_conformance("t", "value", ranges, entry)).result(30)
+        with store.reading() as snapshot:
+            (newest,) = snapshot.conformance("t")
+        return newest.entry
 
-    record("r1", "one")
-    record("r2", "two")
-    record("r1", "one, corrected")
+    assert newest_after("r1", "one") == "one"
+    assert newest_after("r2", "two") == "two"
+    assert newest_after("r1", "one") == "two"  # told again, it is no news
+    assert newest_after("r1", "one, corrected") == "one, corrected"
+    assert newest_after("r2", "two, corrected") == "two, corrected"
+    assert newest_after("r1", "one") == "one"  # back to what it was is news
+    assert newest_after("", "nothing") == newest_after("", "nothing") == "nothing"
+    assert newest_after("r2", "two") == "two"
+    assert newest_after("", "nothing") == "nothing"
+    assert journal(store) == [("conformance.recorded", "t/value")] * 8
     with store.reading() as snapshot:
-        assert [one.entry for one in snapshot.conformance("t")] == ["two"]
         assert snapshot.conformance("other") == []
-    record("r2", "two, corrected")
-    with store.reading() as snapshot:
-        assert [one.entry for one in snapshot.conformance("t")] == ["two, corrected"]
 
 
 def test_many_threads_get_one_id_for_one_content_and_no_gaps_for_many(store: Store) -> None:

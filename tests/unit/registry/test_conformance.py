@@ -33,13 +33,31 @@ def test_an_entry_comes_back_with_when_it_was_recorded(http: httpx2.Client) -> N
     assert http.get(f"{PATH}?part=key").json()["error_code"] == 40480
 
 
-def test_the_same_ranges_again_replace_what_was_kept_for_them(http: httpx2.Client) -> None:
+def test_the_last_audit_that_said_something_new_is_the_newest_whatever_its_range(http: httpx2.Client) -> None:
+    def newest() -> tuple[int, int]:
+        (one,) = http.get(PATH).json()
+        return one["partitions"][0]["to_offset"], one["violating"]
+
+    for to_offset, violating in [(10, 1), (20, 1), (10, 2), (20, 2), (10, 1)]:
+        http.post(PATH, json=entry(to_offset, violating))
+        assert newest() == (to_offset, violating)
+
+
+def test_the_same_audit_told_again_changes_nothing(http: httpx2.Client) -> None:
     first = http.post(PATH, json=entry()).json()
     assert http.post(PATH, json=entry()).json() == first
-    http.post(PATH, json=entry(to_offset=20))
-    corrected = http.post(PATH, json=entry(violating=2)).json()
-    assert corrected["violating"] == 2
-    assert [one["partitions"][0]["to_offset"] for one in http.get(PATH).json()] == [20]
+    second = http.post(PATH, json=entry(to_offset=20)).json()
+    assert http.post(PATH, json=entry()).json() == first
+    assert http.get(PATH).json() == [second]
+
+
+def test_an_audit_that_read_nothing_is_the_newest_when_it_comes_last(http: httpx2.Client) -> None:
+    counts = {"records": 0, "conforming": 0, "violating": 0, "tombstones": 0, "absent": 0}
+    nothing = entry(verdict="unknown", conformance=None, **counts, partitions=[])
+    for told in (nothing, entry(), nothing, nothing, entry(violating=2), nothing):
+        answer = http.post(PATH, json=told).json()
+        assert http.get(PATH).json() == [answer]
+        assert answer["verdict"] == told["verdict"]
 
 
 def test_each_part_has_its_newest_entry(http: httpx2.Client) -> None:
