@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
@@ -19,6 +20,9 @@ from contractlog.registry.storage.values import Recorded
 __all__ = ["Conformance"]
 
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
+_NO_PARTITION: Final = 2**31
+_NO_OFFSET: Final = 2**63
+_ROUNDED: Final = 1e-6  #: how far a quotient may be off that was written with few digits
 _COUNTS: Final = ("records", "conforming", "violating", "tombstones", "absent")
 
 
@@ -30,7 +34,7 @@ class _Counts(msgspec.Struct):
     absent: int
 
     def __post_init__(self) -> None:
-        if any(not 0 <= getattr(self, name) < 2**63 for name in _COUNTS):
+        if any(not 0 <= getattr(self, name) < _NO_OFFSET for name in _COUNTS):
             raise ValueError("a count is negative or too large")
 
 
@@ -119,16 +123,7 @@ def _checked(topic: str, entry: Mapping[str, Any]) -> _Entry:
 
 def _add_up(entry: _Entry) -> None:
     for one in entry.partitions:
-        span = one.to_offset - one.from_offset
-        if one.partition < 0 or one.from_offset < 0 or span < 0:
-            raise InvalidConformance(detail=f"partition {one.partition} has no possible range")
-        told = one.conforming + one.violating + one.tombstones + one.absent
-        # Of a part that was not audited (verdict `unknown`) the records are neither conforming nor violating.
-        if told > span or (told < span and entry.verdict != "unknown"):
-            raise InvalidConformance(
-                detail=f"partition {one.partition}: conforming + violating + tombstones + absent is {told}, "
-                f"its range is {span}"
-            )
+        _add_up_partition(one, audited=entry.verdict != "unknown")
     if len({one.partition for one in entry.partitions}) != len(entry.partitions):
         raise InvalidConformance(detail="a partition occurs twice")
     for name in _COUNTS:
@@ -137,3 +132,36 @@ def _add_up(entry: _Entry) -> None:
             raise InvalidConformance(
                 detail=f"the partitions' {name} add up to {total}, the total says {getattr(entry, name)}"
             )
+    _divide(entry)
+
+
+def _add_up_partition(one: _Partition, *, audited: bool) -> None:
+    """Every offset of the range is told once."""
+    possible = 0 <= one.partition < _NO_PARTITION and 0 <= one.from_offset <= one.to_offset < _NO_OFFSET
+    if not possible:
+        raise InvalidConformance(detail=f"partition {one.partition} has no possible range")
+    span = one.to_offset - one.from_offset
+    if one.records + one.absent != span:
+        raise InvalidConformance(
+            detail=f"partition {one.partition}: records + absent is {one.records + one.absent}, its range is {span}"
+        )
+    told = one.conforming + one.violating + one.tombstones
+    # Of a part that was not audited (verdict `unknown`) the records are neither conforming nor violating.
+    if told > one.records or (told < one.records and audited):
+        raise InvalidConformance(
+            detail=f"partition {one.partition}: conforming + violating + tombstones is {told} of {one.records} records"
+        )
+
+
+def _divide(entry: _Entry) -> None:
+    """The conformance is conforming / (conforming + violating), and nothing where there is nothing to divide by."""
+    judged = entry.conforming + entry.violating
+    told = entry.conformance
+    if told is None:
+        right = not judged or entry.verdict == "unknown"
+    else:
+        right = 0 <= told <= 1 and judged > 0 and math.isclose(told, entry.conforming / judged, abs_tol=_ROUNDED)
+    if not right:
+        raise InvalidConformance(
+            detail=f"a conformance of {told} is not what {entry.conforming} conforming of {judged} judged records make"
+        )

@@ -20,7 +20,7 @@ def entry(to_offset: int = 10, violating: int = 1, **members: Any) -> dict[str, 
     }
     partition = {"partition": 0, "from_offset": 0, "to_offset": to_offset, **counts}
     nothing = {name: [] for name in ("schemas", "violations", "series", "fields", "notes")}
-    return {"topic": "flights", "part": "value", "verdict": "degraded", "conformance": 0.9, **counts,
+    return {"topic": "flights", "part": "value", "verdict": "degraded", "conformance": (7 - violating) / 7, **counts,
             "partitions": [partition], **nothing, **members}  # fmt: skip
 
 
@@ -77,6 +77,11 @@ def test_each_part_has_its_newest_entry(http: httpx2.Client) -> None:
         {"records": -1},
         {"records": "8"},
         {"absent": 2**70},
+        {"conformance": 17.5},
+        {"conformance": -0.5},
+        {"conformance": 0.9},
+        {"conformance": None},
+        {"conformance": 2**70},
         {"partitions": []},
         {"partitions": [{}]},
         {"partitions": entry()["partitions"] * 2},
@@ -91,6 +96,62 @@ def test_an_entry_that_does_not_add_up_is_refused(http: httpx2.Client, wrong: di
     answer = http.post(PATH, json=entry(**wrong))
     assert (answer.status_code, answer.json()["error_code"]) == (422, 42280)
     assert http.get(PATH).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("counts", "conformance"),
+    [
+        ({"records": 7, "conforming": 5}, 1.0),  # more records than the range has offsets
+        ({"records": 3, "conforming": 5}, 1.0),
+        ({"records": 5, "conforming": 3}, 1.0),  # two records came out in no way
+        ({"records": 4, "conforming": 4}, 1.0),  # one offset is neither a record nor absent
+        ({"records": 5, "conforming": 5, "absent": 1}, 1.0),
+        ({"records": 5, "tombstones": 5}, 1.0),  # nothing to divide by
+        ({"records": 5, "conforming": 4, "violating": 1}, 0.81),
+        ({"records": 5, "conforming": 4, "violating": 1}, None),
+    ],
+)
+def test_counts_that_leave_an_offset_untold_or_tell_it_twice_are_refused(
+    http: httpx2.Client, counts: dict[str, int], conformance: float | None
+) -> None:
+    assert http.post(PATH, json=five(counts, conformance)).json()["error_code"] == 42280
+
+
+@pytest.mark.parametrize(
+    ("counts", "conformance"),
+    [
+        ({"records": 5, "conforming": 5}, 1.0),
+        ({"records": 5, "conforming": 5}, 1),
+        ({"records": 3, "conforming": 1, "violating": 2, "absent": 2}, 0.333333),
+        ({"records": 4, "tombstones": 4, "absent": 1}, None),
+        ({"absent": 5}, None),
+    ],
+)
+def test_counts_that_tell_every_offset_once_are_kept(
+    http: httpx2.Client, counts: dict[str, int], conformance: float | None
+) -> None:
+    assert http.post(PATH, json=five(counts, conformance)).status_code == 200
+
+
+def five(counts: dict[str, int], conformance: float | None) -> dict[str, Any]:
+    """Make the audit of five offsets."""
+    whole = dict.fromkeys(("records", "conforming", "violating", "tombstones", "absent"), 0) | counts
+    partition = {"partition": 0, "from_offset": 0, "to_offset": 5, **whole}
+    return entry(conformance=conformance, **whole, partitions=[partition])
+
+
+@pytest.mark.parametrize(
+    "impossible",
+    [
+        {"partition": 2**31},
+        {"from_offset": 2**63, "to_offset": 2**63 + 10},
+        {"from_offset": 2**64, "to_offset": 2**64 + 10},
+    ],
+)
+def test_a_range_that_no_log_has_is_refused(http: httpx2.Client, impossible: dict[str, int]) -> None:
+    answer = http.post(PATH, json=entry(partitions=[entry()["partitions"][0] | impossible]))
+    assert answer.json()["error_code"] == 42280
+    assert "has no possible range" in answer.json()["message"]
 
 
 @pytest.mark.parametrize("member", ["topic", "part", "verdict", "records", "partitions", "schemas", "notes"])
