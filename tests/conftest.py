@@ -15,7 +15,10 @@ if os.environ.get("CI"):
 
 pytest_plugins = [
     name
-    for name in ("support.postgres", "support.kafka", "support.spark", "support.registry", "support.browser")
+    for name in (
+        *("support.postgres", "support.kafka", "support.spark", "support.registry", "support.browser"),
+        "support.java_avro",
+    )
     if find_spec(name)
 ]
 

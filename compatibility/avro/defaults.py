@@ -20,10 +20,16 @@ from contractlog.compatibility.avro.nodes import (
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import MAX_NESTING, Number, pointer
 
-__all__ = ["check_defaults"]
+__all__ = ["Figure", "check_defaults"]
 
 _BITS: Final = {"int": 31, "long": 63}
 _MAX_STEPS: Final = 200_000
+
+
+class Figure(str):
+    """A floating-point default that JSON cannot write as a number: ``NaN`` or an infinity, of a field itself."""
+
+    __slots__ = ()
 
 
 def check_defaults(schema: Schema, records: Iterable[Record]) -> None:
@@ -83,6 +89,6 @@ def _is_a(name: str, value: Any) -> bool:
             bound = 1 << _BITS[name]
             return isinstance(value, Number) and value.integral and -bound <= value.value < bound
         case "float" | "double":
-            return isinstance(value, Number) or value in ("NaN", "Infinity", "-Infinity")
+            return isinstance(value, (Number, Figure))
         case _:
             return isinstance(value, str)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contractlog.compatibility.avro.canonical import definition, java_number
-from contractlog.compatibility.avro.defaults import check_defaults
+from contractlog.compatibility.avro.defaults import Figure, check_defaults
 from contractlog.compatibility.avro.naming import check_full_name, check_name, qualified
 from contractlog.compatibility.avro.nodes import (
     MISSING,
@@ -41,11 +41,13 @@ __all__ = ["Limits", "parse_avro"]
 _TYPE_WORDS: Final = frozenset(
     {"type", "name", "namespace", "doc", "fields", "items", "values", "symbols", "size", "aliases"}
 )
+_ENUM_WORDS: Final = _TYPE_WORDS | {"default"}
 _FIELD_WORDS: Final = frozenset({"type", "name", "doc", "default", "order", "aliases"})
 _ORDERS: Final = frozenset({"ascending", "descending", "ignore"})
 _NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
 _FLOATING: Final = frozenset({"float", "double"})
-_MAX_FIXED_SIZE: Final = 2**31 - 1
+_MAX_FIXED_SIZE: Final = 2**31 - 9  #: the longest array of a Java machine
+_LONGEST: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +147,10 @@ class _Reading:
             return Primitive(type=kind, at=at, props=_props(value, _TYPE_WORDS))
         if kind == "array":
             items = self.node(_part(value, "items", "array", at), f"{at}/items", namespace)
-            return Array(items=items, at=at, props=_props(value, _TYPE_WORDS))
+            return Array(items=items, at=at, props=_type_props(value, at, kind))
         if kind == "map":
             values = self.node(_part(value, "values", "map", at), f"{at}/values", namespace)
-            return Map(values=values, at=at, props=_props(value, _TYPE_WORDS))
+            return Map(values=values, at=at, props=_type_props(value, at, kind))
         if kind in _NAMED:
             return self.named(value, kind, at, namespace)
         return self.by_name(kind, at, namespace)
@@ -185,7 +187,7 @@ class _Reading:
             name=name,
             doc=doc if isinstance(doc, str) else None,
             aliases=tuple(self.aliases(value, at, space)),
-            props=_props(value, _TYPE_WORDS | {"default"} if kind == "enum" else _TYPE_WORDS),
+            props=_props(value, _ENUM_WORDS) if kind == "enum" else _type_props(value, at, kind),
         )
         if not first:
             self.repeated.append(node)
@@ -234,7 +236,7 @@ class _Reading:
             default=default,
             doc=doc if isinstance(doc, str) else None,
             order=order.lower() if isinstance(order, str) else "ascending",
-            aliases=tuple(dict.fromkeys(_texts(entry["aliases"], "aliases", at))) if "aliases" in entry else (),
+            aliases=tuple(dict.fromkeys(_aliases(entry, at))) if "aliases" in entry else (),
             props=_props(entry, _FIELD_WORDS),
         )
 
@@ -277,9 +279,9 @@ class _Reading:
     def aliases(self, value: dict[str, Any], at: str, namespace: str) -> dict[str, None]:
         """Read the other names under which a writer may know this type."""
         names: dict[str, None] = {}
-        for alias in _texts(value.get("aliases"), "aliases", at):
+        for alias in _aliases(value, at):
             full = qualified(alias, namespace)
-            check_full_name(full, pointer(at, "aliases"), strict=self.strict)
+            check_name(full.rpartition(".")[2], "type", pointer(at, "aliases"), strict=self.strict)
             names[full] = None
         return names
 
@@ -296,12 +298,11 @@ def _part(value: dict[str, Any], word: str, kind: str, at: str) -> Any:
     return value[word]
 
 
-def _texts(value: Any, word: str, at: str) -> list[str]:
-    if value is None:
-        return []
-    if not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
-        raise InvalidSchema(f'"{word}" is a list of names', at=pointer(at, word))
-    return value
+def _aliases(value: dict[str, Any], at: str) -> list[str]:
+    aliases = value.get("aliases", [])
+    if not (isinstance(aliases, list) and all(isinstance(alias, str) for alias in aliases)):
+        raise InvalidSchema('"aliases" is a list of names', at=pointer(at, "aliases"))
+    return aliases
 
 
 def _props(value: dict[str, Any], words: frozenset[str]) -> Mapping[str, Any]:
@@ -310,11 +311,20 @@ def _props(value: dict[str, Any], words: frozenset[str]) -> Mapping[str, Any]:
     return {word: member for word, member in value.items() if word not in words}
 
 
+def _type_props(value: dict[str, Any], at: str, kind: str) -> Mapping[str, Any]:
+    """Return the properties of a type; in most, the reference cannot have integers of more than 64 bits."""
+    props = _props(value, _TYPE_WORDS)
+    for word, member in props.items() if kind != "fixed" else ():
+        if isinstance(member, Number) and member.integral and not -_LONGEST <= member.value < _LONGEST:
+            raise InvalidSchema(f'the property "{word}" is an integer of more than 64 bits', at=pointer(at, word))
+    return props
+
+
 def _figure(text: str, at: str) -> Any:
     """Read a floating-point default that is written as a string."""
     word = text.strip()
     if word in {"NaN", "Infinity", "+Infinity", "-Infinity"}:
-        return word.removeprefix("+")
+        return Figure(word.removeprefix("+"))
     try:
         return Number(java_number(Number(repr(float(word)))))
     except ValueError:

@@ -1,0 +1,126 @@
+"""Java Avro and Confluent's checker as judges: a small Java main over a pipe, asked in batches.
+
+The jars of Avro are those of pyspark; Confluent's classes are inside Flink's jar, which Ivy fetches into ``.cache/``
+once. A JDK is needed: the mains are compiled when a judge is started.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+import pytest
+
+from contractlog.spark_validation.java import find_java
+
+SOURCES: Final = Path(__file__).parent / "java"
+CACHE: Final = Path(__file__).parents[2] / ".cache" / "confluent"
+FLINK: Final = ("org.apache.flink", "flink-sql-avro-confluent-registry", "2.3.0")
+BATCH: Final = 500
+
+Schema = Sequence[str]  #: texts, of which each leans on those before it
+
+
+class Judge:
+    """A Java main: answers requests in their order."""
+
+    def __init__(self, main: str, jars: Sequence[Path]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="judge-")
+        path = ":".join(map(str, jars))
+        compiler = shutil.which("javac")
+        if compiler is None:
+            raise FileNotFoundError("these tests compile a Java main: install a JDK, 17 or newer")
+        source = [str(SOURCES / f"{main}.java")]
+        compiled = [compiler, "-cp", path, "-sourcepath", str(SOURCES), "-d", self._folder.name, *source]
+        subprocess.run(compiled, check=True, capture_output=True, text=True)
+        run = [str(find_java().command), "-Xss16m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m"]
+        self._java = subprocess.Popen(
+            [*run, "-cp", f"{path}:{self._folder.name}", main],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        self._java.kill()
+        self._java.communicate()
+        self._folder.cleanup()
+
+    def ask(self, requests: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return the answer to each request."""
+        return list(self._answers(requests))
+
+    def _answers(self, requests: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        assert self._java.stdin is not None
+        assert self._java.stdout is not None
+        for start in range(0, len(requests), BATCH):
+            batch = requests[start : start + BATCH]
+            sender = threading.Thread(target=self._send, args=(batch,))
+            sender.start()  # both pipes may be full at once
+            for _ in batch:
+                yield json.loads(self._java.stdout.readline())
+            sender.join()
+
+    def _send(self, batch: Sequence[dict[str, Any]]) -> None:
+        assert self._java.stdin is not None
+        self._java.stdin.write("".join(json.dumps(request) + "\n" for request in batch) + "\n")
+        self._java.stdin.flush()
+
+
+def avro() -> Judge:
+    """Start Java Avro: ``parse``, ``compare``, ``decode``."""
+    return Judge("AvroOracle", _spark_jars("avro-1", "jackson-", "slf4j-api", "commons-compress", "commons-lang3"))
+
+
+def confluent() -> Judge:
+    """Start Confluent's checker: ``messages`` at a level, ``normalize``."""
+    return Judge("ConfluentOracle", [_flink(), *_spark_jars("jackson-", "slf4j-api")])
+
+
+@pytest.fixture(scope="session")
+def java_avro() -> Iterator[Judge]:
+    """Java Avro, for the whole session."""
+    with avro() as judge:
+        yield judge
+
+
+@pytest.fixture(scope="session")
+def java_confluent() -> Iterator[Judge]:
+    """Confluent's checker, for the whole session."""
+    with confluent() as judge:
+        yield judge
+
+
+def _spark_jars(*names: str) -> list[Path]:
+    package = find_spec("pyspark")
+    folders = (package.submodule_search_locations or ()) if package else ()
+    jars = [jar for folder in folders for jar in sorted(Path(folder, "jars").glob("*.jar"))]
+    return [jar for jar in jars if jar.name.startswith(names)]
+
+
+def _flink() -> Path:
+    module, revision = FLINK[1:]
+    jar = CACHE / f"{module}-{revision}.jar"
+    if not jar.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        java = find_java()
+        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
+            fetch = [str(java.command), *java.options, "-jar", str(_spark_jars("ivy-")[0])]
+            fetch += ["-dependency", *FLINK, "-confs", "default", "-cache", f"{folder}/ivy", "-types", "jar"]
+            fetch += ["-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
+            subprocess.run(fetch, check=True, capture_output=True)
+            Path(folder, jar.name).replace(jar)
+    return jar
