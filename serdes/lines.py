@@ -8,8 +8,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-import orjson
-
 from contractlog.clients.cli.files import collect
 from contractlog.compatibility.errors import NotFound, UsageError
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
@@ -17,6 +15,7 @@ from contractlog.serdes.avro import AvroSerializer
 from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema import JSONSerializer
+from contractlog.serdes.json_schema.documents import compact
 from contractlog.serdes.plain import FromPlain
 from contractlog.serdes.source import SchemaSource, parsed_of
 
@@ -114,7 +113,7 @@ def _from_file(path: str, topic: str) -> SchemaDraft:
 
 
 def _as_text(value: Any) -> bytes:
-    return value.encode() if isinstance(value, str) else orjson.dumps(value, default=str)
+    return value.encode() if isinstance(value, str) else compact(value, str).encode()
 
 
 def _refuse(text: str) -> NoReturn:

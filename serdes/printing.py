@@ -16,6 +16,7 @@ from contractlog.serdes.avro import AvroDeserializer
 from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer
+from contractlog.serdes.json_schema.documents import compact
 from contractlog.serdes.plain import to_plain
 from contractlog.serdes.serializing import Deserializer
 from contractlog.serdes.source import SchemaSource
@@ -123,7 +124,7 @@ class Printer:
         say(harmless(f"{place}: {code}{at}{schema}: {error.reason}; {len(data)} bytes: {shown}"))
 
     def _line(self, value: Any) -> None:
-        text = orjson.dumps(value).decode()
+        text = compact(value)
         result(harmless(text) if self._escaped else text)
 
     def _has_subject(self, subject: str) -> bool:

@@ -29,7 +29,7 @@ from contractlog.spark_validation.validators import PlannedSchema, Validators
 __all__ = ["Expectation", "Plan", "make_plan"]
 
 AT_ONCE: Final = 8  #: requests to the registry
-ENGINE: Final = 1  #: raised when the same range may come out differently
+ENGINE: Final = 2  #: raised when the same range may come out differently
 HEADER: Final = 5
 
 Catalogue = Mapping[str, Sequence[RegisteredSchema]]  #: the versions of each subject, ascending

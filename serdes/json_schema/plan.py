@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import jsonschema_rs
@@ -11,7 +12,8 @@ from contractlog.compatibility.json_text import pointer
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError, EncodeError, SerializationError
-from contractlog.serdes.json_schema.validator import title, tree, validator_of
+from contractlog.serdes.json_schema.documents import lost, read_document
+from contractlog.serdes.json_schema.validator import NOT_VALID, title, tree, validator_of
 
 __all__ = ["JsonReader", "JsonWriter", "title"]
 
@@ -30,14 +32,17 @@ class JsonWriter:
         """Return the compact text of a value.
 
         Raises:
-            EncodeError: JSON cannot hold the value, or the schema does not admit it.
+            EncodeError: JSON cannot hold the value, as NaN and infinity, or the schema does not admit it.
         """
         try:
             body = orjson.dumps(value)
         except TypeError as error:
             raise EncodeError(reason=f"JSON cannot hold this value: {error}", outcome=Outcome.NOT_JSON) from None
-        if self._validator is not None:
-            _hold(orjson.loads(body), self._validator, EncodeError)
+        if self._validator is not None or b"null" in body:
+            made = orjson.loads(body)
+            _refuse_lost(value, made)
+            if self._validator is not None:
+                _hold(made, self._validator, EncodeError)
         return body
 
 
@@ -56,7 +61,7 @@ class JsonReader:
             DecodeError: it is no JSON, or a schema does not admit it.
         """
         try:
-            value = orjson.loads(body)
+            value = read_document(body)
         except orjson.JSONDecodeError as error:
             outcome = Outcome.TOO_DEEP if error.msg.startswith(_TOO_DEEP) else Outcome.NOT_JSON
             raise DecodeError(reason=f"{error.msg} (byte {error.pos} of the body)", outcome=outcome) from None
@@ -65,10 +70,20 @@ class JsonReader:
         return value
 
 
+def _refuse_lost(value: Any, made: Any) -> None:
+    steps = lost(value, made)
+    if steps is not None:
+        field, where = _path(steps, exact=False), _path(steps, exact=True)
+        reason = "JSON has no number for NaN and infinity"
+        raise EncodeError(reason=reason, field=field, where=where, outcome=Outcome.NOT_JSON)
+
+
 def _hold(value: Any, validator: jsonschema_rs.Validator, kind: type[SerializationError]) -> None:
     if validator.is_valid(value):
         return
-    error = next(validator.iter_errors(value))
+    error = next(validator.iter_errors(value), None)
+    if error is None:  # no error to show, as where a pattern gave up
+        raise kind(reason=NOT_VALID, outcome=Outcome.SCHEMA_VIOLATION)
     steps = error.instance_path[:_FURTHER_STEPS]
     raise kind(
         reason=f"{error.kind.name}: {error.message}",
@@ -81,7 +96,7 @@ def _hold(value: Any, validator: jsonschema_rs.Validator, kind: type[Serializati
     )
 
 
-def _path(steps: list[str | int], *, exact: bool) -> str:
+def _path(steps: Sequence[str | int], *, exact: bool) -> str:
     path = ""
     for step in steps:
         if isinstance(step, int):

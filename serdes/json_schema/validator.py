@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin
 
@@ -14,7 +15,7 @@ from contractlog.compatibility.json_text import plain, read
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 from contractlog.serdes.errors import SerializationError
 
-__all__ = ["title", "tree", "validator_of"]
+__all__ = ["BACKTRACKING", "NOT_VALID", "Prepared", "prepare", "shortened", "title", "tree", "validator_of"]
 
 _VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = {
     "draft-04": (jsonschema_rs.Draft4Validator, jsonschema_rs.Draft4),
@@ -24,34 +25,76 @@ _VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = {
     "2020-12": (jsonschema_rs.Draft202012Validator, jsonschema_rs.Draft202012),
 }
 _RELATIVE: Final = "json-schema:///"  # what names are relative to where the schema has no absolute id
-_BACKTRACKING: Final = 100_000  # steps of a pattern that cannot be matched in linear time
+_LONGEST: Final = 200
+BACKTRACKING: Final = 100_000  #: steps of a pattern that cannot be matched in linear time
+NOT_VALID: Final = "the document is not valid"  #: where no error says why, as where a pattern gave up
 
 
-def validator_of(parsed: ParsedSchema) -> jsonschema_rs.Validator:
-    """Make a schema ready. ``format`` is not asserted, as clients do.
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A schema that documents can be held against."""
+
+    contents: Any  #: its text as a tree, with the draft named
+    validator: jsonschema_rs.Validator
+    resolver: jsonschema_rs.Resolver  #: of what the schema leans on
+
+
+def prepare(
+    schema: JsonSchema,
+    referenced: Mapping[str, str],
+    *,
+    formats: bool = False,
+    backtracking: int = BACKTRACKING,
+    mask: str | None = None,
+) -> Prepared:
+    """Make a schema ready.
+
+    Args:
+        schema: the schema.
+        referenced: the texts that it leans on, by the names it calls them by.
+        formats: whether ``format`` is asserted; clients do not.
+        backtracking: steps of a pattern that cannot be matched in linear time.
+        mask: what stands in messages in place of values.
 
     Raises:
         InvalidSchema: documents cannot be held against it.
     """
-    schema = tree(parsed)
     kind, number = _VALIDATORS[schema.draft.name]
     contents = _prepared(plain(schema.value), schema.draft.uri)
     named = contents.get("id" if schema.draft.name == "draft-04" else "$id") if isinstance(contents, dict) else None
     base = named if isinstance(named, str) and ":" in named else _RELATIVE
     resources: dict[str, Any] = {}
-    for name, text in parsed.referenced.items():
+    for name, text in referenced.items():
         value = read(text)
         resources |= dict.fromkeys((name, urljoin(base, name)), _prepared(plain(value), draft_of(value).uri))
     try:
-        return kind(
+        registry = jsonschema_rs.Registry([(base, contents), *resources.items()], draft=number)
+        validator = kind(
             contents,
-            registry=jsonschema_rs.Registry(list(resources.items()), draft=number),
+            registry=registry,
             offline=True,
-            validate_formats=False,
-            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKING),
+            validate_formats=formats,
+            mask=mask,
+            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=backtracking),
         )
+        return Prepared(contents, validator, registry.resolver(base))
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
-        raise InvalidSchema(f"not a schema that documents can be held against: {str(problem)[:200]}") from None
+        said = shortened(str(problem))
+        raise InvalidSchema(f"not a schema that documents can be held against: {said}") from None
+
+
+def validator_of(parsed: ParsedSchema) -> jsonschema_rs.Validator:
+    """Make a parsed schema ready for a serializer.
+
+    Raises:
+        InvalidSchema: documents cannot be held against it.
+    """
+    return prepare(tree(parsed), parsed.referenced).validator
+
+
+def shortened(message: str) -> str:
+    """Return the beginning of what may be as long as a document."""
+    return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
 
 
 def title(parsed: ParsedSchema) -> str | None:

@@ -16,7 +16,7 @@ from contractlog.spark_validation.columnar.json_places import Place
 __all__ = ["Flattening"]
 
 _TIMESTAMP: Final = pa.timestamp("us", "UTC")
-_MOST: Final = 2**63 - 1
+_LEAST, _MOST = -(2**63), 2**63 - 1  # of columns of integers; others are sampled as floats
 _TYPES: Final[dict[type, Any]] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 _Found = tuple[list[int], list[Any]]
@@ -45,7 +45,7 @@ class Flattening:
                 for member in value:
                     self.add(row, item, member)
         elif value is not None:
-            if kind is int and value > _MOST:
+            if kind is int and not _LEAST <= value <= _MOST:
                 kind, value = float, float(value)
             found = self._found[kind].get(place)
             if found is None:

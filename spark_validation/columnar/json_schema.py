@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
-from urllib.parse import urljoin
 
 import jsonschema_rs
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_schema.parse import JsonSchema, draft_of
-from contractlog.compatibility.json_text import plain, pointer, read
+from contractlog.compatibility.json_schema.parse import JsonSchema
+from contractlog.compatibility.json_text import pointer
 from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.json_schema.documents import has_long_numbers, read_document
+from contractlog.serdes.json_schema.validator import NOT_VALID, prepare, shortened
 from contractlog.spark_validation.columnar.json_columns import Flattening
 from contractlog.spark_validation.columnar.json_places import root_place
 from contractlog.spark_validation.columnar.judged import Judged
@@ -23,18 +22,7 @@ from contractlog.spark_validation.columnar.limits import Limits
 
 __all__ = ["JsonValidator"]
 
-_VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = MappingProxyType(
-    {
-        "draft-04": (jsonschema_rs.Draft4Validator, jsonschema_rs.Draft4),
-        "draft-06": (jsonschema_rs.Draft6Validator, jsonschema_rs.Draft6),
-        "draft-07": (jsonschema_rs.Draft7Validator, jsonschema_rs.Draft7),
-        "2019-09": (jsonschema_rs.Draft201909Validator, jsonschema_rs.Draft201909),
-        "2020-12": (jsonschema_rs.Draft202012Validator, jsonschema_rs.Draft202012),
-    }
-)
-_BASE: Final = "json-schema:///"
 _TOO_DEEP: Final = "depth limit exceeded"
-_LONGEST_MESSAGE: Final = 200
 _BROKEN_TYPE: Final = "type"
 
 
@@ -42,34 +30,10 @@ class JsonValidator:
     """Holds documents against one JSON Schema."""
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str], limits: Limits) -> None:
-        kind, number = _VALIDATORS[schema.draft.name]
-        contents = _bridged(plain(schema.value))
-        base = _BASE
-        if isinstance(contents, dict):
-            contents = {**contents, "$schema": schema.draft.uri}
-            named = contents.get("id" if schema.draft.name == "draft-04" else "$id")
-            base = named if isinstance(named, str) and ":" in named else _BASE
-        resources: dict[str, Any] = {}
-        for name, text in referenced.items():
-            value = read(text)
-            other = _bridged(plain(value))
-            if isinstance(other, dict):
-                other = {**other, "$schema": draft_of(value).uri}
-            resources |= dict.fromkeys((name, urljoin(base, name)), other)
-        try:
-            registry = jsonschema_rs.Registry([(base, contents), *resources.items()], draft=number)
-            self._validator = kind(
-                contents,
-                registry=registry,
-                offline=True,
-                validate_formats=limits.formats,
-                mask="the value",
-                pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=limits.backtracking),
-            )
-            self._root = root_place(contents, registry.resolver(base))
-        except (ValueError, jsonschema_rs.ReferencingError) as problem:
-            raise InvalidSchema(f"not a schema that documents can be held against: {_cut(str(problem))}") from None
-        self._contents = contents
+        ready = prepare(schema, referenced, formats=limits.formats, backtracking=limits.backtracking, mask="the value")
+        self._validator = ready.validator
+        self._contents = ready.contents
+        self._root = root_place(ready.contents, ready.resolver)
         self._limits = limits
 
     def judge(
@@ -83,9 +47,10 @@ class JsonValidator:
         flattening = Flattening(self._limits.depth)
         bodies = data.data
         is_valid, root = self._validator.is_valid, self._root
+        load = read_document if has_long_numbers(bodies) else orjson.loads
         for row, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
             try:
-                value = orjson.loads(bodies[start:end])
+                value = load(bodies[start:end])
             except orjson.JSONDecodeError as problem:
                 codes[row] = Outcome.TOO_DEEP if problem.msg.startswith(_TOO_DEEP) else Outcome.NOT_JSON
                 details[row] = f"{problem.msg} (byte {problem.pos} of the body)"
@@ -103,11 +68,11 @@ class JsonValidator:
         """Return schema pointer, field and sentence of the first thing that a document breaks."""
         first = next(self._validator.iter_errors(value), None)
         if first is None:  # no error to show, as where a pattern gave up
-            return "", "", "the document is not valid"
+            return "", "", NOT_VALID
         error = _deepest(first)
         path = error.schema_path if self._is_there(error.schema_path) else error.evaluation_path
         field = self._root.path_of(error.instance_path[: self._limits.depth])
-        return pointer("", *path), field, f"{error.kind.name}: {_cut(error.message)}"
+        return pointer("", *path), field, f"{error.kind.name}: {shortened(error.message)}"
 
     def _is_there(self, path: list[str | int]) -> bool:
         """Whether a path leads through the schema's own text; it does not where it lies in one that is leaned on."""
@@ -132,16 +97,3 @@ def _deepest(error: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationEr
             error = typed[0]
         else:
             return error
-
-
-def _bridged(contents: Any) -> Any:
-    """Let ``definitions`` and ``$defs`` of a root each be named as the other, as the reference does."""
-    if isinstance(contents, dict):
-        for one, other in (("definitions", "$defs"), ("$defs", "definitions")):
-            if one in contents and other not in contents:
-                return {**contents, other: contents[one]}
-    return contents
-
-
-def _cut(message: str) -> str:
-    return message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"

@@ -106,6 +106,29 @@ def test_what_json_cannot_hold_is_refused_and_never_changed(registry: Registry) 
     assert reader(registry)(written, CONTEXT) == "2013-07-01T00:00:00+00:00"
 
 
+@pytest.mark.parametrize("validate", [True, False])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_json_lacks_are_refused_with_their_place_even_where_null_is_admitted(
+    registry: Registry, number: float, *, validate: bool
+) -> None:
+    serializer = JSONSerializer('{"title": "x", "type": "object"}', registry, conf={"validate": validate})
+    with pytest.raises(EncodeError, match="JSON has no number for NaN and infinity") as caught:
+        serializer({"fine": None, "a": [{"b": 1.5}, {"b": number}]}, CONTEXT)
+    error = caught.value
+    assert (error.outcome, error.field, error.where) == (Outcome.NOT_JSON, "a[].b", "a[1].b")
+
+
+def test_integers_are_read_exactly_and_judged_as_what_they_are(registry: Registry) -> None:
+    schema = '{"properties": {"a": {"maximum": 18446744073709551617}}}'
+    head = JSONSerializer(schema, registry)({}, CONTEXT)
+    assert head is not None
+    value = reader(registry)(head[:5] + b'{"a":18446744073709551617}', CONTEXT)
+    assert (type(value["a"]), value["a"]) == (int, 2**64 + 1)
+    with pytest.raises(DecodeError) as caught:
+        reader(registry)(head[:5] + b'{"a":18446744073709551618}', CONTEXT)
+    assert (caught.value.outcome, caught.value.field) == (Outcome.SCHEMA_VIOLATION, "a")
+
+
 def test_formats_are_not_asserted(registry: Registry) -> None:
     assert JSONSerializer(WEATHER, registry)({"station": "JFK", "at": "whenever"}, CONTEXT)
 

@@ -12,8 +12,11 @@ import pyarrow as pa
 import pytest
 
 from contractlog.compatibility.names import SchemaId
-from contractlog.compatibility.schema import RegisteredSchema, SchemaType
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.errors import DecodeError
+from contractlog.serdes.json_schema.plan import JsonReader
 from contractlog.spark_validation.columnar.limits import Limits
 from contractlog.spark_validation.columnar.validate import Checked, check_part, prepare
 
@@ -124,6 +127,34 @@ def test_numbers_of_a_field_are_one_column_unless_that_would_lose_digits() -> No
         ("b", "double"): [(1, 0.5)],
         ("b", "int64"): [(0, 2**53 + 1)],
     }
+
+
+def test_integers_of_any_length_are_judged_exactly_as_serializers_do() -> None:
+    schema = {
+        "properties": {
+            "most": {"maximum": 2**64 + 1},
+            "least": {"minimum": -(2**63) - 1},
+            "four": {"$comment": "an integer in draft 4 is written as one", "type": "integer"},
+        },
+        "$schema": "http://json-schema.org/draft-04/schema#",
+    }
+    documents = [
+        {"most": 2**64 + 1, "least": -(2**63) - 1, "four": 10**30},
+        {"most": 2**64 + 2},
+        {"least": -(2**63) - 2},
+        {"note": str(2**64 + 2)},
+    ]
+    checked = judge(schema, documents)
+    fields = [field for _, _, field in outcomes(checked)]
+    assert fields == ["", "most", "least", ""]
+    writer = parse(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=False)
+    for document, field in zip(documents, fields, strict=True):
+        if field:
+            with pytest.raises(DecodeError):
+                JsonReader(writer).decode(json.dumps(document).encode())
+        else:
+            assert JsonReader(writer).decode(json.dumps(document).encode()) == document
+    assert found_columns(checked.columns)["least", "double"] == [(0, -float(2**63))]
 
 
 def test_formats_break_nothing_unless_asked() -> None:

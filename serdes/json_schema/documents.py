@@ -1,0 +1,89 @@
+"""A JSON text and its value: integers stay exact however long they are, and no number becomes null."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import Any, Final
+
+import orjson
+
+__all__ = ["Steps", "compact", "has_long_numbers", "lost", "read_document"]
+
+Steps = tuple[str | int, ...]  #: the way to a value: names of members and positions of items
+
+_RUN: Final = b"0" * 19  # no number of 18 digits is beyond 64 bits
+_DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
+_TOKENS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|(-?\d{19,})(?![\d.eE])|-?\d[\d.eE+-]*')
+_EXACT: Final = range(-(2**63), 2**64)  #: what orjson reads as integers; others become floats
+
+
+def read_document(body: bytes | bytearray | memoryview) -> Any:
+    """Return the value of a whole text; numbers with a point or an exponent are floats, all others exact integers.
+
+    A number beyond the range of floats is refused, so that no integer has more than 309 digits.
+
+    Raises:
+        orjson.JSONDecodeError: it is no JSON.
+    """
+    value = orjson.loads(body)
+    if not has_long_numbers(body):
+        return value
+    quoted, found = _TOKENS.subn(_quoted, bytes(body))
+    return _exact(value, orjson.loads(quoted)) if found else value
+
+
+def compact(value: Any, default: Callable[[Any], Any] | None = None) -> str:
+    """Return the text of a value that was read or is about to be shown, long integers too."""
+    try:
+        return orjson.dumps(value, default=default).decode()
+    except orjson.JSONEncodeError:
+        return json.dumps(value, default=default, ensure_ascii=False, separators=(",", ":"))
+
+
+def has_long_numbers(text: bytes | bytearray | memoryview) -> bool:
+    """Whether a text, or one of many in a row, may hold integers beyond 64 bits; quick, and rarely wrong."""
+    return _RUN in bytes(text).translate(_DIGITS)
+
+
+def lost(given: Any, made: Any) -> Steps | None:
+    """Return the way to a value that became null in JSON and was none, as NaN and infinity do; None: there is none."""
+    return next(_lost(given, made, ()), None)
+
+
+def _lost(given: Any, made: Any, steps: Steps) -> Iterator[Steps]:
+    while isinstance(given, Enum):
+        given = given.value
+    if made is None:
+        if isinstance(given, float):
+            yield steps
+    elif isinstance(made, dict):
+        for name, inner in made.items():
+            was = given.get(name) if isinstance(given, dict) else getattr(given, name, None)
+            yield from _lost(was, inner, (*steps, name))
+    elif isinstance(made, list) and isinstance(given, list | tuple):
+        for place, (one, inner) in enumerate(zip(given, made, strict=True)):
+            yield from _lost(one, inner, (*steps, place))
+
+
+def _quoted(token: re.Match[bytes]) -> bytes:
+    """Make a string of an integer beyond 64 bits."""
+    digits = token[1]
+    return token[0] if digits is None or int(digits) in _EXACT else b'"%b"' % digits
+
+
+def _exact(value: Any, quoted: Any) -> Any:
+    """Put integers where a value has floats and its twin strings; without recursion, as both may be deep."""
+    root = [value]
+    waiting: list[tuple[Any, Any]] = [(root, [quoted])]
+    while waiting:
+        holder, twin = waiting.pop()
+        for place in list(holder) if isinstance(holder, dict) else range(len(holder)):
+            inner, other = holder[place], twin[place]
+            if isinstance(inner, float) and isinstance(other, str):
+                holder[place] = int(other)
+            elif isinstance(inner, dict | list):
+                waiting.append((inner, other))
+    return root[0]
