@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
-from contractlog.compatibility.edits import Overlap, applied, difference
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.judge import differences
 from contractlog.compatibility.level import Direction
-from contractlog.compatibility.mends_avro import avro_ways
-from contractlog.compatibility.mends_json import json_ways
+from contractlog.compatibility.mending.avro import avro_ways
+from contractlog.compatibility.mending.edits import Overlap, applied, difference
+from contractlog.compatibility.mending.json_schema import json_ways
+from contractlog.compatibility.mending.ways import Case, Way
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.positions import candidate_at, split
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.compatibility.ways import Case, Way
 
 __all__ = ["Mend", "Trial", "mend"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Final, Literal
@@ -22,6 +22,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.mends import Trial
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.positions import locate, syntax_error
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
@@ -89,6 +90,7 @@ class SubjectGate:
     planned_level: Level | None = None  #: the level that is about to be set; the registry is not asked under another
     _pending: list[tuple[SchemaFile, ParsedSchema]] = field(default_factory=list)
     _history: list[Earlier] | None = None
+    _texts: dict[int, str] = field(default_factory=dict)  #: of the registered versions
     _level: Level | None = None
     _notes: list[str] = field(default_factory=list)
 
@@ -121,8 +123,8 @@ class SubjectGate:
     def _judged(self, file: SchemaFile, parsed: ParsedSchema) -> Examined:
         registered = self._registered()
         pending = self._numbered(registered)
-        names = {earlier.version: f"version {earlier.version}" for earlier in registered}
-        names |= {earlier.version: str(path.path) for earlier, path in pending}
+        told = {earlier.version: (f"version {earlier.version}", self._texts[earlier.version]) for earlier in registered}
+        told |= {earlier.version: (str(path.path), path.draft.text) for earlier, path in pending}
         history = registered + [earlier for earlier, _ in pending]
         reach = history if self.level.transitive else history[-1:]
         verdict = judge(parsed, history, self.level)
@@ -130,8 +132,8 @@ class SubjectGate:
             file,
             "compatible" if verdict.compatible else "incompatible",
             self.level,
-            compared=() if self.level is Level.NONE else tuple(names[earlier.version] for earlier in reach),
-            findings=tuple(islice(_located(file, verdict, names), MOST_FINDINGS)),
+            compared=() if self.level is Level.NONE else tuple(told[earlier.version][0] for earlier in reach),
+            findings=tuple(islice(_located(file, parsed, verdict, reach, told), MOST_FINDINGS)),
             notes=(*self._notes, *_left_out(verdict)),
         )
         # The registry does not know the files before this one: under a level that looks at the last version alone
@@ -173,16 +175,42 @@ class SubjectGate:
             stored = self.registry.version(self.subject, number)
             try:
                 referenced = self.registry.referenced(stored.draft, subject=self.subject)
-                yield Earlier(number, parse(stored.draft, referenced, strict=False))
+                earlier = Earlier(number, parse(stored.draft, referenced, strict=False))
             except (InvalidSchema, NotFound) as error:
                 self._notes.append(f"version {number} cannot be read here, so the registry alone judges it: {error}")
+                continue
+            self._texts[number] = stored.draft.text
+            yield earlier
 
 
-def _located(file: SchemaFile, verdict: Verdict, names: Mapping[int, str]) -> Iterator[Located]:
-    for comparison in verdict.comparisons:
-        for finding in comparison.findings:
-            earlier = names.get(comparison.version or 0, "an earlier version")
-            yield located(finding, comparison.direction, earlier, file.draft.text)
+def _located(
+    file: SchemaFile,
+    parsed: ParsedSchema,
+    verdict: Verdict,
+    reach: Sequence[Earlier],
+    told: Mapping[int, tuple[str, str]],
+) -> Iterator[Located]:
+    """Place every finding in the file, and try mends for the first ones."""
+    trials: dict[int, Trial] = {}
+    versions = {earlier.version: earlier.parsed for earlier in reach}
+    text = file.draft.text
+    found = [(comparison, finding) for comparison in verdict.comparisons for finding in comparison.findings]
+    for number, (comparison, finding) in enumerate(found):
+        version = comparison.version or 0
+        words, earlier_text = told[version]
+        trial = trials.setdefault(
+            version,
+            Trial(
+                text=text,
+                candidate=parsed,
+                earlier_text=earlier_text,
+                earlier=versions[version],
+                directions=verdict.level.directions,
+                beside=[other for beside, other in versions.items() if beside != version],
+            ),
+        )
+        mends = trial.mends(finding, comparison.direction) if number < MOST_MENDED else ()
+        yield located(finding, comparison.direction, words, text, mends)
 
 
 def _left_out(verdict: Verdict) -> Iterator[str]:

@@ -126,6 +126,30 @@ def test_a_finding_in_a_schema_that_the_file_leans_on_has_no_line_of_the_file(re
     assert "leaned on by x.avsc" in "\n".join(details(examined(SubjectGate(registry, SUBJECT), what)))
 
 
+def test_a_mend_that_was_tried_is_shown_and_holds(registry: Registry) -> None:
+    registry.register(SUBJECT, file().draft)
+    result = examined(SubjectGate(registry, SUBJECT), file(TOTAL))
+    (found,) = result.findings
+    told = "\n".join(details(result))
+    assert 'mend: make the field "total" a union with null' in told
+    assert "+   " in told
+    for mend in found.mends:
+        assert registry.check(SUBJECT, SchemaDraft(mend.text)).compatible
+        assert {"sentence": mend.sentence, "text": mend.text} in found.body()["mends"]
+
+
+def test_a_mend_breaks_with_no_other_version_either(registry: Registry) -> None:
+    registry.set_level(Level.NONE, SUBJECT)
+    for kind in ("string", "int", "long"):
+        registry.register(SUBJECT, file(TOTAL | {"type": kind}).draft)
+    registry.set_level(Level.FULL_TRANSITIVE, SUBJECT)
+    result = examined(SubjectGate(registry, SUBJECT), file(TOTAL | {"type": "boolean"}))
+    assert len(result.findings) == 2
+    assert all(found.earlier == "version 3" for found in result.findings)
+    for mend in (mend for found in result.findings for mend in found.mends):
+        assert '"long"' in mend.text
+
+
 def test_an_unreadable_reference_is_told_as_such(registry: Registry) -> None:
     registry.register("address", SchemaDraft('{"type":"record","name":"Address","fields":[]}'))
     what = SchemaFile(

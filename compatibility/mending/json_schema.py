@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contractlog.compatibility.ways import Case, Way
+from contractlog.compatibility.mending.ways import Case, Way
 
 __all__ = ["json_ways"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.avro.nodes import PRIMITIVES, short_name
-from contractlog.compatibility.edits import Edit, Source, Spot, applied
 from contractlog.compatibility.json_text import pointer
-from contractlog.compatibility.ways import fitted
+from contractlog.compatibility.mending.edits import Edit, Source, Spot, applied
+from contractlog.compatibility.mending.ways import fitted
 
 __all__ = ["Place", "Places", "enclosing_field", "replaced", "transplanted"]
 
@@ -44,7 +44,8 @@ class Places:
 
     def __init__(self, text: str, beside: Iterable[str] = ()) -> None:
         self.source = Source(text)
-        self.beside = frozenset(name for other in beside for name in Places(other).defined())
+        self._others = [Places(other) for other in beside]
+        self.beside = frozenset(name for other in self._others for name in other.defined())
         self._own: set[str] = set()
         found = list(self._type(self.source.root, "", ""))
         self._own = {place.name for place in found if place.defines}
@@ -67,6 +68,14 @@ class Places:
     def definition(self, name: str) -> Place | None:
         """Return where a name is defined."""
         return next((place for place in self.all if place.defines and place.name == name), None)
+
+    def found(self, name: str) -> tuple[Places, Place] | None:
+        """Return where a name is defined, in this text or in those beside it."""
+        for places in (self, *self._others):
+            definition = places.definition(name)
+            if definition is not None:
+                return places, definition
+        return None
 
     def sites(self, place: Place) -> list[Place]:
         """Return a type and, for a definition, every other use of it: an engine sees them as one."""
@@ -192,9 +201,9 @@ def _renamed(spot: Spot, space: str, origin: Places, into: str, known: set[str])
             if place.defines or around != place.space:
                 yield Source.replace(place.spot, json.dumps(place.name))
             continue
-        definition = origin.definition(place.name)
-        if definition is not None:
-            yield Source.replace(place.spot, _copied(definition, origin, around, known))
+        found = origin.found(place.name)
+        if found is not None:
+            yield Source.replace(place.spot, _copied(found[1], found[0], around, known))
 
 
 def _full_name(place: Place, source: Source, space: str, into: str) -> Iterator[Edit]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contractlog.compatibility.edits import Edit, Source, tokens
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.mending.edits import Edit, Source, tokens
 
 __all__ = ["Case", "Way", "fitted", "flat"]
 

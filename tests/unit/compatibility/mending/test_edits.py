@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.compatibility.edits import Edit, Overlap, Source, applied, difference, tokens
 from contractlog.compatibility.json_text import plain, pointer, read
+from contractlog.compatibility.mending.edits import Edit, Overlap, Source, applied, difference, tokens
 
 NAMES = st.text('ab/~{}[]:,"\\ü 0', max_size=3)
 VALUES = st.recursive(

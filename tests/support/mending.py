@@ -1,0 +1,126 @@
+"""How well mends do on random mutations; ``python tests/support/mending.py`` prints the table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.judge import differences
+from contractlog.compatibility.level import Direction
+from contractlog.compatibility.mending.edits import difference
+from contractlog.compatibility.mends import mend
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.policy import Policy, breaking
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+
+from support import avro_mutations
+
+LAYOUTS: list[dict[str, Any]] = [
+    {},
+    {"indent": 2},
+    {"separators": (",", ":")},
+    {"indent": 4, "separators": (",", ": ")},
+]
+ATTEMPTS = 200  #: of mutations for each that has the finding it is made for
+
+
+@dataclass
+class Row:
+    """What came of the mutations for one check in one direction."""
+
+    check: str
+    direction: Direction
+    mutations: int = 0
+    fixed: int = 0  #: whose text ended clean, one mend after the other
+    larger: int = 0  #: whose mends were larger than the mutation, in tokens
+    mutation_tokens: int = 0
+    mend_tokens: int = 0
+    unfixed: list[tuple[str, str]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.check:<60} {self.direction.value:<9} {self.mutations:>9} {self.fixed:>6} {self.larger:>7} "
+            f"{self.mutation_tokens / max(self.mutations, 1):>9.1f} {self.mend_tokens / max(self.fixed, 1):>6.1f}"
+        )
+
+
+HEAD = f"{'check':<60} {'direction':<9} {'mutations':>9} {'fixed':>6} {'larger':>7} {'tokens':>9} {'mend':>6}"
+
+
+def avro_row(check: str, direction: Direction, wanted: int, random: Random) -> Row:
+    """Mutate until enough mutations have the check's finding, and mend each."""
+    table = avro_mutations.BACKWARD if direction is Direction.BACKWARD else avro_mutations.FORWARD
+    row = Row(check, direction)
+    for schema, changed in islice(avro_mutations.mutated(table[check], random), wanted * ATTEMPTS):
+        layout = random.choice(LAYOUTS)
+        measure(row, json.dumps(schema, **layout), json.dumps(changed, **layout), SchemaType.AVRO)
+        if row.mutations == wanted:
+            break
+    return row
+
+
+def measure(row: Row, text: str, changed: str, kind: SchemaType, policy: Policy = Policy.STRICT) -> None:
+    """Count a mutation, where it has the finding, and what mends make of it."""
+    try:
+        earlier, candidate = parse(SchemaDraft(text, kind)), parse(SchemaDraft(changed, kind))
+    except InvalidSchema:
+        return  # a type that was defined in what is gone
+    if found(earlier, earlier, row.direction, policy):
+        return  # it does not read itself
+    if row.check not in {finding.check for finding in found(candidate, earlier, row.direction, policy)}:
+        return
+    row.mutations += 1
+    size = difference(text, changed)
+    row.mutation_tokens += size
+    mended = repaired(changed, text, earlier, row.direction, policy)
+    if mended is None:
+        row.unfixed.append((text, changed))
+        return
+    row.fixed += 1
+    row.mend_tokens += difference(changed, mended)
+    if difference(changed, mended) > size:
+        row.larger += 1
+        row.unfixed.append((changed, mended))
+
+
+def repaired(text: str, earlier_text: str, earlier: ParsedSchema, direction: Direction, policy: Policy) -> str | None:
+    """Mend finding after finding; None where one stays."""
+    for _ in range(20):
+        candidate = parse(SchemaDraft(text, earlier.type))
+        left = found(candidate, earlier, direction, policy)
+        if not left:
+            return text
+        offered = mend(text, left[0], candidate, earlier, direction, earlier_text=earlier_text, policy=policy)
+        if offered is None:
+            return None
+        text = offered.text
+    return None
+
+
+def found(candidate: ParsedSchema, earlier: ParsedSchema, direction: Direction, policy: Policy) -> tuple[Finding, ...]:
+    return breaking(differences(candidate, earlier, direction, policy), policy)
+
+
+def rows(wanted: int) -> Iterator[Row]:
+    for check in avro_mutations.BACKWARD:
+        for direction in Direction:
+            yield avro_row(check, direction, wanted, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+
+
+if __name__ == "__main__":
+    print(HEAD)  # noqa: T201 - a table for people
+    for row in rows(50):
+        print(row)  # noqa: T201
+        for one, other in row.unfixed[: int((sys.argv[1:] or ["0"])[0])]:
+            print("   ", one, "\n   ", other)  # noqa: T201

@@ -1,0 +1,193 @@
+"""Mends: what is offered works, is small, and leaves the rest of the text as it was."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+
+from contractlog.compatibility.judge import differences
+from contractlog.compatibility.level import Direction
+from contractlog.compatibility.mending.edits import difference
+from contractlog.compatibility.mends import Mend, Trial, mend
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
+
+from support import avro_mutations
+from support.mending import avro_row
+
+BACKWARD, FORWARD = Direction.BACKWARD, Direction.FORWARD
+EACH_AVRO_CHECK = [(check, direction) for check in avro_mutations.BACKWARD for direction in Direction]
+
+
+def record(*fields: Any, **more: Any) -> Any:
+    return {"type": "record", "name": "R", **more, "fields": list(fields)}
+
+
+def field(name: str, kind: Any, **more: Any) -> Any:
+    return {"name": name, "type": kind, **more}
+
+
+def mends(earlier: Any, candidate: Any, *directions: Direction) -> list[tuple[Mend, ...]]:
+    """Return what is offered for each finding of the first direction, all directions kept."""
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in (earlier, candidate)]
+    old, new = (parse(SchemaDraft(text)) for text in texts)
+    trial = Trial(text=texts[1], candidate=new, earlier_text=texts[0], earlier=old, directions=directions)
+    return [trial.mends(finding, directions[0]) for finding in differences(new, old, directions[0])]
+
+
+def first(earlier: Any, candidate: Any, *directions: Direction) -> Any:
+    """Return the schema after the first mend of the only finding."""
+    (offered,) = mends(earlier, candidate, *directions)
+    return json.loads(offered[0].text)
+
+
+@pytest.mark.parametrize(("check", "direction"), EACH_AVRO_CHECK)
+def test_mutations_of_a_check_are_mended_by_no_more_than_they_changed(check: str, direction: Direction) -> None:
+    row = avro_row(check, direction, 8, Random(7))  # noqa: S311 - a repeatable one
+    assert row.mutations == 8
+    assert (row.fixed, row.larger) == (8, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("check", "direction"), EACH_AVRO_CHECK)
+def test_fifty_mutations_of_a_check_are_mended(check: str, direction: Direction) -> None:
+    row = avro_row(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+    assert row.mutations == 50
+    assert row.fixed >= 45
+    assert row.larger == 0
+
+
+def test_a_new_field_becomes_a_union_with_null() -> None:
+    new = field("gate", "string")
+    assert first(record(), record(new), BACKWARD) == record(field("gate", ["null", "string"], default=None))
+    optional = field("gate", ["string", "null"])
+    assert first(record(), record(optional), BACKWARD) == record({**optional, "default": None})
+    assert first(record(), record(field("none", "null")), BACKWARD) == record(field("none", "null", default=None))
+
+
+def test_a_default_is_chosen_that_keeps_the_other_direction_too() -> None:
+    earlier, candidate = record(field("a", "int")), record(field("a", "int"), field("b", "int"))
+    assert first(earlier, candidate, BACKWARD, FORWARD)["fields"][1] == field("b", ["null", "int"], default=None)
+
+
+def test_a_renamed_field_gets_its_name_back_or_the_old_one_as_an_alias() -> None:
+    earlier, candidate = record(field("gate", "string")), record(field("stand", "string"))
+    (offered,) = mends(earlier, candidate, BACKWARD)
+    assert json.loads(offered[0].text) == earlier
+    assert offered[0].sentence == 'name the field "gate" again'
+    assert any("alias" in other.sentence for other in offered[1:])
+    assert first(earlier, candidate, FORWARD) == earlier
+
+
+def test_a_renamed_type_gets_its_name_back_or_the_old_one_as_an_alias() -> None:
+    leg = {"type": "fixed", "name": "x.Leg", "size": 2}
+    earlier = record(field("a", leg), field("b", "x.Leg"))
+    candidate = record(field("a", {**leg, "name": "x.Part"}), field("b", "x.Part"))
+    (offered,) = mends(earlier, candidate, BACKWARD)
+    assert json.loads(offered[0].text) in (
+        earlier,
+        record(field("a", {"type": "fixed", "name": "x.Part", "aliases": ["Leg"], "size": 2}), field("b", "x.Part")),
+    )
+    assert json.loads(mends(earlier, candidate, FORWARD)[0][0].text) == earlier
+
+
+def test_a_definition_that_goes_with_a_mend_moves_to_who_still_names_it() -> None:
+    leg = record(field("x", "int")) | {"name": "Leg"}
+    earlier = record(field("a", "int"))
+    candidate = record(field("a", leg), field("b", ["null", "Leg"], default=None))
+    assert first(earlier, candidate, BACKWARD) == record(field("a", "int"), field("b", ["null", leg], default=None))
+
+
+def test_a_type_is_brought_with_the_types_that_it_names() -> None:
+    leg = record(field("x", "int")) | {"name": "Leg", "namespace": "air"}
+    earlier = record(field("a", leg), field("b", {"type": "array", "items": "air.Leg"}), namespace="air")
+    candidate = record(field("b", {"type": "array", "items": "int"}), namespace="sea")
+    mended = first(earlier, candidate, BACKWARD)
+    assert mended["fields"][0]["type"] == {"type": "array", "items": leg}
+
+
+def test_what_came_before_is_brought_under_its_full_name() -> None:
+    leg = {"type": "fixed", "name": "Leg", "size": 2}
+    earlier, candidate = record(field("a", leg), namespace="air"), record(namespace="sea")
+    mended = first(earlier, candidate, FORWARD)
+    assert mended["fields"][0]["type"]["name"] == "air.Leg"
+
+
+def test_a_type_goes_back_with_the_default_that_fitted_it() -> None:
+    earlier, candidate = record(field("a", "int", default=3)), record(field("a", "string", default="3"))
+    assert first(earlier, candidate, BACKWARD) == earlier
+    assert first(record(field("a", "int")), record(field("a", ["null", "int"], default=None)), FORWARD) == record(
+        field("a", "int")
+    )
+
+
+def test_the_default_of_an_enum_goes_with_its_symbol() -> None:
+    earlier = {"type": "enum", "name": "E", "symbols": ["A"]}
+    candidate = {"type": "enum", "name": "E", "symbols": ["A", "B"], "default": "B"}
+    assert first(earlier, candidate, FORWARD) == earlier
+
+
+def test_layout_and_comments_stay_as_they_were() -> None:
+    earlier = json.dumps(record(field("a", "int"), field("b", {"type": "enum", "name": "E", "symbols": ["A", "B"]})))
+    text = """{
+    // the record
+    "type": "record", "name": "R",
+    "fields": [
+        {"name" : "a", "type" : "int"}, /* first */
+        {"name" : "b", "type" : {"type":"enum","name":"E","symbols":["A"]}},
+        {"name" : "c", "type" : "int"}
+    ]
+}"""
+    enum, added = mends(earlier, text, BACKWARD)
+    assert enum[0].text == text.replace('["A"]', '["A", "B"]')
+    assert added[0].text == text.replace('"c", "type" : "int"}', '"c", "type" : ["null", "int"], "default" : null}')
+
+
+def test_a_mend_that_would_break_another_version_is_not_offered() -> None:
+    texts = [json.dumps(kind) for kind in ("boolean", "long", "int")]
+    candidate, earlier, other = (parse(SchemaDraft(text)) for text in texts)
+    (finding,) = differences(candidate, earlier, FORWARD)
+    trial = Trial(
+        text=texts[0], candidate=candidate, earlier_text=texts[1], earlier=earlier, directions=[FORWARD], beside=[other]
+    )
+    alone = Trial(text=texts[0], candidate=candidate, earlier_text=texts[1], earlier=earlier, directions=[FORWARD])
+    assert [offered.text for offered in alone.mends(finding, FORWARD)] == ['"long"']
+    assert [offered.text for offered in trial.mends(finding, FORWARD)] == ['"long"']  # it failed there before
+
+
+def test_what_lies_in_a_schema_that_is_leaned_on_is_not_mended_here() -> None:
+    draft = SchemaDraft('{"type":"record","name":"R","fields":[{"name":"leg","type":"Leg"}]}')
+    new = parse(draft, {"leg": '{"type":"record","name":"Leg","fields":[{"name":"gate","type":"int"}]}'})
+    old = parse(draft, {"leg": '{"type":"record","name":"Leg","fields":[]}'})
+    (finding,) = differences(new, old, BACKWARD)
+    assert mend(draft.text, finding, new, old, BACKWARD) is None
+
+
+def test_what_was_leaned_on_before_is_brought_back() -> None:
+    leaning = SchemaDraft('{"type":"record","name":"R","fields":[{"name":"leg","type":"Leg"}]}')
+    old = parse(leaning, {"leg": '{"type":"record","name":"Leg","fields":[]}'})
+    text = '{"type":"record","name":"R","fields":[]}'
+    new = parse(SchemaDraft(text))
+    (finding,) = differences(new, old, FORWARD)
+    offered = mend(text, finding, new, old, FORWARD)
+    assert offered is not None
+    assert json.loads(offered.text)["fields"][0]["type"]["name"] == "Leg"
+
+
+def test_the_earlier_text_is_the_canonical_one_where_none_is_given() -> None:
+    old, text = parse(SchemaDraft('{ "type" : "long" }')), '"int"'
+    new = parse(SchemaDraft(text))
+    (finding,) = differences(new, old, BACKWARD)
+    offered = mend(text, finding, new, old, BACKWARD)
+    assert offered == Mend('set the type back to "long"', '"long"')
+    assert difference(text, offered.text) == 2
+
+
+def test_another_format_has_no_mend() -> None:
+    text = '"int"'
+    new, old = parse(SchemaDraft(text)), parse(SchemaDraft("true", SchemaType.JSON))
+    (finding,) = differences(new, old, BACKWARD)
+    assert mend(text, finding, new, old, BACKWARD) is None
