@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final, Protocol
 
 from contractlog.compatibility.finding import Comparison, Finding, Verdict
+from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.parsing import check
+from contractlog.compatibility.parsing import check, reads_all, shape
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import ParsedSchema
+from contractlog.compatibility.steps import Steps
 
-__all__ = ["Earlier", "differences", "judge"]
+__all__ = ["STEP_LIMIT", "Earlier", "EarlierVersion", "differences", "judge"]
+
+STEP_LIMIT: Final = 1_000_000  #: of one call, for the quick look at all versions
 
 DIFFERENT_TYPE: Final = Finding(
     check="SCHEMA_TYPE_CHANGED",
@@ -24,21 +28,41 @@ DIFFERENT_TYPE: Final = Finding(
 )
 
 
+class EarlierVersion(Protocol):
+    """A live version that the candidate would follow; it need not be parsed before somebody asks."""
+
+    @property
+    def version(self) -> int:
+        """Its number."""
+
+    @property
+    def parsed(self) -> ParsedSchema:
+        """The schema, understood."""
+
+    def shape(self, memo: Memo) -> Any:
+        """Return ``parsing.shape`` of the schema."""
+
+
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A live version that the candidate would follow."""
+    """A live version that the candidate would follow, parsed already."""
 
     version: int
     parsed: ParsedSchema
 
+    def shape(self, memo: Memo) -> Any:
+        """Return ``parsing.shape`` of the schema."""
+        return shape(self.parsed, memo)
+
 
 def judge(
     candidate: ParsedSchema,
-    history: Sequence[Earlier],
+    history: Sequence[EarlierVersion],
     level: Level,
     *,
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
+    memo: Memo | None = None,
 ) -> Verdict:
     """Say whether a candidate may follow its history at a level.
 
@@ -48,19 +72,53 @@ def judge(
         level: which versions are compared, and in which directions; the first version that fails ends the check.
         policy: which differences break.
         also: ids of checks that break here although the policy admits them.
+        memo: what was learned in earlier calls, which makes this one cheap; it never changes a verdict, but for
+            schemas that are too complex to be compared without it.
     """
     if level is Level.NONE:
         return Verdict(level)
-    selected = reversed(history if level.transitive else history[-1:])
-    for earlier in selected:
+    selected = history if level.transitive else history[-1:]
+    unproven = reversed(selected) if also else _unproven(candidate, selected, level, policy, memo or Memo())
+    for earlier in unproven:
         failed = tuple(_compare(candidate, earlier, level, policy, also))
         if failed:
             return Verdict(level, failed)
     return Verdict(level)
 
 
+def _unproven(
+    candidate: ParsedSchema, history: Sequence[EarlierVersion], level: Level, policy: Policy, memo: Memo
+) -> Iterator[EarlierVersion]:
+    """Yield the versions that have to be compared in detail, the newest first: all but those that a quick look admits.
+
+    What is too much for the quick look is left to the comparison, which has a limit of its own.
+    """
+    own = shape(candidate, memo)
+    if own is None:
+        yield from reversed(history)
+        return
+    steps = Steps(STEP_LIMIT)
+    shapes = [earlier.shape(memo) for earlier in history]
+    if None not in shapes and _follows(own, shapes, level, policy=policy, memo=memo, steps=steps):
+        return
+    for earlier, other in zip(reversed(history), reversed(shapes), strict=True):
+        if other is None or not _follows(own, [other], level, policy=policy, memo=memo, steps=steps):
+            yield earlier
+
+
+def _follows(candidate: Any, others: Sequence[Any], level: Level, *, policy: Policy, memo: Memo, steps: Steps) -> bool:
+    for direction in level.directions:
+        if direction is Direction.BACKWARD:
+            follows = reads_all(candidate, others, policy, memo, steps)
+        else:
+            follows = all(reads_all(other, (candidate,), policy, memo, steps) for other in others)
+        if not follows:
+            return False
+    return True
+
+
 def _compare(
-    candidate: ParsedSchema, earlier: Earlier, level: Level, policy: Policy, also: frozenset[str]
+    candidate: ParsedSchema, earlier: EarlierVersion, level: Level, policy: Policy, also: frozenset[str]
 ) -> Iterator[Comparison]:
     for direction in level.directions:
         findings = breaking(differences(candidate, earlier.parsed, direction, policy), policy, also)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from contractlog.compatibility.avro import format as avro
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.json_schema import format as json_schema
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.steps import Steps, StepsExceeded
 
-__all__ = ["SchemaFormat", "check", "parse", "supported"]
+__all__ = ["SchemaFormat", "ShapedFormat", "check", "parse", "reads_all", "shape", "supported"]
 
 
 class SchemaFormat(Protocol):
@@ -26,7 +28,18 @@ class SchemaFormat(Protocol):
         """Yield every difference that a policy may hold against the reader."""
 
 
+class ShapedFormat(Protocol):
+    """What a format may bring beyond that: a quick yes for many versions at once."""
+
+    def shape(self, parsed: ParsedSchema, memo: Memo) -> Any:
+        """Return what findings depend on, as one object for all that are equal in it; None where there is none."""
+
+    def reads_all(self, reader: Any, writers: frozenset[Any], policy: Policy, memo: Memo, steps: Steps) -> bool:
+        """Whether ``check`` yields nothing that breaks for any of the writers; raise ``StepsExceeded`` when unsure."""
+
+
 _FORMATS: Final[Mapping[SchemaType, SchemaFormat]] = {SchemaType.AVRO: avro, SchemaType.JSON: json_schema}
+_SHAPED: Final[Mapping[SchemaType, ShapedFormat]] = {SchemaType.AVRO: avro}
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -55,3 +68,30 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str] = _NOTHING, *, stric
 def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.STRICT) -> Iterator[Finding]:
     """Yield every difference that a policy may hold against the reader; both schemas have the same type."""
     return _FORMATS[reader.type].check(reader, writer, policy)
+
+
+def shape(parsed: ParsedSchema, memo: Memo) -> tuple[SchemaType, Any] | None:
+    """Return all that findings depend on, by type; equal schemas have one shape, and None says that there is none."""
+    shaped = _SHAPED.get(parsed.type)
+    root = None if shaped is None else shaped.shape(parsed, memo)
+    return None if root is None else (parsed.type, root)
+
+
+def reads_all(
+    reader: tuple[SchemaType, Any],
+    writers: Collection[tuple[SchemaType, Any]],
+    policy: Policy,
+    memo: Memo,
+    steps: Steps,
+) -> bool:
+    """Whether a reader follows all writers at once, by their shapes; a no may also mean that it takes too long to say.
+
+    A yes is what ``check`` without a breaking finding is.
+    """
+    kind, root = reader
+    if any(other is not kind for other, _ in writers):
+        return False
+    try:
+        return _SHAPED[kind].reads_all(root, frozenset([writer for _, writer in writers]), policy, memo, steps)
+    except (StepsExceeded, RecursionError):
+        return False

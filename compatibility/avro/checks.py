@@ -24,8 +24,9 @@ from contractlog.compatibility.avro.nodes import (
     Union,
     short_name,
 )
-from contractlog.compatibility.avro.shapes import Shapes
+from contractlog.compatibility.avro.shapes import Shaping
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.walk import STEP_LIMIT, Because, Into, Walk
 
 __all__ = ["READS", "compare"]
@@ -44,7 +45,7 @@ Found = Iterator[Finding | Into[Node] | Because[Node]]
 def compare(reader: Schema, writer: Schema, *, limit: int = STEP_LIMIT) -> Iterator[Finding]:
     """Yield every reason why the reader cannot follow the writer."""
     comparison = _Comparison(reader, writer)
-    walk = Walk[Node](comparison.checks, comparison.shapes.same, limit)
+    walk = Walk[Node](comparison.checks, comparison.same, limit)
     return walk.findings(reader.resolve(reader.root), writer.resolve(writer.root))
 
 
@@ -54,8 +55,17 @@ class _Comparison:
     def __init__(self, reader: Schema, writer: Schema) -> None:
         self.reader = reader
         self.writer = writer
-        self.shapes = Shapes()
+        memo = Memo()
+        self.shapes = Shaping(reader, memo), Shaping(writer, memo)
         self.indexes: dict[Union, dict[tuple[str, str], list[Node]]] = {}
+
+    def same(self, reader: Node, writer: Node) -> bool:
+        """Whether the types are equal in all that reading depends on, so that the one reads the other."""
+        if reader.kind != writer.kind:
+            return False
+        mine, theirs = self.shapes
+        shape = mine.shape(reader)
+        return shape is not None and shape.reads_itself and shape is theirs.shape(writer)
 
     def into(self, reader: Node, writer: Node, *tokens: str | int) -> Into[Node]:
         return Into(self.reader.resolve(reader), self.writer.resolve(writer), tokens)
@@ -81,7 +91,7 @@ class _Comparison:
                 return kinds(walk, reader, writer)
 
     def branches(self, reader: Node, writer: Union) -> Found:
-        """Every branch that the writer may write is read; for a reader without branches the reference's paths restart."""
+        """Every branch that the writer may write is read; in a reader without branches paths restart."""
         restarts = not isinstance(reader, Union)
         for index, branch in enumerate(writer.branches):
             yield Into(self.reader.resolve(reader), self.writer.resolve(branch), (index,), restarts)

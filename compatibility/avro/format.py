@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping
 from contractlog.compatibility.avro.canonical import texts
 from contractlog.compatibility.avro.checks import compare
 from contractlog.compatibility.avro.parse import parse_avro
+from contractlog.compatibility.avro.reading import Reading
+from contractlog.compatibility.avro.shapes import Shape, Shaping
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.steps import Steps
 
 
 def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
@@ -22,3 +26,14 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
 def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy) -> Iterator[Finding]:
     """Yield every reason why the reader cannot follow the writer; the policies do not differ here."""
     return compare(reader.root, writer.root)
+
+
+def shape(parsed: ParsedSchema, memo: Memo) -> Shape | None:
+    """Return what reading and writing depend on, as one object for all that are equal in it; None if it is too deep."""
+    schema = parsed.root
+    return memo.root(schema, lambda: Shaping(schema, memo).shape(schema.root))
+
+
+def reads_all(reader: Shape, writers: frozenset[Shape], _policy: Policy, memo: Memo, steps: Steps) -> bool:
+    """Whether ``check`` would yield nothing that breaks for any of the writers; the policies do not differ here."""
+    return Reading(memo, steps).reads_all(reader, writers)

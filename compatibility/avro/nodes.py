@@ -169,7 +169,7 @@ class Fixed(Named):
     size: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Schema:
     """A whole schema: its root and every named type that it defines or leans on."""
 

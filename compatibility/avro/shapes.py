@@ -1,66 +1,296 @@
-"""Shapes: what reading and writing depend on, as one comparable value; equal ones are not compared part by part."""
+"""Shapes: what reading and writing depend on, and nothing else; equal ones are one object.
+
+Two types have the same shape when they are equal with all that their names lead to, in whichever schemas they stand.
+Types that lead back to themselves are made together, with everything that is on the way; a shape may have a cycle.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from typing import Final
 
-from contractlog.compatibility.avro.nodes import Array, Enum, Fixed, Map, Node, Primitive, Record, Union
+from contractlog.compatibility.avro.nodes import (
+    PRIMITIVES,
+    Array,
+    Enum,
+    Field,
+    Fixed,
+    Map,
+    Named,
+    Node,
+    Primitive,
+    Record,
+    Schema,
+    TypeName,
+    Union,
+    short_name,
+)
+from contractlog.compatibility.interning import Memo
 
-__all__ = ["Shapes"]
+__all__ = ["FieldShape", "Shape", "Shaping"]
+
+_MAX_DEPTH: Final = 150
 
 
-class Shapes:
-    """The shapes of the nodes of some schemas, each made once."""
+class Shape:
+    """A type as a reader or a writer sees it; compared by identity."""
 
-    def __init__(self) -> None:
-        self._made: dict[Node, Hashable] = {}
+    __slots__ = (
+        "__weakref__",
+        "aliases",
+        "fields",
+        "fills",
+        "kind",
+        "members",
+        "name",
+        "names",
+        "parts",
+        "reads_itself",
+        "short",
+        "symbols",
+    )
 
-    def same(self, reader: Node, writer: Node) -> bool:
-        """Whether the types are equal in all that reading depends on."""
-        if reader.kind != writer.kind:
-            return False
-        shape = self.shape(reader)
-        return shape is not None and shape == self.shape(writer)
+    def __init__(self, kind: str) -> None:
+        self.kind = kind  #: as messages write it, such as ``INT`` or ``RECORD``
+        self.name = self.short = ""
+        self.aliases: tuple[str, ...] = ()
+        self.parts: tuple[Shape, ...] = ()  #: items, values or branches
+        self.symbols: frozenset[str] = frozenset()  #: of an enum; of a fixed its size
+        self.fills = False  #: whether an enum has a symbol that stands for unknown ones
+        self.fields: tuple[FieldShape, ...] = ()
+        self.members: frozenset[FieldShape] = frozenset()  #: the fields, to be put together with others
+        self.names: frozenset[str] = frozenset()  #: of the fields
+        self.reads_itself = True  #: False where that has to be looked at
 
-    def shape(self, node: Node) -> Hashable:
-        """Return all that reading and writing depend on; None where a name leads elsewhere."""
+
+class FieldShape:
+    """A member of a record, compared by identity."""
+
+    __slots__ = ("aliases", "has_default", "name", "type")
+
+    def __init__(self, name: str, aliases: tuple[str, ...], type_: Shape, *, has_default: bool) -> None:
+        self.name = name
+        self.aliases = aliases
+        self.type = type_
+        self.has_default = has_default
+
+
+_PRIMITIVES: Final = {name: Shape(name.upper()) for name in PRIMITIVES}
+
+
+class _Unshaped(Exception):
+    """The schema leads too deep to be shaped."""
+
+
+class _LeadsBack(Exception):
+    """A type is met inside itself."""
+
+
+class Shaping:
+    """Makes the shapes of one schema; those that the memo knows are taken from there."""
+
+    def __init__(self, schema: Schema, memo: Memo) -> None:
+        self._schema = schema
+        self._held = memo.shapes.held
+        self._put = memo.shapes.put
+        self._named: dict[str, Shape] = {}
+        self._open: set[str] = set()
+        self._depth = 0
+
+    def shape(self, node: Node) -> Shape | None:
+        """Return the shape of a type; None when it leads too deep, and has to be compared part by part."""
+        try:
+            try:
+                return self._shape(node)
+            except _LeadsBack:
+                self._open.clear()
+                self._depth = 0
+                self._shape_cycles(node)
+                return self._shape(node)
+        except (_Unshaped, RecursionError):
+            return None
+        finally:
+            self._open.clear()
+            self._depth = 0
+
+    def _shape(self, node: Node) -> Shape:
         if isinstance(node, Primitive):
-            return node.type
-        if node not in self._made:
-            self._made[node] = self._make(node)
-        return self._made[node]
+            return _PRIMITIVES[node.type]
+        if isinstance(node, (TypeName, Named)):
+            name = node.name
+            found = self._named.get(name)
+            if found is not None:
+                return found
+            if name in self._open:
+                raise _LeadsBack
+            self._open.add(name)
+            self._enter()
+            made = self._named[name] = self._definition(self._schema.types[name])
+            self._depth -= 1
+            self._open.discard(name)
+            return made
+        self._enter()
+        parts = tuple([self._shape(part) for part in _parts(node)])
+        self._depth -= 1
+        key = (node.kind, *parts)
+        shared: Shape = self._held.get(key) or self._put(key, self._with_parts(Shape(node.kind), parts))
+        return shared
 
-    def _make(self, node: Node) -> Hashable:  # noqa: PLR0911 - one for each kind of type
+    def _enter(self) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise _Unshaped
+
+    def _definition(self, node: Named) -> Shape:
+        key, weight = self._key(node)
+        found = self._held.get(key)
+        if found is None:
+            found = self._put(key, self._fill(Shape(node.kind), node), weight)
+        shape: Shape = found
+        return shape
+
+    def _key(self, node: Named) -> tuple[Hashable, int]:
         match node:
-            case Array():
-                return _of("array", self.shape(node.items))
-            case Map():
-                return _of("map", self.shape(node.values))
-            case Union():
-                return _of("union", *map(self.shape, node.branches))
-            case Enum():
-                return ("enum", node.name, node.aliases, node.symbols, node.default)
-            case Fixed():
-                return ("fixed", node.name, node.aliases, node.size)
             case Record():
-                return self._record(node)
+                fields = self._fields(node)
+                return ("RECORD", node.name, node.aliases, fields), 1 + len(fields)
+            case Enum():
+                return ("ENUM", node.name, node.aliases, node.symbols, node.default is None), 1 + len(node.symbols)
+            case Fixed():
+                return ("FIXED", node.name, node.aliases, node.size), 1
             case _:
-                return None
+                raise _Unshaped
 
-    def _record(self, record: Record) -> Hashable:
-        """Return a record's shape; a record with a field that could be two of its own fields does not read itself."""
-        names = {field.name for field in record.fields}
-        if any(alias in names and alias != field.name for field in record.fields for alias in field.aliases):
-            return None
-        types = [self.shape(field.type) for field in record.fields]
-        if None in types:
-            return None
-        parts = [
-            (field.name, field.aliases, field.has_default, shape)
-            for field, shape in zip(record.fields, types, strict=True)
-        ]
-        return _of("record", record.name, record.aliases, *parts)
+    def _fields(self, node: Record) -> tuple[FieldShape, ...]:
+        fields = []
+        for field in node.fields:
+            type_ = self._shape(field.type)
+            key = (field.name, field.aliases, field.has_default, type_)
+            found = self._held.get(key)
+            fields.append(found or self._put(key, _field(field, type_)))
+        return tuple(fields)
+
+    def _fill(self, shape: Shape, node: Named) -> Shape:
+        shape.name, shape.short, shape.aliases = node.name, short_name(node.name), node.aliases
+        match node:
+            case Record():
+                shape.fields = self._fields(node)
+                shape.members = frozenset(shape.fields)
+                shape.names = frozenset([field.name for field in shape.fields])
+                shape.reads_itself = not _is_ambiguous(node) and all(field.type.reads_itself for field in shape.fields)
+            case Enum():
+                shape.symbols, shape.fills = frozenset(node.symbols), node.default is not None
+            case Fixed():
+                shape.symbols = frozenset((str(node.size),))
+        return shape
+
+    def _with_parts(self, shape: Shape, parts: tuple[Shape, ...]) -> Shape:
+        shape.parts = parts
+        shape.reads_itself = all(part.reads_itself for part in parts)
+        return shape
+
+    def _shape_cycles(self, node: Node) -> None:
+        """Shape every named type that the node leads to: those that lead to each other at once, the inner ones first.
+
+        The groups are found as Tarjan does: a group is closed when nothing in it leads to an earlier type.
+        """
+        order: dict[str, int] = {}
+        group: dict[str, None] = {}
+
+        def visit(name: str, depth: int) -> int:
+            if depth > _MAX_DEPTH:
+                raise _Unshaped
+            first = order[name] = len(order)
+            group[name] = None
+            for other in _names(self._schema.types[name], inside=True):
+                if other not in order:
+                    first = min(first, visit(other, depth + 1))
+                elif other in group:
+                    first = min(first, order[other])
+            if first == order[name]:
+                together = [other for other in group if order[other] >= first]
+                for other in together:
+                    del group[other]
+                self._shape_together(together)
+            return first
+
+        for name in _names(node, inside=False):
+            if name not in order:
+                visit(name, 0)
+
+    def _shape_together(self, names: list[str]) -> None:
+        types = [self._schema.types[name] for name in sorted(names)]
+        if names[0] in self._named:
+            return
+        if len(names) == 1 and names[0] not in _names(types[0], inside=True):
+            self._shape(types[0])
+            return
+        inside = {name: (name,) for name in names}
+        key = ("CYCLE", *[self._local(node, inside) for node in types])
+        found = self._held.get(key)
+        if found is None:
+            found = {node.name: Shape(node.kind) for node in types}
+            self._named.update(found)
+            reads_itself = not any(map(_is_ambiguous, self._schema.types.values()))
+            for shape in found.values():
+                shape.reads_itself = reads_itself
+            for node in types:
+                self._fill(found[node.name], node)
+            self._put(key, found, 1 + sum(len(shape.fields) for shape in found.values()))
+        self._named.update(found)
+
+    def _local(self, node: Node, inside: dict[str, tuple[str]]) -> Hashable:
+        """Return all that makes a definition, with the names of its group as they are and shapes for all others."""
+        match node:
+            case Record():
+                fields = [
+                    (field.name, field.aliases, field.has_default, self._part(field.type, inside))
+                    for field in node.fields
+                ]
+                return ("RECORD", node.name, node.aliases, *fields)
+            case Named():
+                return self._shape(node)
+            case _:
+                return (node.kind, *[self._part(part, inside) for part in _parts(node)])
+
+    def _part(self, node: Node, inside: dict[str, tuple[str]]) -> Hashable:
+        if isinstance(node, (TypeName, Named)):
+            return inside.get(node.name) or self._shape(node)
+        return self._shape(node) if isinstance(node, Primitive) else self._local(node, inside)
 
 
-def _of(kind: str, *parts: Hashable) -> Hashable:
-    return None if None in parts else (kind, parts)
+def _field(field: Field, type_: Shape) -> FieldShape:
+    return FieldShape(field.name, field.aliases, type_, has_default=field.has_default)
+
+
+def _is_ambiguous(node: Named) -> bool:
+    """Whether a field could be two of the record's own: it does not read itself then."""
+    if not isinstance(node, Record):
+        return False
+    names = {field.name for field in node.fields}
+    return any(alias in names and alias != field.name for field in node.fields for alias in field.aliases)
+
+
+def _parts(node: Node) -> tuple[Node, ...]:
+    match node:
+        case Array():
+            return (node.items,)
+        case Map():
+            return (node.values,)
+        case Union():
+            return node.branches
+        case _:
+            return ()
+
+
+def _names(node: Node, *, inside: bool) -> Iterator[str]:
+    """Yield the names that a node holds; of a definition those inside it, or its own."""
+    if isinstance(node, Record) and inside:
+        for field in node.fields:
+            yield from _names(field.type, inside=False)
+    elif isinstance(node, (TypeName, Named)):
+        if not inside:
+            yield node.name
+    else:
+        for part in _parts(node):
+            yield from _names(part, inside=False)

@@ -1,0 +1,203 @@
+"""Whether a reader reads all of many writers: a plain yes or no over shapes, for long histories.
+
+The rules are those of ``checks.py``, which tells why when the answer is no. A set of writers is read as one: fields of
+the same name are put together, so what a thousand versions have in common is looked at once.
+
+The law of recursion holds here, too: pairs that are open count as read, and a yes that leaned on one of them is held
+only when that one has turned out to be read. A no needs no such care: more cannot be read than was assumed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Final, NamedTuple
+
+from contractlog.compatibility.avro.checks import READS
+from contractlog.compatibility.avro.shapes import FieldShape, Shape
+from contractlog.compatibility.interning import Memo
+from contractlog.compatibility.steps import Steps
+
+__all__ = ["Reading"]
+
+Writers = frozenset[Shape]
+Pair = tuple[Shape, Writers]
+
+_MAX_DEPTH: Final = 150
+_NONE: Final = 1 << 30  #: deeper than every open pair
+_KINDS: Final = {
+    kind.upper(): frozenset((kind.upper(), *(narrower.upper() for narrower in READS.get(kind, ()))))
+    for kind in ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
+}  #: what a primitive reads
+
+
+class _Merged(NamedTuple):
+    """What many writing records are together."""
+
+    types: dict[str, Writers]  #: by name of the field
+    always: frozenset[str]  #: the fields that each of them has
+    kinds: frozenset[str]
+    names: frozenset[str]
+
+
+class Reading:
+    """One question; the memo carries what it settled to the next."""
+
+    def __init__(self, memo: Memo, steps: Steps) -> None:
+        self._memo = memo
+        self._steps = steps
+        self._open: dict[Pair, int] = {}
+        self._assumed: dict[Pair, int] = {}  #: read, if open pairs are -> the outermost of those, of all up to here
+        self._outermost = _NONE  #: of the open pairs that the one at hand leans on
+
+    def reads_all(self, reader: Shape, writers: Writers) -> bool:
+        """Whether the reader reads whatever one of the writers wrote.
+
+        Raises:
+            StepsExceeded: that takes too many steps.
+            RecursionError: the types lead too deep.
+        """
+        return self._reads(reader, writers)
+
+    def _reads(self, reader: Shape, writers: Writers) -> bool:
+        pair = (reader, writers)
+        known = self._memo.verdicts.held.get(pair)
+        if known is not None:
+            return known
+        if pair in self._open:
+            self._outermost = min(self._outermost, self._open[pair])
+            return True
+        if pair in self._assumed:
+            self._outermost = min(self._outermost, next(reversed(self._assumed.values())))
+            return True
+        depth = len(self._open)
+        if depth > _MAX_DEPTH:
+            raise RecursionError
+        self._steps.take(1 + len(writers))
+        self._open[pair] = depth
+        before, self._outermost = self._outermost, _NONE
+        assumed = len(self._assumed)
+        reads = self._look(reader, writers)
+        del self._open[pair]
+        if reads and self._outermost < depth:
+            outermost = min(self._outermost, next(reversed(self._assumed.values()), _NONE))
+            self._assumed[pair] = outermost
+            self._outermost = min(before, outermost)
+            return True
+        while len(self._assumed) > assumed:
+            inner, _ = self._assumed.popitem()
+            if reads:
+                self._memo.verdicts.put(inner, reads, 1 + len(inner[1]))
+        self._outermost = before
+        return self._memo.verdicts.put(pair, reads, 1 + len(writers))
+
+    def _look(self, reader: Shape, writers: Writers) -> bool:
+        if len(writers) == 1 and reader.reads_itself and reader in writers:
+            return True
+        writers = self._written(writers)
+        match reader.kind:
+            case "UNION":
+                reads = all(self._branch_reads(reader, writer) for writer in writers)
+            case "RECORD":
+                reads = not writers or self._record_reads(reader, writers)
+            case "ARRAY" | "MAP":
+                reads = not writers or self._parts_read(reader, writers)
+            case "ENUM":
+                reads = all(
+                    _names_match(reader, writer) and (reader.fills or writer.symbols <= reader.symbols)
+                    for writer in writers
+                )
+            case "FIXED":
+                reads = all(_names_match(reader, writer) and writer.symbols == reader.symbols for writer in writers)
+            case kind:
+                reads = _KINDS[kind].issuperset([writer.kind for writer in writers])
+        return reads
+
+    def _parts_read(self, reader: Shape, writers: Writers) -> bool:
+        return all(writer.kind == reader.kind for writer in writers) and self._reads(
+            reader.parts[0], frozenset([writer.parts[0] for writer in writers])
+        )
+
+    def _written(self, writers: Writers) -> Writers:
+        """Put the branches of a union in its place: each of them may be written."""
+        unions = [writer for writer in writers if writer.kind == "UNION"]
+        if not unions:
+            return writers
+        return writers.difference(unions).union(*[union.parts for union in unions])
+
+    def _branch_reads(self, reader: Shape, writer: Shape) -> bool:
+        return any(
+            (branch is writer and branch.reads_itself) or self._reads(branch, frozenset((writer,)))
+            for branch in self._candidates(reader, writer)
+        )
+
+    def _candidates(self, reader: Shape, writer: Shape) -> list[Shape]:
+        """Return the branches that can come into question, without looking at each one for each writer."""
+        index = self._memo.merged.held.get(reader)
+        if index is None:
+            self._steps.take(len(reader.parts))
+            index = defaultdict(list)
+            for branch in reader.parts:
+                for key in (branch.short, *branch.aliases) if branch.name else ("",):
+                    index[key].append(branch)
+            self._memo.merged.put(reader, index, 1 + len(reader.parts))
+        if not writer.name:
+            return [branch for branch in index.get("", ()) if writer.kind in _KINDS.get(branch.kind, (branch.kind,))]
+        names = dict.fromkeys((writer.short, writer.name))
+        likely = dict.fromkeys(branch for name in names for branch in index.get(name, ()))
+        self._steps.take(len(likely))
+        return [branch for branch in likely if _names_match(branch, writer)]
+
+    def _record_reads(self, reader: Shape, writers: Writers) -> bool:
+        merged = self._merged(writers)
+        if merged.kinds != {"RECORD"} or not all(
+            name.rpartition(".")[2] == reader.short or name in reader.aliases for name in merged.names
+        ):
+            return False
+        self._steps.take(len(reader.fields))
+        return all(self._field_reads(field, writers, merged) for field in reader.fields)
+
+    def _field_reads(self, field: FieldShape, writers: Writers, merged: _Merged) -> bool:
+        if field.aliases:
+            return self._aliased_field_reads(field, writers)
+        if field.name not in merged.always and not field.has_default:
+            return False
+        types = merged.types.get(field.name)
+        return (
+            types is None
+            or (len(types) == 1 and field.type in types and field.type.reads_itself)
+            or self._reads(field.type, types)
+        )
+
+    def _aliased_field_reads(self, field: FieldShape, writers: Writers) -> bool:
+        """Each writer has the field under one of its names, or under none of them if there is a default."""
+        names = frozenset((field.name, *field.aliases))
+        types = set[Shape]()
+        self._steps.take(len(writers))
+        for writer in writers:
+            found = [member.type for member in writer.fields if member.name in names]
+            if len(found) > 1 or (not found and not field.has_default):
+                return False
+            types.update(found)
+        return not types or self._reads(field.type, frozenset(types))
+
+    def _merged(self, writers: Writers) -> _Merged:
+        found = self._memo.merged.held.get(writers)
+        if found is None:
+            members = frozenset[FieldShape]().union(*[writer.members for writer in writers])
+            self._steps.take(len(members))
+            types: dict[str, list[Shape]] = defaultdict(list)
+            for member in members:
+                types[member.name].append(member.type)
+            found = _Merged(
+                {name: frozenset(some) for name, some in types.items()},
+                frozenset.intersection(*[writer.names for writer in writers]),
+                frozenset([writer.kind for writer in writers]),
+                frozenset([writer.name for writer in writers]),
+            )
+            self._memo.merged.put(writers, found, len(writers) + len(members))
+        merged: _Merged = found
+        return merged
+
+
+def _names_match(reader: Shape, writer: Shape) -> bool:
+    return reader.kind == writer.kind and (reader.short == writer.short or writer.name in reader.aliases)

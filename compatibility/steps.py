@@ -1,0 +1,28 @@
+"""Work counted in steps, not in seconds, so that results repeat."""
+
+from __future__ import annotations
+
+__all__ = ["Steps", "StepsExceeded"]
+
+
+class StepsExceeded(Exception):
+    """There was more to do than anyone waits for."""
+
+
+class Steps:
+    """How much work may still be done."""
+
+    __slots__ = ("left", "limit")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = self.left = limit
+
+    def take(self, steps: int = 1) -> None:
+        """Count work that is about to be done.
+
+        Raises:
+            StepsExceeded: it is more than was left.
+        """
+        self.left -= steps
+        if self.left < 0:
+            raise StepsExceeded
