@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from contractlog.compatibility.json_schema.catalogue import KINDS, check_id, explanation
+
 __all__ = [
     "AVRO_ENUM_SYMBOLS_MISSING",
     "AVRO_FIELD_AMBIGUOUS",
@@ -14,7 +16,6 @@ __all__ = [
     "AVRO_TYPE_CHANGED",
     "AVRO_UNION_BRANCH_MISSING",
     "CATALOGUE",
-    "JSON_ENGINE_MISSING",
     "SCHEMA_TYPE_CHANGED",
     "WORK_LIMIT_EXCEEDED",
     "CheckSpec",
@@ -114,14 +115,6 @@ AVRO_UNION_BRANCH_MISSING: Final = CheckSpec(
     Example('["null","int"]', '["null","string"]'),
     Example('["null","int","string"]', '["null","string"]'),
 )
-JSON_ENGINE_MISSING: Final = CheckSpec(
-    "JSON_ENGINE_MISSING",
-    "JSON schemas are not compared yet",
-    "This release stores and validates JSON schemas, but cannot say whether a changed one is compatible. At level NONE "
-    "the change is admitted.",
-    Example('{"type":"object","title":"a"}', '{"type":"object"}'),
-    Example('{"type":"object"}', '{ "type": "object" }'),
-)
 SCHEMA_TYPE_CHANGED: Final = CheckSpec(
     "SCHEMA_TYPE_CHANGED",
     "The earlier version is of another schema type",
@@ -133,6 +126,8 @@ WORK_LIMIT_EXCEEDED: Final = CheckSpec(
     "Comparing is counted in steps. What is not decided within the limit counts as incompatible.",
 )
 
+_JSON: Final = tuple(CheckSpec(check_id(kind.name), kind.title, explanation(kind)) for kind in KINDS.values())
+
 CATALOGUE: Final = {
     check.id: check
     for check in (
@@ -143,7 +138,7 @@ CATALOGUE: Final = {
         AVRO_NAME_CHANGED,
         AVRO_TYPE_CHANGED,
         AVRO_UNION_BRANCH_MISSING,
-        JSON_ENGINE_MISSING,
+        *_JSON,
         SCHEMA_TYPE_CHANGED,
         WORK_LIMIT_EXCEEDED,
     )

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.json_schema.catalogue import LENIENT, STRICT
 
 __all__ = ["ADMITTED", "Policy", "breaking"]
 
@@ -21,7 +22,7 @@ class Policy(StrEnum):
 
 
 ADMITTED: Final[Mapping[Policy, frozenset[str]]] = MappingProxyType(
-    {Policy.STRICT: frozenset(), Policy.LENIENT: frozenset(), Policy.EXACT: frozenset()}
+    {Policy.STRICT: STRICT, Policy.LENIENT: LENIENT, Policy.EXACT: frozenset()}
 )
 """Checks whose findings break nothing under a policy; every other check breaks."""
 

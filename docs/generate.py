@@ -5,6 +5,7 @@ python docs/generate.py [--check]
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -52,11 +53,26 @@ def checks() -> Iterator[str]:
     """List every check of the engines."""
     yield "# Compatibility checks\n\n" + MADE
     yield "A finding names the check that made it. A reader is the schema that reads, a writer the one that wrote.\n"
+    shown = _json_cases()
     for spec in CATALOGUE.values():
         yield f"\n## `{spec.id}`\n\n{spec.title}\n\n{spec.explanation}\n"
+        if spec.id in shown:
+            reader, writer = shown[spec.id]
+            yield f"\nFound:\n\n```text\nreader  {reader}\nwriter  {writer}\n```\n"
         for word, example in (("Refused", spec.bad), ("Accepted", spec.good)):
             if example is not None:
                 yield f"\n{word}:\n\n```text\nreader  {example.reader}\nwriter  {example.writer}\n```\n"
+
+
+def _json_cases() -> dict[str, tuple[str, str]]:
+    """Return the shortest case of each kind of difference between JSON schemas, as reader and writer."""
+    found: dict[str, tuple[str, str]] = {}
+    for file in sorted((ROOT / "tests" / "unit" / "compatibility" / "cases" / "json").glob("*.json")):
+        for case in json.loads(file.read_text("utf-8")):
+            pair = (json.dumps(case["reader"]), json.dumps(case["writer"]))
+            for check in {finding.split(" ")[0] for finding in case["findings"]}:
+                found[check] = min(found.get(check, pair), pair, key=lambda texts: (len("".join(texts)), texts))
+    return found
 
 
 def verbs() -> Iterator[str]:

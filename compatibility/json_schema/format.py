@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
-from contractlog.compatibility.checks import JSON_ENGINE_MISSING
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.json_schema.parse import parse_json_schema
+from contractlog.compatibility.json_schema.compare import compare
+from contractlog.compatibility.json_schema.nodes import Node
+from contractlog.compatibility.json_schema.normalise import tree_of
+from contractlog.compatibility.json_schema.parse import JsonSchema, parse_json_schema
 from contractlog.compatibility.json_text import Number, write
-from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.policy import ADMITTED, Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-
-_NOT_COMPARED: Final = Finding(
-    JSON_ENGINE_MISSING.id,
-    "",
-    "",
-    "the JSON schema was changed, and this release cannot say yet whether a changed JSON schema is compatible",
-    "The JSON schema was changed, and this release cannot compare JSON schemas yet; "
-    "level NONE admits the change without a check",
-    "set the subject's level to NONE for this change, once you know that it is safe",
-)
 
 
 def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
@@ -39,10 +30,22 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     )
 
 
-def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy) -> Iterator[Finding]:
-    """Yield every reason why the reader cannot follow the writer: any change, until this format has an engine."""
-    if reader.normalized != writer.normalized:
-        yield _NOT_COMPARED
+def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy) -> Iterator[Finding]:
+    """Yield every difference of the reader from the writer.
+
+    The policy has a say where one of several branches has to be compatible.
+    """
+    admitted = {one.removeprefix("JSON_") for one in ADMITTED[policy]}
+    return compare(tree(writer), tree(reader), admitted)
+
+
+def tree(parsed: ParsedSchema) -> Node:
+    """Return the root of a schema's tree, which is made when it is first asked for."""
+    schema: JsonSchema = parsed.root
+    if "tree" not in schema.made:
+        schema.made["tree"] = tree_of(schema, parsed.referenced)
+    root: Node = schema.made["tree"]
+    return root
 
 
 def _exact(number: Number) -> str:

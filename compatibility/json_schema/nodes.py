@@ -81,7 +81,7 @@ class Node:
     def digest(self) -> bytes:
         """What stands for the node and all that it leads to."""
         if self._digest is None:
-            content = "\0".join(f"{name}={_written(getattr(self, name))}" for name in _members(type(self)))
+            content = "\0".join(f"{name}={_written(getattr(self, name))}" for name in _members_of(self))
             digest = blake2b(f"{type(self).__name__}\0{content}".encode(), digest_size=16).digest()
             object.__setattr__(self, "_digest", digest)
             return digest
@@ -271,8 +271,13 @@ class Reference(Node):
         return Empty() if isinstance(target, Reference) else target
 
 
+def _members_of(node: Node) -> tuple[str, ...]:
+    kind: Any = type(node)
+    return _members(kind)
+
+
 @cache
-def _members(kind: type[Node]) -> tuple[str, ...]:
+def _members(kind: Any) -> tuple[str, ...]:
     return tuple(member.name for member in fields(kind) if member.name not in {"_digest", "scope"})
 
 
@@ -294,7 +299,7 @@ def _written(value: Any) -> str:
 
 def children(node: Node) -> Iterator[Node]:
     """Yield every node directly below."""
-    for name in _members(type(node)):
+    for name in _members_of(node):
         value = getattr(node, name)
         parts = value if isinstance(value, tuple) else value.values() if isinstance(value, Mapping) else (value,)
         yield from (part for part in parts if isinstance(part, Node))

@@ -233,7 +233,8 @@ class _Reading:
         names = _lists(dependencies) | _lists(contents.get("dependentRequired"))
         schemas = {key: value for key, value in dependencies.items() if not isinstance(value, list)}
         later = contents.get("dependentSchemas")
-        words = {"properties": "dependencies", "schemas": "dependencies"} if dependencies else {}
+        is_old = here.draft.name in _OLD
+        words = {} if is_old else {"names": "dependentRequired", "schemas": "dependentSchemas"}
         required = contents.get("required")
         return partial(
             Object,
@@ -266,6 +267,8 @@ class _Reading:
         if behind == "additionalItems":
             schemas["additional"] = behind
         counted = "contains" in contents and here.draft.name not in _OLD
+        if counted and "minContains" not in contents:
+            words = {**words, "least": "contains"}
         return partial(
             Array,
             listed=listed,

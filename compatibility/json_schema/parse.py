@@ -7,7 +7,7 @@ What a schema leans on comes by the name of the reference, taken as it is or rel
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urldefrag, urljoin
 
@@ -51,6 +51,7 @@ class JsonSchema:
 
     value: Any  #: its JSON; numbers are ``Number``
     draft: Draft
+    made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  #: what engines made of it, once
 
 
 def draft_of(value: Any) -> Draft:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from contractlog.compatibility.checks import CATALOGUE, JSON_ENGINE_MISSING, CheckSpec
+from contractlog.compatibility.checks import CATALOGUE, CheckSpec
 from contractlog.compatibility.judge import DIFFERENT_TYPE
-from contractlog.compatibility.parsing import check, parse
-from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.compatibility.walk import work_limit_exceeded
 
 
@@ -25,12 +23,3 @@ def test_findings_that_no_check_makes_are_in_the_catalogue_too() -> None:
         assert finding.check in CATALOGUE
         assert finding.mend
         assert finding.message.format(reader="new", writer="old") == finding.message
-
-
-def test_the_examples_of_json_are_true() -> None:
-    bad, good = JSON_ENGINE_MISSING.bad, JSON_ENGINE_MISSING.good
-    assert bad is not None
-    assert good is not None
-    for example, expected in ((bad, [JSON_ENGINE_MISSING.id]), (good, [])):
-        reader, writer = (parse(SchemaDraft(text, SchemaType.JSON)) for text in (example.reader, example.writer))
-        assert [finding.check for finding in check(reader, writer)] == expected

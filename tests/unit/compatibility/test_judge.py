@@ -7,6 +7,7 @@ import pytest
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 
@@ -81,15 +82,23 @@ def test_another_schema_type_is_never_compatible_but_at_none() -> None:
     assert judge(candidate, history("int"), Level.NONE).compatible
 
 
-def test_a_changed_json_schema_is_refused_clearly_and_an_equal_one_is_not() -> None:
-    old, same, changed = (
+def test_a_policy_decides_which_differences_of_a_json_schema_break() -> None:
+    old, same, wider, another = (
         parse(SchemaDraft(text, SchemaType.JSON))
-        for text in ('{"type":"object","title":"a"}', '{ "title": "a", "type": "object" }', '{"type":"object"}')
+        for text in (
+            '{"type":"object","title":"a"}',
+            '{ "title": "a", "type": "object" }',
+            '{"type":"object","properties":{"gate":{"type":"string"}}}',
+            '{"type":"array"}',
+        )
     )
     for level in set(Level) - {Level.NONE}:
         assert judge(same, [Earlier(1, old)], level).compatible
-        finding = judge(changed, [Earlier(1, old)], level).findings[0]
-        assert finding.check == "JSON_ENGINE_MISSING"
-        assert "cannot" in finding.detail
-        assert "NONE" in finding.mend
-    assert judge(changed, [Earlier(1, old)], Level.NONE).compatible
+        assert not judge(another, [Earlier(1, old)], level, policy=Policy.LENIENT).compatible
+    strict = judge(wider, [Earlier(1, old)], Level.BACKWARD)
+    assert [finding.check for finding in strict.findings] == ["JSON_OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL"]
+    assert judge(wider, [Earlier(1, old)], Level.BACKWARD, policy=Policy.LENIENT).compatible
+    assert judge(wider, [Earlier(1, old)], Level.FORWARD).compatible
+    assert judge(another, [Earlier(1, old)], Level.NONE).compatible
+    also = frozenset({"JSON_TITLE_CHANGED"})
+    assert not judge(wider, [Earlier(1, old)], Level.BACKWARD, policy=Policy.LENIENT, also=also).compatible

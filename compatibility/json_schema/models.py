@@ -1,0 +1,75 @@
+"""What an object or an array says of members that it does not list: open, closed, or partially open."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import lru_cache
+from typing import Final
+
+import jsonschema_rs
+
+from contractlog.compatibility.json_schema.nodes import Always, Array, Never, Node, Object, Tokens
+
+__all__ = ["Model", "array_model", "finds", "object_model"]
+
+_BACKTRACKING: Final = 100_000
+_LONGEST_PATTERN: Final = 1_000
+
+
+class Model(Enum):
+    """A content model that no schema speaks for."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+
+
+def object_model(node: Object, name: str) -> tuple[Node, Tokens] | Model:
+    """Return the schema that an object holds unlisted members of a name against, and the way to it, or its model."""
+    for pattern, schema in node.pattern_properties.items():
+        if finds(pattern, name):
+            return schema, ("patternProperties", pattern)
+    if node.pattern_properties and _permits(node.additional) and _permits(node.unevaluated):
+        return Model.CLOSED
+    return _model(node.additional, "additionalProperties", node.unevaluated, "unevaluatedProperties")
+
+
+def array_model(node: Array) -> tuple[Node, Tokens] | Model:
+    """Return the schema that an array holds unlisted items against, and the way to it, or its model."""
+    return _model(
+        node.additional, node.words.get("additional", "additionalItems"), node.unevaluated, "unevaluatedItems"
+    )
+
+
+def _model(additional: Node | None, word: str, unevaluated: Node | None, later: str) -> tuple[Node, Tokens] | Model:
+    if isinstance(additional, Never):
+        return Model.CLOSED
+    if additional is not None and not isinstance(additional, Always):
+        return additional, (word,)
+    if _permits(unevaluated):
+        return Model.OPEN
+    return Model.CLOSED if unevaluated is None or isinstance(unevaluated, Never) else (unevaluated, (later,))
+
+
+def _permits(node: Node | None) -> bool:
+    return node is None or isinstance(node, Always)
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> jsonschema_rs.Validator | None:
+    if len(pattern) > _LONGEST_PATTERN:
+        return None
+    for options in (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKING)):
+        try:
+            return jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=options, offline=True)
+        except (ValueError, jsonschema_rs.ValidationError):
+            continue
+    return None
+
+
+def finds(pattern: str, name: str) -> bool:
+    """Whether a regular expression finds a match in a name; one that cannot be used finds none."""
+    validator = _compiled(pattern)
+    try:
+        return validator is not None and validator.is_valid(name)
+    except (ValueError, jsonschema_rs.ValidationError):
+        return False

@@ -1,0 +1,264 @@
+"""The pair walk of JSON Schema: which pairs are compatible, and every difference, breaking or not.
+
+A rule sees an original (the writer's schema) and an update (the reader's), and yields what it finds: a ``Difference``,
+a pair ``Below`` whose differences are part of its own, or ``Ask``, which is answered whether a pair is compatible.
+
+The two laws of ``walk.py`` hold here, too. A pair that is met while it is open counts as compatible; when an assumption
+turns out wrong, all that was concluded in that pass is forgotten but the failures, and passes repeat until no
+assumption breaks (the greatest fixpoint: rules never turn a failure below into a success). And work is counted in
+steps. Nothing here recurses, so no chain of references is too deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Generator, Iterator
+from dataclasses import dataclass, field
+
+from contractlog.compatibility.json_schema.nodes import Node, Reference, Tokens
+from contractlog.compatibility.json_text import pointer
+from contractlog.compatibility.walk import STEP_LIMIT
+
+__all__ = ["Ask", "Below", "Difference", "LimitReached", "Pairs", "Rule", "Told"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A kind of difference, where it stands, and what a sentence about it needs."""
+
+    kind: str
+    tokens: Tokens = ()  #: the way from the pair, as paths are written
+    writer: Tokens = ()  #: the way in the original
+    reader: Tokens = ()  #: the way in the update
+    before: str = ""  #: the original's value, for the sentence
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """A pair whose differences belong to the rule's own."""
+
+    original: Node
+    update: Node
+    tokens: Tokens = ()
+    writer: Tokens = ()
+    reader: Tokens = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The question whether a pair is compatible."""
+
+    original: Node
+    update: Node
+
+
+Item = Difference | Below | Ask
+Rule = Generator[Item, bool, None]
+Pair = tuple[Node, Node]
+Path = tuple["Path", Tokens] | None  #: the tokens of each pair, innermost first
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A difference with its full way and places."""
+
+    difference: Difference
+    path: Tokens
+    writer_at: str
+    reader_at: str
+
+
+class LimitReached(Exception):
+    """The walk has used up its steps."""
+
+
+@dataclass(slots=True)
+class Pairs:
+    """One comparison of an original with an update."""
+
+    rule: Callable[[Pairs, Node, Node], Rule]
+    admitted: Collection[str]  #: the kinds that leave a pair compatible
+    limit: int = STEP_LIMIT
+    steps: int = 0
+    _failed: set[Pair] = field(default_factory=set)
+    _holding: set[Pair] = field(default_factory=set)
+
+    def step(self, count: int = 1) -> None:
+        """Count work.
+
+        Raises:
+            LimitReached: it is too much.
+        """
+        self.steps += count
+        if self.steps > self.limit:
+            raise LimitReached
+
+    def told(self, original: Node, update: Node) -> Iterator[Told]:
+        """Yield every difference of two schemas, each pair once for each place it stands at.
+
+        Raises:
+            LimitReached: after what was found until then.
+        """
+        if _resolved(original, update) is None:
+            return
+        stack = [_place(self, Below(original, update))]
+        seen = {stack[0].identity}
+        answer: bool | None = None
+        while stack:
+            place = stack[-1]
+            self.step()
+            item, answer = _advance(place.rule, answer), None
+            if item is None:
+                stack.pop()
+            elif isinstance(item, Difference):
+                yield place.tell(item)
+            elif isinstance(item, Ask):
+                answer = self.compatible(item.original, item.update)
+            elif _resolved(item.original, item.update) is not None:
+                below = _place(self, item, place)
+                if below.identity not in seen:
+                    seen.add(below.identity)
+                    stack.append(below)
+
+    def compatible(self, original: Node, update: Node) -> bool:
+        """Whether a pair has no difference that breaks."""
+        pair = _resolved(original, update)
+        while pair is not None and pair not in self._failed and pair not in self._holding:
+            deciding = _Pass(self, self._failed, self._holding)
+            deciding.decide(pair)
+            if not deciding.assumed & self._failed:
+                self._holding |= deciding.concluded
+        return pair not in self._failed
+
+
+@dataclass(slots=True)
+class _Frame:
+    """A pair that is open, and whether its verdict is an answer or the verdict of the pair above, too."""
+
+    pair: Pair
+    rule: Rule
+    asked: bool
+
+
+@dataclass(slots=True)
+class _Pass:
+    """One pass over a pair and all below it, in which every open pair counts as compatible."""
+
+    pairs: Pairs
+    failed: set[Pair]
+    holding: set[Pair]
+    concluded: set[Pair] = field(default_factory=set)
+    assumed: set[Pair] = field(default_factory=set)
+    _open: set[Pair] = field(default_factory=set)
+    _stack: list[_Frame] = field(default_factory=list)
+
+    def decide(self, root: Pair) -> None:
+        """Conclude about every pair that the root's verdict needs."""
+        self._enter(root, asked=False)
+        answer: bool | None = None
+        while self._stack:
+            frame = self._stack[-1]
+            self.pairs.step()
+            item, answer = _advance(frame.rule, answer), None
+            if item is None:
+                answer = self._conclude()
+            elif isinstance(item, Difference):
+                if item.kind not in self.pairs.admitted:
+                    answer = self._fail()
+            else:
+                answer = self._look(item)
+
+    def _look(self, item: Below | Ask) -> bool | None:
+        """Answer what is known of a pair, or open it."""
+        pair, asked = _resolved(item.original, item.update), isinstance(item, Ask)
+        if pair is None or pair in self.holding or pair in self.concluded:
+            return True if asked else None
+        if pair in self.failed:
+            return False if asked else self._fail()
+        if pair in self._open:
+            self.assumed.add(pair)
+            return True if asked else None
+        self._enter(pair, asked=asked)
+        return None
+
+    def _enter(self, pair: Pair, *, asked: bool) -> None:
+        self._stack.append(_Frame(pair, self.pairs.rule(self.pairs, *pair), asked))
+        self._open.add(pair)
+
+    def _conclude(self) -> bool | None:
+        frame = self._stack.pop()
+        self._open.remove(frame.pair)
+        self.concluded.add(frame.pair)
+        return True if frame.asked else None
+
+    def _fail(self) -> bool | None:
+        """Fail the innermost pair, and with it those above until one that asked."""
+        while self._stack:
+            frame = self._stack.pop()
+            frame.rule.close()
+            self._open.remove(frame.pair)
+            self.failed.add(frame.pair)
+            if frame.asked:
+                return False
+        return None
+
+
+@dataclass(slots=True)
+class _Place:
+    """A pair on the way down, with the ways to it."""
+
+    pairs: Pairs
+    pair: Pair
+    rule: Rule
+    path: Path
+    writer_at: str
+    reader_at: str
+
+    @property
+    def identity(self) -> tuple[Pair, str, str]:
+        """By what a pair is known to have been told."""
+        return self.pair, self.writer_at, self.reader_at
+
+    def tell(self, difference: Difference) -> Told:
+        """Give a difference its ways from the root."""
+        parts, here = [difference.tokens], self.path
+        while here is not None:
+            self.pairs.step()
+            here, tokens = here
+            parts.append(tokens)
+        path = tuple(token for part in reversed(parts) for token in part)
+        writer_at = pointer(self.writer_at, *difference.writer)
+        return Told(difference, path, writer_at, pointer(self.reader_at, *difference.reader))
+
+
+def _place(pairs: Pairs, item: Below, above: _Place | None = None) -> _Place:
+    pair = (item.original.resolved(), item.update.resolved())
+    writer_at = _at(item.original, item.writer, "" if above is None else above.writer_at)
+    reader_at = _at(item.update, item.reader, "" if above is None else above.reader_at)
+    path = None if above is None else (above.path, item.tokens)
+    return _Place(pairs, pair, pairs.rule(pairs, *pair), path, writer_at, reader_at)
+
+
+def _at(node: Node, tokens: Tokens, above: str) -> str:
+    """Return where a schema stands: behind a reference, where that leads."""
+    if not isinstance(node, Reference):
+        return pointer(above, *tokens)
+    *_, last = node.chain()
+    return last.place
+
+
+def _resolved(original: Node, update: Node) -> Pair | None:
+    """Follow the references of a pair; None where both are the same schema."""
+    if original is update:
+        return None
+    pair = (original.resolved(), update.resolved())
+    return None if pair[0] == pair[1] else pair
+
+
+def _advance(rule: Rule, answer: bool | None) -> Item | None:  # noqa: FBT001 - what a generator is sent
+    if answer is None:
+        return next(rule, None)
+    try:
+        return rule.send(answer)
+    except StopIteration:
+        return None

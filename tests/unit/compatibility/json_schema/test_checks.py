@@ -1,0 +1,174 @@
+"""Every kind of difference by its case, the policies by their tables, and the laws of the walk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.json_schema.catalogue import KINDS, LENIENT, STRICT, check_id
+from contractlog.compatibility.parsing import check, parse
+from contractlog.compatibility.policy import Policy, breaking
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+
+CASES = Path(__file__).parents[1] / "cases" / "json"
+NEVER_FOUND = {
+    "RESERVED_PROPERTY_REMOVED": "told from metadata, by the check of reserved fields",
+    "RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY": "told from metadata, by the check of reserved fields",
+    "PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": "the reference names it and never uses it",
+}
+
+
+def parsed(schema: Any) -> ParsedSchema:
+    return parse(SchemaDraft(json.dumps(schema), SchemaType.JSON))
+
+
+def findings(reader: Any, writer: Any, policy: Policy = Policy.STRICT) -> list[Finding]:
+    return list(check(parsed(reader), parsed(writer), policy))
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(case, id=f"{path.stem}: {case['title']}")
+        for path in sorted(CASES.glob("*.json"))
+        for case in json.loads(path.read_text(encoding="utf-8"))
+    ]
+
+
+@pytest.mark.parametrize("case", cases())
+def test_a_case_has_its_findings(case: dict[str, Any]) -> None:
+    found = findings(case["reader"], case["writer"])
+    assert [f"{finding.check} {finding.reader_at}" for finding in found] == case["findings"]
+
+
+def test_every_kind_has_a_case_that_shows_it() -> None:
+    shown = {finding.split(" ")[0] for case in cases() for finding in case.values[0]["findings"]}
+    assert shown | {check_id(kind) for kind in NEVER_FOUND} == {check_id(kind) for kind in KINDS}
+    assert not shown & {check_id(kind) for kind in NEVER_FOUND}
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if case.values[0]["findings"]])
+def test_every_finding_is_told_in_words_and_points_into_both_texts(case: dict[str, Any]) -> None:
+    for finding in findings(case["reader"], case["writer"]):
+        assert finding.detail
+        kind = KINDS[finding.check.removeprefix("JSON_")]
+        message = finding.message.format(reader="new", writer="old")
+        assert message.startswith(f'{{errorType:"{kind.name}", description:"')
+        assert message.endswith("'}")
+        if kind.mark != "S" and kind.name != "SCHEMA_ADDED":
+            assert "at path '#/" in message
+        for at, text in ((finding.reader_at, case["reader"]), (finding.writer_at, case["writer"])):
+            assert stands(text, at)
+
+
+def stands(text: Any, at: str) -> bool:
+    for token in at.split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
+        if isinstance(text, list) and int(name) < len(text):
+            text = text[int(name)]
+        elif isinstance(text, dict) and name in text:
+            text = text[name]
+        else:
+            return False
+    return True
+
+
+TYPE = "A type at path '#/{}' is different between the new schema and the old schema"
+OPEN = (
+    "The new schema has an open content model and has a property or item at path '#/{}' which is missing in the old "
+    "schema"
+)
+
+
+@pytest.mark.parametrize(
+    ("reader", "writer", "kind", "description"),
+    [
+        ({"properties": {"a": {"minimum": 3}}}, {"properties": {"a": {}}}, "TYPE_CHANGED", TYPE.format("properties/a")),
+        ({"type": "string"}, {"type": "number"}, "TYPE_CHANGED", TYPE.format("")),
+        (
+            {"minLength": 3},
+            {"minLength": 2},
+            "MIN_LENGTH_INCREASED",
+            "The value at path '#/minLength' in the new schema is more than its value in the old schema",
+        ),
+        (
+            {"properties": {"a": True, "{%s}": False}},
+            {"properties": {"a": True}},
+            "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL",
+            OPEN.format("properties/{%s}"),
+        ),
+        ({"items": {}}, {"minItems": 0, "items": [{}]}, "SCHEMA_ADDED", ""),
+    ],
+)
+def test_a_message_is_the_reference_s_own_with_its_odd_quote(
+    reader: Any, writer: Any, kind: str, description: str
+) -> None:
+    broken = breaking(findings(reader, writer), Policy.STRICT)
+    messages = [finding.message.format(reader="new", writer="old") for finding in broken]
+    assert messages == [f'{{errorType:"{kind}", description:"{description}\'}}']
+
+
+def test_the_policies_are_the_reference_s_tables() -> None:
+    assert (len(KINDS), len(STRICT), len(LENIENT - STRICT)) == (132, 65, 9)
+    assert LENIENT > STRICT
+
+
+def test_lenient_takes_a_branch_that_strict_does_not() -> None:
+    writer = {"anyOf": [{"type": "object"}, {"type": "null"}]}
+    reader = {"anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "null"}]}
+    assert breaking(findings(reader, writer), Policy.STRICT)
+    lenient = findings(reader, writer, Policy.LENIENT)
+    assert [f"{finding.check} {finding.reader_at}" for finding in lenient] == [
+        "JSON_OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL /anyOf/0/properties/a"
+    ]
+    assert not breaking(lenient, Policy.LENIENT)
+
+
+def test_a_verdict_reached_inside_a_recursion_does_not_outlive_it() -> None:
+    """A pair that looked right while another was open is looked at again once that one has failed."""
+
+    def schema(number: str, more: list[Any]) -> dict[str, Any]:
+        first = {"type": "object", "properties": {"b": {"$ref": "#/definitions/B"}, "n": {"type": number}}}
+        second = {"type": "object", "properties": {"a": {"$ref": "#/definitions/A"}}}
+        branches = [{"$ref": "#/definitions/A"}, *more]
+        return {
+            "properties": {"u": {"anyOf": branches}, "v": {"anyOf": [{"$ref": "#/definitions/B"}, {"type": "null"}]}},
+            "definitions": {"A": first, "B": second},
+        }
+
+    open_object = {"type": "object", "minProperties": 0}
+    found = findings(schema("string", [open_object]), schema("integer", [{"type": "null"}]))
+    assert "JSON_COMBINED_TYPE_SUBSCHEMAS_CHANGED /properties/v" in {f"{one.check} {one.reader_at}" for one in found}
+
+
+def test_a_schema_that_a_reference_brings_is_followed_and_its_place_names_the_reference() -> None:
+    draft = SchemaDraft('{"properties":{"leg":{"$ref":"leg.json#/definitions/t"}}}', SchemaType.JSON)
+    new = parse(draft, {"leg.json": '{"definitions":{"t":{"type":"string"}}}'})
+    old = parse(draft, {"leg.json": '{"$id":"leg.json","definitions":{"t":{"type":"number"}}}'})
+    assert [(one.check, one.reader_at, one.writer_at) for one in check(new, old)] == [
+        ("JSON_TYPE_CHANGED", "leg.json#/definitions/t", "leg.json#/definitions/t")
+    ]
+
+
+def test_two_choices_that_nobody_can_match_end_in_a_finding() -> None:
+    def nested(width: int, depth: int, limit: int) -> dict[str, Any]:
+        if depth == 0:
+            return {"type": "string", "maxLength": limit}
+        return {"oneOf": [nested(width, depth - 1, limit + index) for index in range(width)]}
+
+    found = findings(nested(4, 5, 100), nested(4, 5, 200))
+    assert found
+    assert found[-1].check in {"WORK_LIMIT_EXCEEDED", "JSON_COMBINED_TYPE_SUBSCHEMAS_CHANGED"}
+
+
+def test_a_long_chain_of_references_is_followed_to_its_end() -> None:
+    def chain(last: str) -> dict[str, Any]:
+        links = {
+            f"d{index}": {"properties": {"next": {"$ref": f"#/definitions/d{index + 1}"}}} for index in range(3000)
+        }
+        return {"$ref": "#/definitions/d0", "definitions": links | {"d3000": {"type": last}}}
+
+    assert [finding.reader_at for finding in findings(chain("string"), chain("number"))] == ["/definitions/d3000"]
