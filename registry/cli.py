@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import sys
 from argparse import ArgumentParser
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NoReturn
 
 import uvicorn
 
@@ -19,7 +20,9 @@ from contractlog.registry.storage.engines import parse_url
 
 __all__ = ["db", "serve"]
 
-_GRACE_SECONDS = 10
+_GRACE_SECONDS: Final = 10
+_SERVES: Final = "contractlog.serve/1"
+_DB: Final = "contractlog.db/1"
 
 
 def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -27,6 +30,7 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--host", help="the address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help="the port to listen on (default: 8081); 0 takes a free one")
     _add_database_url(parser)
+    _add_format(parser)
     arguments = parser.parse_args(argv)
     settings = Settings.from_environment(host=arguments.host, port=arguments.port, database_url=arguments.database_url)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -34,7 +38,7 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     with _listen(settings) as listener:
         app = create_app(settings)
         try:
-            _run(app, settings, listener)
+            _run(app, listener, _greeting(settings, listener, arguments.format))
         except SystemExit:
             return 0
         finally:
@@ -54,17 +58,33 @@ def _listen(settings: Settings) -> socket.socket:
         raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another --port") from error
 
 
-class _Server(uvicorn.Server):
-    """Says where it listens once it does."""
+def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callable[[], None]:
+    """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout."""
+    database_url = parse_url(settings.database_url).render_as_string(hide_password=True)
+    host, port = listener.getsockname()[:2]
+    url = f"http://{host}:{port}"
 
-    greeting = ""
+    def greet() -> None:
+        if form == "json":
+            print(json.dumps({"format": _SERVES, "url": url, "database": database_url}), flush=True)
+        else:
+            sentence = f"contractlog serves the registry on {url} from {database_url}; stop it with Ctrl-C"
+            print(sentence, file=sys.stderr, flush=True)
+
+    return greet
+
+
+class _Server(uvicorn.Server):
+    """Greets once it listens."""
+
+    greet: Callable[[], None]
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        print(self.greeting, file=sys.stderr, flush=True)
+        self.greet()
 
 
-def _run(app: Any, settings: Settings, listener: socket.socket) -> None:
+def _run(app: Any, listener: socket.socket, greet: Callable[[], None]) -> None:
     server = _Server(
         uvicorn.Config(
             app,
@@ -77,9 +97,7 @@ def _run(app: Any, settings: Settings, listener: socket.socket) -> None:
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
     )
-    url = parse_url(settings.database_url).render_as_string(hide_password=True)
-    host, port = listener.getsockname()[:2]
-    server.greeting = f"contractlog serves the registry on http://{host}:{port} from {url}; stop it with Ctrl-C"
+    server.greet = greet
     server.run(sockets=[listener])
 
 
@@ -92,18 +110,27 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     current = actions.add_parser("current", help="show the revision that the database has")
     for action in (upgrade, downgrade, current):
         _add_database_url(action)
+        _add_format(action)
     arguments = parser.parse_args(argv)
     url = Settings.from_environment(database_url=arguments.database_url).database_url
+    found: str | None
     if arguments.action == "upgrade":
-        print(database.upgrade(url))
+        found = newest = database.upgrade(url)
     elif arguments.action == "downgrade":
-        print(database.downgrade(url, arguments.revision) or "base")
+        found, newest = database.downgrade(url, arguments.revision), database.newest()
     else:
         found, newest = database.current(url)
-        print(found or "none")
-        if found != newest:
-            print(f"this release needs {newest}: contractlog db upgrade", file=sys.stderr)
+    if arguments.format == "json":
+        print(json.dumps({"format": _DB, "revision": found, "newest": newest}))
+    else:
+        print(found or ("base" if arguments.action == "downgrade" else "none"))
+    if arguments.action == "current" and found != newest:
+        print(f"this release needs {newest}: contractlog db upgrade", file=sys.stderr)
     return 0
+
+
+def _add_format(parser: ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the result (default: text)")
 
 
 def _add_database_url(parser: ArgumentParser) -> None:

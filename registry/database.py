@@ -20,7 +20,7 @@ from contractlog.registry.storage.engines import Engines, file_lock, in_memory, 
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.sql import SqlStore, create_tables
 
-__all__ = ["current", "downgrade", "open_store", "upgrade"]
+__all__ = ["current", "downgrade", "newest", "open_store", "upgrade"]
 
 _LONG_MS: Final = 600_000  #: migrations may take longer than requests
 
@@ -48,7 +48,7 @@ def _prepare(url: URL, engines: Engines) -> None:
             create_tables(connection)
         elif url.get_backend_name() == "sqlite":
             command.upgrade(_config(connection), "head")
-        elif (found := _revision(connection)) != (wanted := _head()):
+        elif (found := _revision(connection)) != (wanted := newest()):
             shown = url.render_as_string(hide_password=True)
             raise UsageError(
                 f"the database has the tables of revision {found or 'none'}, this release needs {wanted}; "
@@ -76,7 +76,12 @@ def downgrade(database_url: str, revision: str) -> str | None:
 def current(database_url: str) -> tuple[str | None, str]:
     """Return the revision that a database has, and the newest one."""
     with _connection(parse_url(database_url), reading=True) as connection:
-        return _revision(connection), _head()
+        return _revision(connection), newest()
+
+
+def newest() -> str:
+    """Return the revision that this release needs."""
+    return str(ScriptDirectory.from_config(_config()).get_current_head())
 
 
 @contextmanager
@@ -111,7 +116,7 @@ def _explained(url: URL) -> Iterator[None]:
         raise Unreachable(f"the database cannot be used: {error}") from error
 
 
-def _config(connection: Connection) -> Config:
+def _config(connection: Connection | None = None) -> Config:
     config = Config()
     config.set_main_option("script_location", "contractlog.migrations:")
     config.set_main_option("path_separator", "os")
@@ -122,10 +127,3 @@ def _config(connection: Connection) -> Config:
 def _revision(connection: Connection) -> str | None:
     revision: Any = MigrationContext.configure(connection).get_current_revision()
     return None if revision is None else str(revision)
-
-
-def _head() -> str:
-    config = Config()
-    config.set_main_option("script_location", "contractlog.migrations:")
-    config.set_main_option("path_separator", "os")
-    return str(ScriptDirectory.from_config(config).get_current_head())

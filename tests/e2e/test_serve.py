@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from sqlalchemy import make_url
 
 from contractlog.registry.database import upgrade
 
@@ -90,6 +91,48 @@ def test_db_shows_upgrades_and_downgrades(sqlite_url: str) -> None:
     assert db("current") == "none"
     assert db("upgrade") == db("current") == "0002"
     assert db("downgrade", "base") == "base"
+
+
+def test_db_tells_the_revisions_as_json(sqlite_url: str) -> None:
+    def db(*verb: str) -> tuple[str | None, str]:
+        command = [*CLI, "db", *verb, "--format", "json", "--database-url", sqlite_url]
+        (line,) = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        told = json.loads(line)
+        assert told.keys() == {"format", "revision", "newest"}
+        return told["revision"], told["newest"]
+
+    assert db("current") == (None, "0002")
+    assert db("upgrade") == ("0002", "0002")
+    assert db("downgrade", "0001") == db("current") == ("0001", "0002")
+    assert db("downgrade", "base") == (None, "0002")
+
+
+def test_serve_says_in_a_line_of_json_where_it_is_once_it_answers(sqlite_url: str) -> None:
+    command = [*CLI, "serve", "--port", "0", "--database-url", sqlite_url, "--format", "json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+        assert told == {"format": "contractlog.serve/1", "url": told["url"], "database": sqlite_url}
+        assert httpx2.get(f"{told['url']}/subjects").json() == []
+        process.terminate()
+        assert process.communicate(timeout=20) == ("", "")
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.integration
+def test_serve_keeps_the_password_to_itself(postgres_url: str) -> None:
+    upgrade(postgres_url)
+    url = make_url(postgres_url).set(password="secret").render_as_string(hide_password=False)  # noqa: S106
+    command = [*CLI, "serve", "--port", "0", "--database-url", url, "--format", "json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        process.terminate()
+        assert "postgresql" in json.loads(line)["database"]
+        assert "secret" not in line
 
 
 @pytest.mark.integration
