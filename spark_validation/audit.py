@@ -32,7 +32,7 @@ from contractlog.spark_validation.plan import Plan
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import Source
 from contractlog.spark_validation.validators import Validators
-from contractlog.spark_validation.violations import ViolationsFile
+from contractlog.spark_validation.violations import CAPPED, ViolationsFile
 
 __all__ = ["audit_range"]
 
@@ -46,7 +46,9 @@ NO_DAY: Final = 1 << 22  #: no day of the years 1 to 9999
 _EPOCH: Final = date(1970, 1, 1)
 
 
-def audit_range(source: Source, offsets: OffsetRange, plan: Plan, violations: Path | None = None) -> AuditState:
+def audit_range(
+    source: Source, offsets: OffsetRange, plan: Plan, violations: Path | None = None, *, cap: int | None = CAPPED
+) -> AuditState:
     """Hold every record of a range against the schema whose id it carries.
 
     Args:
@@ -54,6 +56,7 @@ def audit_range(source: Source, offsets: OffsetRange, plan: Plan, violations: Pa
         offsets: the range; ``audit_range(A + B) == audit_range(A).merged(audit_range(B))``.
         plan: what to hold them against.
         violations: a folder that exists and gets a file with every violating record.
+        cap: how many bytes of a violating key or value are kept there; None: all.
 
     Raises:
         Unreachable: the source stopped answering.
@@ -61,7 +64,7 @@ def audit_range(source: Source, offsets: OffsetRange, plan: Plan, violations: Pa
     state, records = AuditState(), 0
     validators = {part: plan.validators(offsets.topic, part) for part in PARTS}
     with ExitStack() as stack:
-        file = None if violations is None else stack.enter_context(ViolationsFile(violations, offsets))
+        file = None if violations is None else stack.enter_context(ViolationsFile(violations, offsets, cap=cap))
         for batch in source.read(offsets):
             records += batch.num_rows
             for part in PARTS:

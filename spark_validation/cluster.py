@@ -23,6 +23,7 @@ from contractlog.spark_validation.errors import SparkFailed
 from contractlog.spark_validation.plan import Plan
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import Source
+from contractlog.spark_validation.violations import CAPPED
 
 __all__ = ["audit_ranges"]
 
@@ -41,6 +42,7 @@ def audit_ranges(
     plan: Plan,
     violations: Path,
     *,
+    cap: int | None = CAPPED,
     progress: Progress | None = None,
 ) -> AuditState:
     """Audit ranges on a cluster and return the state of all together.
@@ -51,6 +53,7 @@ def audit_ranges(
         ranges: what to read; they do not overlap.
         plan: what to hold records against.
         violations: a folder that the workers can write to; each range leaves one file, also when it is read again.
+        cap: how many bytes of a violating key or value are kept; None: all.
         progress: is told now and then how many offsets are done.
 
     Raises:
@@ -62,7 +65,7 @@ def audit_ranges(
     context = session.sparkContext
     done = context.accumulator(0)
     shared = context.broadcast(plan)
-    task = Task(source, shared, violations, done)
+    task = Task(source, shared, violations, cap, done)
     try:
         tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
         outcomes = _watched(
@@ -89,6 +92,7 @@ class Task:
     source: Source
     plan: Any  #: a broadcast ``Plan``
     violations: Path
+    cap: int | None
     done: Any  #: an accumulator of offsets
 
     def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[AuditState | ContractlogError]:
@@ -96,7 +100,8 @@ class Task:
         state = AuditState()
         try:
             for offsets in ranges:
-                state = bounded(state.merged(audit_range(self.source, offsets, self.plan.value, self.violations)))
+                found = audit_range(self.source, offsets, self.plan.value, self.violations, cap=self.cap)
+                state = bounded(state.merged(found))
                 self.done.add(len(offsets))
         except ContractlogError as error:
             yield error

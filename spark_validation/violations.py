@@ -21,7 +21,7 @@ from contractlog.spark_validation.sources.records import OffsetRange
 
 __all__ = ["CAPPED", "VIOLATIONS", "ViolationsFile", "write_nothing"]
 
-CAPPED: Final = 1024  #: bytes of a violating key or value that are kept
+CAPPED: Final = 1024  #: bytes of a violating key or value that are kept, unless all are asked for
 LONGEST: Final = 120  #: characters of a topic that stand in the name of a file
 _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("topic", pa.string()),
@@ -45,9 +45,15 @@ class ViolationsFile:
     """The violating records of one range; the file appears when the block ends well, and then it is whole.
 
     Its name follows from the range, so a range that is read again replaces what it left before.
+
+    Args:
+        folder: where it goes.
+        offsets: whose records they are.
+        cap: how many bytes of a key or value are kept; None: all.
     """
 
-    def __init__(self, folder: Path, offsets: OffsetRange) -> None:
+    def __init__(self, folder: Path, offsets: OffsetRange, *, cap: int | None = CAPPED) -> None:
+        self._cap = cap
         self._range = offsets
         stem = f"{_named(offsets.topic)}-{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}"
         self._target = folder / f"{stem}.parquet"
@@ -94,14 +100,14 @@ class ViolationsFile:
             "path": pa.array([path for path, _ in places], pa.string()),
             "field": pa.array([field for _, field in places], pa.string()),
             "detail": pa.array([checked.details.get(row, "") for row in rows.tolist()], pa.string()),
-            "bytes": pc.binary_slice(bodies, 0, CAPPED),
+            "bytes": bodies if self._cap is None else pc.binary_slice(bodies, 0, self._cap),
             "size": pc.binary_length(bodies).cast(pa.int64()),
         }
         return pa.record_batch([columns[name] for name in VIOLATIONS.names], schema=VIOLATIONS)
 
 
 def _named(topic: str) -> str:
-    """Return a topic as files are called: never hidden, and short enough, as a topic's name may be as long as a file's."""
+    """Return a topic as files are called: never hidden, and short, as a topic may have as long a name as a file."""
     if len(topic) <= LONGEST:
         return f"of-{topic}"
     return f"of-{topic[:LONGEST]}-{sha256(topic.encode()).hexdigest()[:16]}"

@@ -37,6 +37,11 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument("--strict", action="store_true", help="count booleans other than 0 and 1 as violations, too")
     parser.add_argument(
+        "--full-bytes",
+        action="store_true",
+        help="keep violating keys and values whole in violations.parquet (default: the first 1,024 bytes)",
+    )
+    parser.add_argument(
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
     )
     add_registry(parser)
@@ -74,6 +79,7 @@ def _audit(options: Namespace) -> int:
     from contractlog.spark_validation.jobs import auditing  # noqa: PLC0415 - help is quick without Spark
     from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - belongs to the work
     from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.violations import CAPPED  # noqa: PLC0415 - as above
 
     source = ArchiveSource(options.archive) if options.archive else KafkaSource(bootstrap_servers(options))
     with connect(options) as registry:
@@ -84,6 +90,7 @@ def _audit(options: Namespace) -> int:
                 topics=tuple(options.topics),
                 limits=Limits(strict_booleans=options.strict),
                 master=options.master,
+                cap=None if options.full_bytes else CAPPED,
             ),
             options.out,
             say=say,

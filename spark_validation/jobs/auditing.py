@@ -31,7 +31,7 @@ from contractlog.spark_validation.session import open_session, prepare
 from contractlog.spark_validation.sources.records import split
 from contractlog.spark_validation.sources.source import Source
 from contractlog.spark_validation.states import write_state
-from contractlog.spark_validation.violations import write_nothing
+from contractlog.spark_validation.violations import CAPPED, write_nothing
 
 __all__ = ["Order", "audit_to_folder", "audit_to_state"]
 
@@ -54,6 +54,7 @@ class Order:
     topics: tuple[str, ...] = ()  #: none means all
     limits: Limits = Limits()  # noqa: RUF009 - frozen
     master: str = "local[*]"
+    cap: int | None = CAPPED  #: bytes of a violating key or value that are kept; None: all
 
 
 def audit_to_folder(order: Order, out: Path, *, say: Say, progress: ProgressLine | None = None) -> Report:
@@ -105,7 +106,8 @@ def _audit(order: Order, violations: Path, say: Say, progress: ProgressLine | No
         if progress is not None:
             progress.start(total)
         try:
-            return audit_ranges(session, order.source, ranges, plan, violations, progress=progress), plan
+            state = audit_ranges(session, order.source, ranges, plan, violations, cap=order.cap, progress=progress)
+            return state, plan
         finally:
             if progress is not None:
                 progress.finish()

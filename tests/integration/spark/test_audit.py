@@ -227,14 +227,16 @@ def test_what_is_not_there_is_named_and_leaves_nothing(
 
 
 def test_the_report_is_told_even_when_publishing_it_is_refused(
-    registry_url: str, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    registry_url: str, registry: Registry, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write_topic(tmp_path / "archive", "no topic of Kafka", [Record(0, value=b"plain")])
+    registry.register("no topic of Kafka-value", SchemaDraft(ORDER))
+    write_topic(tmp_path / "archive", "no topic of Kafka", [Record(0, value=b"x" * 5000)])
     place = ("--registry", registry_url, "--archive", tmp_path / "archive", "--out", tmp_path / "audit")
-    assert audit(*place, "--publish") == 2
+    assert audit(*place, "--publish", "--full-bytes") == 2
     said = capsys.readouterr().err
     assert "is no name of a topic" in said
     assert f"the report: {tmp_path / 'audit' / 'report.html'}" in said
+    assert pq.read_table(tmp_path / "audit" / "violations.parquet").column("bytes").to_pylist() == [b"x" * 5000]
 
 
 def audit_one(spark: SparkSession, source: ArchiveSource, folder: Path, progress: Any = None) -> AuditState:

@@ -19,7 +19,7 @@ from contractlog.spark_validation.sources.records import OffsetRange, split
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.states import read_state, write_state
 from contractlog.spark_validation.validators import PlannedSchema
-from contractlog.spark_validation.violations import VIOLATIONS, write_nothing
+from contractlog.spark_validation.violations import CAPPED, VIOLATIONS, write_nothing
 
 from support.archives import DAY, Record, framed, order, registered, write_topic
 
@@ -163,6 +163,18 @@ def test_the_violations_of_every_topic_that_kafka_admits_are_written_and_read(tm
         whole = OffsetRange(name, 0, 0, 1)
         audit_range(ArchiveSource(tmp_path / "archive"), whole, replace(PLAN, parts=parts), out)
     assert sorted(pq.read_table(out).column("topic").to_pylist()) == [topic, twin]
+
+
+@pytest.mark.parametrize(("cap", "kept"), [(CAPPED, 1024), (None, 5000)])
+def test_the_bytes_of_a_violating_record_are_capped_unless_all_are_asked_for(
+    tmp_path: Path, cap: int | None, kept: int
+) -> None:
+    write_topic(tmp_path, TOPIC, [Record(0, value=b"x" * 5000)])
+    out = tmp_path / "violations.parquet"
+    out.mkdir()
+    audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 1), PLAN, out, cap=cap)
+    (row,) = pq.read_table(out).to_pylist()
+    assert (row["bytes"], row["size"]) == (b"x" * kept, 5000)
 
 
 def test_a_range_that_fails_leaves_no_file(tmp_path: Path) -> None:
