@@ -19,7 +19,6 @@ from contractlog.compatibility.names import Subject
 from contractlog.registry.services.registration import refuse_read_only
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Configured, scopes
 from contractlog.registry.storage.writes import Transaction
 
@@ -140,7 +139,7 @@ class Levels:
 
     def _chain(self, scope: Subject) -> dict[Subject, Configured]:
         with self._store.reading() as snapshot:
-            return Snapshot.configured(snapshot, scopes(scope))
+            return snapshot.configured(scopes(scope))
 
     def _in_force(self, chain: Mapping[Subject, Configured]) -> Configured:
         found = _config_of(Configured.inherited(chain.values()))
