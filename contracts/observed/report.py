@@ -43,7 +43,11 @@ class Counts(TypedDict):
 
 
 class PartitionCounts(Counts):
-    """One partition: conforming + violating + tombstones + absent = to_offset - from_offset."""
+    """One partition: conforming + violating + tombstones + absent = to_offset - from_offset.
+
+    Of a part that was not held against anything (``unknown``) the records are only read:
+    records + absent = to_offset - from_offset, and conforming = violating = 0.
+    """
 
     partition: int
     from_offset: int

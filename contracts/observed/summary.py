@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from types import MappingProxyType
@@ -84,9 +84,9 @@ def _entry(topic: str, part: Part, observed: _Observed, uses: Uses, notes: Seque
     total = _total(cell for _, cell in observed.cells)
     if total.unaudited:
         read = sum(coverage.records for coverage in observed.coverage)
-        said.append(f"{total.unaudited:,} of {read:,} records were held against nothing.")
-        observed = _Observed()
-        total = _Total()
+        said.append(f"{total.unaudited:,} of {read:,} records were not held against anything.")
+        observed = _unheld(observed)
+        total = _total(cell for _, cell in observed.cells)
     elif not total.conforming + total.violating:
         said.append("There is nothing but nulls." if total.tombstones else "There are no records.")
     partitions = _partitions(observed)
@@ -110,6 +110,20 @@ def _entry(topic: str, part: Part, observed: _Observed, uses: Uses, notes: Seque
         "fields": [],
         "notes": said,
     }
+
+
+def _unheld(observed: _Observed) -> _Observed:
+    """Count the records of a part as read and no more; its ranges stay, with what is a tombstone or absent there."""
+    cells = [
+        (replace(key, schema_id=0), Cell(_neither(cell), cell.first_seen, cell.last_seen))
+        for key, cell in observed.cells
+    ]
+    return _Observed(observed.coverage, cells)
+
+
+def _neither(cell: Cell) -> dict[Outcome, int]:
+    tombstones = cell.counts.get(Outcome.TOMBSTONE, 0)
+    return {Outcome.TOMBSTONE: tombstones, Outcome.UNAUDITED: sum(cell.counts.values()) - tombstones}
 
 
 # --- counting

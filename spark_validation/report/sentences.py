@@ -97,6 +97,9 @@ def part_line(part: TopicPart) -> str:
         plural(part["tombstones"], "tombstone"),
         f"{count(part['absent'])} absent",
     ]
+    unheld = total - part["conforming"] - part["violating"] - part["tombstones"] - part["absent"]
+    if unheld:
+        counts.append(f"{count(unheld)} not held against anything")
     return f"{plural(total, 'offset')} = {' + '.join(counts)}."
 
 

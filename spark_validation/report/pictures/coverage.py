@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from markupsafe import Markup
@@ -17,6 +17,8 @@ MAX_BARS: Final = 48
 Kind = Literal["conforming", "violating", "tombstones", "absent"]
 KINDS: Final[tuple[Kind, ...]] = ("conforming", "violating", "tombstones", "absent")
 
+_UNHELD: Final = "unheld"
+_TITLES: Final = {_UNHELD: "not held against anything"}
 _WIDTH: Final = 720
 _LEFT: Final = 96
 _RIGHT: Final = 8
@@ -46,8 +48,9 @@ def _bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
         ),
     ]
     x = float(_LEFT)
-    for kind, width in _widths(partition, full / longest).items():
-        title = element("title", f"{kind}: {count(partition[kind])} of {count(span)}")
+    held = _held(partition)
+    for kind, width in _widths(held, full / longest).items():
+        title = element("title", f"{_TITLES.get(kind, kind)}: {count(held[kind])} of {count(span)}")
         pieces.append(element("rect", title, class_=f"is-{kind}", x=x, y=top + 2, width=width, height=16))
         x += width
     if not span:
@@ -55,9 +58,15 @@ def _bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
     return element("g", *pieces)
 
 
-def _widths(partition: PartitionCounts, scale: float) -> dict[Kind, float]:
+def _held(partition: PartitionCounts) -> dict[str, int]:
+    """Return the offsets of each kind, with those of records that were read and not held against anything."""
+    held: dict[str, int] = {kind: partition[kind] for kind in KINDS}
+    return held | {_UNHELD: partition["to_offset"] - partition["from_offset"] - sum(held.values())}
+
+
+def _widths(held: Mapping[str, int], scale: float) -> dict[str, float]:
     """Return how wide each kind is drawn; what the slivers take, the widest gives."""
-    exact = {kind: partition[kind] * scale for kind in KINDS if partition[kind]}
+    exact = {kind: offsets * scale for kind, offsets in held.items() if offsets}
     widths = {kind: max(_SLIVER, width) for kind, width in exact.items()}
     if widths:
         widest = max(widths, key=widths.__getitem__)

@@ -100,10 +100,30 @@ def test_counts_add_up_for_every_partition_and_in_all(counts: dict[tuple[int, in
     assert entry["violating"] == sum(point["violating"] for point in entry["series"])
 
 
-def test_a_part_that_was_held_against_nothing_says_so_and_counts_nothing() -> None:
-    entry = entry_of(state_of({(0, 0, Outcome.UNAUDITED): 5}))
-    assert (entry["verdict"], entry["conformance"], entry["violating"], entry["partitions"]) == ("unknown", None, 0, [])
-    assert entry["notes"] == ["5 of 5 records were held against nothing."]
+@pytest.mark.parametrize("audited", [{}, {(1, 1, Outcome.CONFORMS): 3, (1, 2, Outcome.TRUNCATED): 1}])
+def test_a_part_that_was_not_held_against_anything_says_so_and_accounts_for_its_offsets(
+    audited: dict[tuple[int, int, Outcome], int],
+) -> None:
+    counts = {(0, 0, Outcome.UNAUDITED): 5, (0, 0, Outcome.TOMBSTONE): 2} | audited
+    entry = entry_of(state_of(counts, absent=4))
+    assert (entry["verdict"], entry["conformance"], entry["violations"]) == ("unknown", None, [])
+    assert entry["notes"] == [f"5 of {sum(counts.values())} records were not held against anything."]
+    assert entry["partitions"][0] == {
+        "partition": 0,
+        "from_offset": 0,
+        "to_offset": 11,
+        "records": 7,
+        "conforming": 0,
+        "violating": 0,
+        "tombstones": 2,
+        "absent": 4,
+    }
+    for one in entry["partitions"]:
+        assert one["records"] + one["absent"] == one["to_offset"] - one["from_offset"]
+    for name in ("records", "conforming", "violating", "tombstones", "absent"):
+        assert entry[name] == sum(one[name] for one in entry["partitions"])  # type: ignore[literal-required]
+    assert (entry["conforming"], entry["violating"]) == (0, 0)
+    assert sum(point["records"] for point in entry["series"]) == entry["records"] == sum(counts.values())
 
 
 def test_both_parts_of_every_covered_topic_are_listed_values_first() -> None:

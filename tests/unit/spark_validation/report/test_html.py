@@ -88,6 +88,18 @@ def test_a_report_stays_under_a_megabyte_however_many_topics_there_are(topics: i
     assert all(one["topic"] in text for one in parts)
 
 
+def test_records_that_were_not_held_against_anything_are_accounted_for() -> None:
+    unheld = part("plain", records=5)
+    (row,) = unheld["partitions"]
+    for counts in (unheld, row):
+        counts.update(conforming=0, violating=0, tombstones=2, absent=12)  # type: ignore[call-arg]
+    text = render(report({**unheld, "verdict": "unknown", "conformance": None, "schemas": [], "series": []}))
+    sum_ = "17 offsets = 0 conforming + 0 violating + 2 tombstones + 12 absent + 3 not held against anything."
+    assert sum_ in text
+    assert "<title>not held against anything: 3 of 17</title>" in text
+    assert "not held against anything" not in render(flights())
+
+
 def test_a_report_of_nothing_says_so() -> None:
     assert "Nothing was audited" in render(report())
     assert "The topic holds no records." in render(report(part("empty", records=0)))
