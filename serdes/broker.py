@@ -1,19 +1,17 @@
-"""Which broker is meant, and what every verb asks it first."""
+"""What every verb says and asks about its broker first."""
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser
-from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from confluent_kafka import KafkaError, KafkaException
 
+from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
 
-__all__ = ["BOOTSTRAP_VARIABLE", "add_broker", "bootstrap_servers", "failed", "partitions", "quiet"]
+__all__ = ["add_broker", "failed", "partitions", "quiet"]
 
-BOOTSTRAP_VARIABLE: Final = "CONTRACTLOG_BOOTSTRAP_SERVERS"
 PATIENCE: Final = 8.0  #: seconds for a broker to answer the first question
 
 _AWAY: Final = frozenset(
@@ -35,22 +33,10 @@ class Asked(Protocol):
 
 
 def add_broker(parser: ArgumentParser) -> None:
-    """Add ``--bootstrap-servers``; ``bootstrap_servers`` reads it."""
+    """Add ``--bootstrap-servers``; ``clients.cli.broker`` reads it."""
     parser.add_argument(
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka broker (else {BOOTSTRAP_VARIABLE})"
     )
-
-
-def bootstrap_servers(option: str | None, environ: Mapping[str, str] | None = None) -> str:
-    """Return the broker from ``--bootstrap-servers``, else from the environment.
-
-    Raises:
-        UsageError: neither names one.
-    """
-    named = option or (os.environ if environ is None else environ).get(BOOTSTRAP_VARIABLE)
-    if not named:
-        raise UsageError(f"name the broker: --bootstrap-servers HOST:PORT, or set {BOOTSTRAP_VARIABLE}")
-    return named
 
 
 def quiet(servers: str, **further: Any) -> dict[str, Any]:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.broker import bootstrap_servers
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import count, result, result_json, say
 from contractlog.compatibility.errors import ContractlogError, UsageError
-from contractlog.serdes.broker import add_broker, bootstrap_servers, partitions
+from contractlog.serdes.broker import add_broker, partitions
 from contractlog.serdes.consuming import Log
 from contractlog.serdes.lines import LineReader
 from contractlog.serdes.printing import Printer

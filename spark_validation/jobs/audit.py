@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, bootstrap_servers
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import result, result_json, say
-from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.observed.report import Report
 
-__all__ = ["BOOTSTRAP_VARIABLE", "add_source", "audit", "bootstrap_servers"]
+if TYPE_CHECKING:
+    from contractlog.spark_validation.sources.source import Source
 
-BOOTSTRAP_VARIABLE: Final = "CONTRACTLOG_BOOTSTRAP_SERVERS"
+__all__ = ["add_source", "audit", "source_of"]
+
 PERCENT: Final = 100.0
 
 
@@ -62,26 +63,26 @@ def add_source(parser: ArgumentParser) -> None:
     place.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive, DIR/topic=<name>/…, instead")
 
 
-def bootstrap_servers(options: Namespace) -> str:
-    """Return the Kafka cluster that the arguments or the environment name.
+def source_of(options: Namespace) -> Source:
+    """Return where the topics are, as the arguments or the environment name it.
 
     Raises:
         UsageError: neither does.
     """
-    servers: str | None = options.bootstrap_servers or os.environ.get(BOOTSTRAP_VARIABLE)
-    if not servers:
-        raise UsageError(f"name the broker with --bootstrap-servers or {BOOTSTRAP_VARIABLE}, or give --archive DIR")
-    return servers
+    from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - help is quick
+
+    if options.archive:
+        return ArchiveSource(options.archive)
+    return KafkaSource(bootstrap_servers(options.bootstrap_servers, instead=", or give --archive DIR"))
 
 
 def _audit(options: Namespace) -> int:
     from contractlog.spark_validation.columnar.limits import Limits  # noqa: PLC0415 - help is quick without numpy
     from contractlog.spark_validation.jobs import auditing  # noqa: PLC0415 - help is quick without Spark
     from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - belongs to the work
-    from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
     from contractlog.spark_validation.violations import CAPPED  # noqa: PLC0415 - as above
 
-    source = ArchiveSource(options.archive) if options.archive else KafkaSource(bootstrap_servers(options))
+    source = source_of(options)
     with connect(options) as registry:
         report = auditing.audit_to_folder(
             auditing.Order(

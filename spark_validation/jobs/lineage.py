@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, named_servers
 from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.options import add_registry, connect
 from contractlog.clients.cli.output import harmless, say
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.observed.report import Edge
 from contractlog.contracts.observed.states import AuditState
-from contractlog.spark_validation.jobs.audit import BOOTSTRAP_VARIABLE, bootstrap_servers
+from contractlog.spark_validation.jobs.audit import source_of
 
 __all__ = ["lineage"]
 
@@ -48,9 +48,8 @@ def _audited(options: Namespace) -> AuditState:
     """Audit everything, whatever topics are asked for: any of the others may be what they were made from."""
     from contractlog.spark_validation.jobs.auditing import Order, audit_to_state  # noqa: PLC0415 - help is quick
     from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - belongs to the work
-    from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
 
-    source = ArchiveSource(options.archive) if options.archive else KafkaSource(bootstrap_servers(options))
+    source = source_of(options)
     with connect(options) as registry:
         order = Order(registry=registry, source=source, master=options.master)
         return audit_to_state(order, say=say, progress=ProgressLine("auditing", "offsets", sys.stderr))
@@ -110,7 +109,7 @@ def _namespace(options: Namespace) -> str:
     """Name the broker whose topics these are: as arguments or environment do, else as the audit's report does."""
     from contractlog.spark_validation.lineage.openlineage import kafka_namespace  # noqa: PLC0415 - only when asked
 
-    servers: str | None = options.bootstrap_servers or os.environ.get(BOOTSTRAP_VARIABLE)
+    servers = named_servers(options.bootstrap_servers)
     if servers:
         return kafka_namespace(servers)
     state: Path | None = options.state

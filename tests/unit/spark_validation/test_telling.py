@@ -11,10 +11,11 @@ import pytest
 
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs.audit import _share, bootstrap_servers
+from contractlog.spark_validation.jobs.audit import _share, add_source, source_of
 from contractlog.spark_validation.jobs.auditing import _replaced
 from contractlog.spark_validation.jobs.lines import lines
 from contractlog.spark_validation.jobs.progress import ProgressLine
+from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource
 
 from support.reports import flights, part, report
 
@@ -138,9 +139,14 @@ def test_a_broker_or_an_archive_must_be_named(
 ) -> None:
     monkeypatch.delenv("CONTRACTLOG_BOOTSTRAP_SERVERS", raising=False)
     assert main(["audit"]) == 2
-    assert "--bootstrap-servers" in capsys.readouterr().err
+    assert "--bootstrap-servers HOST:PORT, or set CONTRACTLOG_BOOTSTRAP_SERVERS, or give --archive DIR" in (
+        capsys.readouterr().err
+    )
+    assert main(["consume", "t"]) == 2
+    assert capsys.readouterr().err.endswith("--bootstrap-servers HOST:PORT, or set CONTRACTLOG_BOOTSTRAP_SERVERS\n")
     monkeypatch.setenv("CONTRACTLOG_BOOTSTRAP_SERVERS", "broker:9092")
     parser = ArgumentParser()
-    parser.add_argument("--bootstrap-servers")
-    assert bootstrap_servers(parser.parse_args([])) == "broker:9092"
-    assert bootstrap_servers(parser.parse_args(["--bootstrap-servers", "other:1"])) == "other:1"
+    add_source(parser)
+    assert source_of(parser.parse_args([])) == KafkaSource("broker:9092")
+    assert source_of(parser.parse_args(["--bootstrap-servers", "other:1"])) == KafkaSource("other:1")
+    assert source_of(parser.parse_args(["--archive", "dir"])) == ArchiveSource(Path("dir"))
