@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -113,10 +114,12 @@ def _catalogue(registry: Registry) -> Catalogue:
 
 
 def _versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
-    try:
-        return [registry.version(subject, number, deleted=True) for number in registry.versions(subject, deleted=True)]
-    except NotFound:  # it changes while we look
-        return []
+    found: list[RegisteredSchema] = []
+    with suppress(NotFound):  # a subject, or one of its versions, goes while we look
+        for number in registry.versions(subject, deleted=True):
+            with suppress(NotFound):
+                found.append(registry.version(subject, number, deleted=True))
+    return found
 
 
 @dataclass

@@ -63,6 +63,25 @@ def test_a_part_is_held_against_all_versions_of_its_subject_soft_deleted_ones_to
     ]
 
 
+def test_a_version_that_goes_while_it_is_listed_is_the_only_one_left_out(
+    registry: Registry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost = registry.register("t-value", SchemaDraft(ORDER)).schema_id
+    kept = registry.register("t-value", SchemaDraft(WIDER)).schema_id
+    write_topic(tmp_path, "t", [Record(0, value=framed(kept, b"\x02\x02a\x00")), Record(1, value=order(lost))])
+    listed = registry.versions
+
+    def going(subject: str, *, deleted: bool = False) -> list[int]:
+        numbers = listed(subject, deleted=deleted)
+        registry.delete_version(subject, 1)
+        registry.delete_version(subject, 1, permanent=True)
+        return numbers
+
+    monkeypatch.setattr(registry, "versions", going)
+    plan = planned(registry, tmp_path)
+    assert plan.parts["t", "value"].allowed == {kept}
+
+
 def test_a_subject_that_is_wholly_soft_deleted_still_counts(registry: Registry, tmp_path: Path) -> None:
     schema_id = registry.register("t-value", SchemaDraft(ORDER)).schema_id
     registry.delete_subject("t-value")
