@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final, Literal, TypedDict
 
 __all__ = [
-    "DEGRADED_BELOW",
+    "BROKEN_BELOW",
     "FORMAT",
     "Counts",
     "Edge",
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 FORMAT: Final = "contractlog.audit/1"
-DEGRADED_BELOW: Final = 0.999  #: conformance below this is ``broken``
+BROKEN_BELOW: Final = 0.999  #: conformance below this is ``broken``
 
 Verdict = Literal["keeps", "degraded", "broken", "unknown"]
 Part = Literal["key", "value"]

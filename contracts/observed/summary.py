@@ -12,7 +12,7 @@ from typing import Final
 
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import (
-    DEGRADED_BELOW,
+    BROKEN_BELOW,
     Part,
     PartitionCounts,
     SchemaUse,
@@ -196,7 +196,7 @@ def _verdict(total: _Total, conformance: float | None, schemas: Sequence[SchemaU
     for use in schemas:  # ascending by version
         if use["subject"] is not None:
             newest[use["subject"]] = use
-    broken = conformance < DEGRADED_BELOW or any(use["conforming"] < use["records"] for use in newest.values())
+    broken = conformance < BROKEN_BELOW or any(use["conforming"] < use["records"] for use in newest.values())
     return "broken" if broken else "degraded"
 
 
