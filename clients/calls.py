@@ -13,6 +13,7 @@ from urllib.parse import quote
 from contractlog.compatibility.errors import InvalidSchema, InvalidSubject
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 from contractlog.contracts.observed.report import Part, TopicPart
 
@@ -31,12 +32,14 @@ __all__ = [
     "level",
     "lookup",
     "mode",
+    "policy",
     "publish_conformance",
     "referenced",
     "referenced_by",
     "register",
     "set_level",
     "set_mode",
+    "set_policy",
     "subjects",
     "types",
     "version",
@@ -207,6 +210,18 @@ def set_level(value: Level | str, subject: SubjectLike | None = None) -> Call[Le
     )
 
 
+def policy(subject: SubjectLike | None = None) -> Call[Policy]:
+    """GET /config[/{subject}]: how differences between JSON schemas are held against them, inherited or not."""
+    return Call("GET", _scope("config", subject), _policy_of, () if subject is None else _flags(defaultToGlobal=True))
+
+
+def set_policy(value: Policy, subject: SubjectLike | None = None) -> Call[Policy]:
+    """PUT /config[/{subject}]; EXACT is a setting of contractlog alone, and goes before the others."""
+    exact = {"contractlogPolicy": value.value}
+    body = exact if value is Policy.EXACT else {"compatibilityPolicy": value.value, "contractlogPolicy": None}
+    return Call("PUT", _scope("config", subject), _policy_of, body=body)
+
+
 def delete_level(subject: SubjectLike | None = None) -> Call[Level | None]:
     """DELETE /config[/{subject}]; the answer is the level that was in force."""
     return Call("DELETE", _scope("config", subject), _level_before, repeatable=False)
@@ -329,6 +344,11 @@ def _stored(body: Any, *, schema_id: int | None = None) -> RegisteredSchema:
     if not isinstance(body["schema"], str):
         raise TypeError("a schema's text is a string")
     return RegisteredSchema.from_body(body, schema_id=schema_id)
+
+
+def _policy_of(body: Any) -> Policy:
+    text = body.get("contractlogPolicy") or body.get("compatibilityPolicy")
+    return Policy(text) if text in set(Policy) else Policy.STRICT
 
 
 def _level_before(body: Any) -> Level | None:

@@ -13,6 +13,7 @@ from contractlog.clients.conversation import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT
 from contractlog.clients.transport import ASGIApp, Transport
 from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.contracts.observed.report import Part, TopicPart
 
@@ -152,6 +153,14 @@ class Registry:
     def set_level(self, level: Level | str, subject: SubjectLike | None = None) -> Level:
         """Set the level of a subject, or of the registry, and return it."""
         return self.send(calls.set_level(level, subject))
+
+    def policy(self, subject: SubjectLike | None = None) -> Policy:
+        """Return how differences between JSON schemas are held against a subject; STRICT where nothing is set."""
+        return self.send(calls.policy(subject))
+
+    def set_policy(self, policy: Policy, subject: SubjectLike | None = None) -> Policy:
+        """Set how differences between JSON schemas are held against a subject, and return it."""
+        return self.send(calls.set_policy(policy, subject))
 
     def delete_level(self, subject: SubjectLike | None = None) -> Level | None:
         """Let a subject inherit its level again; return the one that was in force, where the answer tells."""

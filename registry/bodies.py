@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.errors import BadRequest, InvalidSchema, Unprocessable
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.storage.values import Configured
 
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 _LARGEST_REFERENCES: Final = 1_000
+_POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: that clients know
 B = TypeVar("B", bound=Struct)
 
 
@@ -280,13 +282,16 @@ class ConfigRequest(Struct, rename="camel"):
     compatibility: str | UnsetType | None = UNSET
     compatibility_level: str | UnsetType | None = UNSET
     normalize: bool | UnsetType | None = UNSET
+    compatibility_policy: str | UnsetType | None = UNSET
     compatibility_group: str | UnsetType | None = UNSET
+    contractlog_policy: str | UnsetType | None = UNSET
 
     def patch(self) -> dict[str, Any]:
-        """The members to set.
+        """The members to set; a policy that the API does not know is dropped, as the reference does.
 
         Raises:
             InvalidLevel: no level has this name.
+            Unprocessable: a member that is ours alone has no such value.
         """
         level = self.compatibility if self.compatibility is not UNSET else self.compatibility_level
         patch: dict[str, Any] = {}
@@ -294,12 +299,25 @@ class ConfigRequest(Struct, rename="camel"):
             patch["level"] = None if level is None else Level.parse(str(level))
         if self.normalize is not UNSET:
             patch["normalize"] = self.normalize
+        policy = self.compatibility_policy
+        if policy is None:
+            patch["compatibility_policy"] = None
+        elif isinstance(policy, str) and policy.upper() in _POLICIES:
+            patch["compatibility_policy"] = Policy(policy.upper())
         if self.compatibility_group is not UNSET:
             group = self.compatibility_group
             if isinstance(group, str) and "\0" in group:
                 raise Unprocessable("compatibilityGroup holds a control character")
             patch["compatibility_group"] = group or None
+        if self.contractlog_policy is not UNSET:
+            patch["own_policy"] = None if self.contractlog_policy is None else _own_policy(str(self.contractlog_policy))
         return patch
+
+
+def _own_policy(text: str) -> Policy:
+    if text.upper() != Policy.EXACT:
+        raise Unprocessable("contractlogPolicy is EXACT or null")
+    return Policy.EXACT
 
 
 class ConfigBody(Struct, omit_defaults=True, rename="camel"):
@@ -308,7 +326,9 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
     normalize: bool | None = None
     compatibility: str | None = None
     compatibility_level: str | None = None
+    compatibility_policy: str | None = None
     compatibility_group: str | None = None
+    contractlog_policy: str | None = None
 
     @classmethod
     def of(cls, configured: Configured) -> Self:
@@ -316,7 +336,9 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
         return cls(
             normalize=configured.normalize,
             compatibility_level=configured.level and configured.level.value,
+            compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
             compatibility_group=configured.compatibility_group,
+            contractlog_policy=configured.own_policy and configured.own_policy.value,
         )
 
     @classmethod
@@ -325,7 +347,9 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
         return cls(
             normalize=configured.normalize,
             compatibility=configured.level and configured.level.value,
+            compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
             compatibility_group=configured.compatibility_group,
+            contractlog_policy=configured.own_policy and configured.own_policy.value,
         )
 
 

@@ -24,6 +24,7 @@ from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mends import Trial
 from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.positions import locate, syntax_error
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 
@@ -92,6 +93,7 @@ class SubjectGate:
     _history: list[Earlier] | None = None
     _texts: dict[int, str] = field(default_factory=dict)  #: of the registered versions
     _level: Level | None = None
+    _policy: Policy | None = None
     _notes: list[str] = field(default_factory=list)
 
     def examine(self, file: SchemaFile, parsed: ParsedSchema) -> Examined:
@@ -114,6 +116,12 @@ class SubjectGate:
             self._level = self.planned_level or self.registry.level(self.subject)
         return self._level
 
+    def _judge(self, parsed: ParsedSchema, history: Sequence[Earlier]) -> Verdict:
+        """Judge as the registry does: its policy is asked for where it has a say."""
+        if self._policy is None and parsed.type is SchemaType.JSON and self.level is not Level.NONE:
+            self._policy = self.registry.policy(self.subject)
+        return judge(parsed, history, self.level, policy=self._policy or Policy.STRICT)
+
     def _known(self, file: SchemaFile) -> RegisteredSchema | None:
         try:
             return self.registry.lookup(self.subject, file.draft, normalize=self.normalize)
@@ -127,7 +135,7 @@ class SubjectGate:
         told |= {earlier.version: (str(path.path), path.draft.text) for earlier, path in pending}
         history = registered + [earlier for earlier, _ in pending]
         reach = history if self.level.transitive else history[-1:]
-        verdict = judge(parsed, history, self.level)
+        verdict = self._judge(parsed, history)
         examined = Examined(
             file,
             "compatible" if verdict.compatible else "incompatible",
@@ -140,8 +148,8 @@ class SubjectGate:
         # it would compare with the wrong one.
         if self.planned_level is not None or (pending and not self.level.transitive):
             return examined
-        after_files = judge(parsed, [earlier for earlier, _ in pending], self.level)
-        return self._asked(examined, judge(parsed, registered, self.level) if pending else verdict, after_files)
+        after_files = self._judge(parsed, [earlier for earlier, _ in pending])
+        return self._asked(examined, self._judge(parsed, registered) if pending else verdict, after_files)
 
     def _asked(self, examined: Examined, local: Verdict, after_files: Verdict) -> Examined:
         answer = self.registry.check(self.subject, examined.file.draft, normalize=self.normalize)

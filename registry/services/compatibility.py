@@ -66,5 +66,5 @@ class Compatibility:
             if version is None:
                 verdict = self._judging.against_history(snapshot, subject, understood, configured)
             else:
-                verdict = self._judging.against(snapshot, understood, earlier, self._judging.level(configured))
+                verdict = self._judging.against(snapshot, understood, earlier, configured)
         return Answer(verdict.compatible, () if verdict.compatible else tuple(messages(verdict)), verdict)

@@ -8,6 +8,7 @@ from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.services.understanding import Understanding, Understood
 from contractlog.registry.storage.reads import Snapshot
@@ -17,7 +18,7 @@ __all__ = ["Judging"]
 
 
 class Judging:
-    """Knows which level holds for a subject, and what it says about a draft."""
+    """Knows which level and policy hold for a subject, and what it says about a draft."""
 
     def __init__(self, understanding: Understanding, default: Level) -> None:
         self._understanding = understanding
@@ -30,6 +31,10 @@ class Judging:
     def level(self, configured: Configured) -> Level:
         """The level in force."""
         return configured.level or self.default
+
+    def policy(self, configured: Configured) -> Policy:
+        """The policy in force."""
+        return configured.own_policy or configured.compatibility_policy or Policy.STRICT
 
     def against_history(
         self, snapshot: Snapshot, subject: Subject, candidate: Understood, configured: Configured
@@ -44,14 +49,14 @@ class Judging:
         else:
             latest = snapshot.version(subject, None)
             earlier = [latest] if latest else []
-        return self.against(snapshot, candidate, earlier if level.transitive else earlier[-1:], level)
+        return self.against(snapshot, candidate, earlier if level.transitive else earlier[-1:], configured)
 
     def against(
-        self, snapshot: Snapshot, candidate: Understood, earlier: Iterable[RegisteredSchema], level: Level
+        self, snapshot: Snapshot, candidate: Understood, earlier: Iterable[RegisteredSchema], configured: Configured
     ) -> Verdict:
         """Judge against these versions, oldest first."""
         history = [Earlier(one.version or 0, self._understanding.stored(snapshot, one)) for one in earlier]
-        return judge(candidate.parsed, history, level)
+        return judge(candidate.parsed, history, self.level(configured), policy=self.policy(configured))
 
 
 def _same_group(earlier: RegisteredSchema, candidate: Understood, group: str | None) -> bool:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, 
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.values import Configured, Holder, Recorded, Seen, SubjectState, key_of
@@ -225,6 +226,8 @@ def _configured(row: Row[Any]) -> Configured:
     return Configured(
         level=Level(row.level) if row.level else None,
         normalize=row.normalize,
+        compatibility_policy=Policy(row.compatibility_policy) if row.compatibility_policy else None,
         compatibility_group=row.compatibility_group,
+        own_policy=Policy(row.own_policy) if row.own_policy else None,
         mode=Mode(row.mode) if row.mode else None,
     )

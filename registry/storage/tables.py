@@ -132,7 +132,9 @@ settings: Final = Table(
     Column("name", Text, nullable=False),
     Column("level", String(32)),
     Column("normalize", Boolean),
+    Column("compatibility_policy", String(32)),
     Column("compatibility_group", Text),
+    Column("own_policy", String(32)),
     Column("mode", String(32)),
 )
 

@@ -10,6 +10,7 @@ from enum import Enum, auto
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, SchemaType
 
 __all__ = [
@@ -56,7 +57,9 @@ class Configured:
 
     level: Level | None = None
     normalize: bool | None = None
+    compatibility_policy: Policy | None = None  #: STRICT or LENIENT
     compatibility_group: str | None = None
+    own_policy: Policy | None = None  #: EXACT, which clients that know two policies never meet; it goes before theirs
     mode: Mode | None = None
 
     @property

@@ -92,7 +92,9 @@ class Transaction(Snapshot):
                     name=scope.name,
                     level=configured.level and configured.level.value,
                     normalize=configured.normalize,
+                    compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
                     compatibility_group=configured.compatibility_group,
+                    own_policy=configured.own_policy and configured.own_policy.value,
                     mode=configured.mode and configured.mode.value,
                 )
             )

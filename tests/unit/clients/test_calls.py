@@ -12,6 +12,7 @@ from contractlog.clients.calls import Call, CompatibilityAnswer
 from contractlog.compatibility.errors import InvalidLevel, InvalidSchema, InvalidSubject
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
 
 DRAFT = SchemaDraft('"string"')
@@ -65,6 +66,15 @@ REQUESTS: list[tuple[Call[Any], str, str, Any]] = [
     (calls.level("s", inherited=False), "GET", "/config/s", None),
     (calls.set_level("full", "s"), "PUT", "/config/s", {"compatibility": "FULL"}),
     (calls.set_level(Level.NONE), "PUT", "/config", {"compatibility": "NONE"}),
+    (calls.policy(), "GET", "/config", None),
+    (calls.policy("s"), "GET", "/config/s?defaultToGlobal=true", None),
+    (
+        calls.set_policy(Policy.LENIENT, "s"),
+        "PUT",
+        "/config/s",
+        {"compatibilityPolicy": "LENIENT", "contractlogPolicy": None},
+    ),
+    (calls.set_policy(Policy.EXACT), "PUT", "/config", {"contractlogPolicy": "EXACT"}),
     (calls.delete_level("s"), "DELETE", "/config/s", None),
     (calls.mode(), "GET", "/mode", None),
     (calls.mode("s"), "GET", "/mode/s?defaultToGlobal=true", None),
@@ -127,6 +137,9 @@ def test_a_registration_reads_the_answers_of_all_eras(body: dict[str, Any]) -> N
 
 def test_answers_are_read_as_values() -> None:
     assert calls.level().read({"compatibilityLevel": "FULL"}) is Level.FULL
+    assert calls.policy().read({"compatibilityPolicy": "LENIENT"}) is Policy.LENIENT
+    assert calls.policy().read({"compatibilityPolicy": "LENIENT", "contractlogPolicy": "EXACT"}) is Policy.EXACT
+    assert calls.policy().read({"compatibilityPolicy": "LOGICAL"}) is Policy.STRICT
     assert calls.mode().read({"mode": "READONLY"}) is Mode.READONLY
     assert calls.versions_of_id(1).read([{"subject": "s", "version": 2}]) == [("s", 2)]
     assert calls.check("s", DRAFT).read({"is_compatible": False, "messages": ["m"]}) == CompatibilityAnswer(

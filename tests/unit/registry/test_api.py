@@ -277,6 +277,46 @@ def test_config_is_a_patch_and_is_inherited(http: httpx2.Client) -> None:
     assert http.get("/config").json() == {"compatibilityLevel": "BACKWARD"}
 
 
+def test_a_policy_says_which_differences_between_json_schemas_break(http: httpx2.Client) -> None:
+    def body(*names: str) -> dict[str, object]:
+        schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+        return {"schema": json.dumps(schema), "schemaType": "JSON"}
+
+    versions, check = "/subjects/j/versions", "/compatibility/subjects/j/versions/latest?verbose=true"
+    assert http.post(versions, json=body("a")).status_code == 200
+    answer = http.post(check, json=body("a", "b")).json()
+    assert answer["is_compatible"] is False
+    assert answer["messages"][0].startswith('{errorType:"OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", ')
+    refused = http.post(versions, json=body("a", "b")).json()
+    assert refused["error_code"] == 40901
+    assert "'#/properties/b'" in refused["message"]
+    assert http.put("/config/j", json={"compatibilityPolicy": "lenient"}).json() == {"compatibilityPolicy": "LENIENT"}
+    assert http.get("/config/j").json() == {"compatibilityLevel": "BACKWARD", "compatibilityPolicy": "LENIENT"}
+    assert http.post(check, json=body("a", "b")).json()["is_compatible"] is True
+    assert http.post(versions, json=body("a", "b")).status_code == 200
+    assert http.put("/config/j", json={"compatibilityPolicy": None}).json() == {}
+    assert http.post(check, json=body("a", "b", "c")).json()["is_compatible"] is False
+
+
+def test_a_policy_that_the_api_does_not_know_is_dropped_as_in_the_reference(http: httpx2.Client) -> None:
+    register(http, "s", INT)
+    http.put("/config/s", json={"compatibility": "FULL", "compatibilityPolicy": "LENIENT"})
+    for unknown in ("EXACT", "LOGICAL", "no"):
+        answer = http.put("/config/s", json={"compatibilityPolicy": unknown})
+        assert answer.json() == {"compatibility": "FULL", "compatibilityPolicy": "LENIENT"}
+
+
+def test_the_policy_of_our_own_is_a_member_of_its_own(http: httpx2.Client) -> None:
+    assert http.put("/config/s", json={"contractlogPolicy": "LENIENT"}).json()["error_code"] == 422
+    http.put("/config/s", json={"compatibilityPolicy": "LENIENT"})
+    exact = {"compatibilityPolicy": "LENIENT", "contractlogPolicy": "EXACT"}
+    assert http.put("/config/s", json={"contractlogPolicy": "exact"}).json() == exact
+    wider = {"schema": '{"properties":{"a":{"type":"string"}}}', "schemaType": "JSON"}
+    assert http.post("/subjects/s/versions", json={"schema": "{}", "schemaType": "JSON"}).status_code == 200
+    assert http.post("/subjects/s/versions", json=wider).json()["error_code"] == 40901
+    assert http.put("/config/s", json={"contractlogPolicy": None}).json() == {"compatibilityPolicy": "LENIENT"}
+
+
 def test_settings_go_with_the_last_version_of_a_subject(http: httpx2.Client) -> None:
     register(http, "s", STRING)
     http.put("/config/s", json={"compatibility": "NONE"})

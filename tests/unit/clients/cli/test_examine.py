@@ -15,6 +15,7 @@ from contractlog.clients.cli.output import Tone, toned
 from contractlog.clients.cli.render import details, verdict_line
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Direction, Level
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 SUBJECT = "orders-value"
@@ -199,3 +200,17 @@ def test_colour_is_for_terminals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert toned(Tone.BAD, "x") == "\x1b[31m✗ x\x1b[0m"
     monkeypatch.setenv("NO_COLOR", "1")
     assert toned(Tone.BAD, "x") == "✗ x"
+
+
+def test_the_policy_of_the_subject_has_a_say_in_json_schemas(registry: Registry) -> None:
+    def schema(*names: str) -> SchemaFile:
+        text = json.dumps({"type": "object", "properties": {name: {"type": "string"} for name in names}})
+        return SchemaFile(Path("legs-value.schema.json"), "legs-value", SchemaDraft(text, SchemaType.JSON))
+
+    registry.register("legs-value", schema("a").draft)
+    refused = examined(SubjectGate(registry, "legs-value"), schema("a", "b"))
+    assert (refused.outcome, refused.notes) == ("incompatible", ())
+    assert [found.finding.check for found in refused.findings] == ["JSON_OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL"]
+    assert registry.set_policy(Policy.LENIENT, "legs-value") is registry.policy("legs-value") is Policy.LENIENT
+    admitted = examined(SubjectGate(registry, "legs-value"), schema("a", "b"))
+    assert (admitted.outcome, admitted.notes) == ("compatible", ())
