@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Final
+from importlib.resources import files
+from typing import Final
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
-from sqlalchemy import URL, Connection
+from sqlalchemy import URL, Connection, String, column, inspect, select, table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
@@ -23,6 +19,7 @@ from contractlog.registry.storage.sql import SqlStore, create_tables
 __all__ = ["current", "downgrade", "newest", "open_store", "upgrade"]
 
 _LONG_MS: Final = 600_000  #: migrations may take longer than requests
+_REVISIONS: Final = table("alembic_version", column("version_num", String()))
 
 
 def open_store(settings: Settings) -> Store:
@@ -46,9 +43,13 @@ def _prepare(url: URL, engines: Engines) -> None:
     with engines.writer.begin() as connection:
         if in_memory(url):
             create_tables(connection)
-        elif url.get_backend_name() == "sqlite":
-            command.upgrade(_config(connection), "head")
-        elif (found := _revision(connection)) != (wanted := newest()):
+            return
+        found, wanted = _revision(connection), newest()
+        if found == wanted:
+            return
+        if url.get_backend_name() == "sqlite":
+            _upgrade(connection)
+        else:
             shown = url.render_as_string(hide_password=True)
             raise UsageError(
                 f"the database has the tables of revision {found or 'none'}, this release needs {wanted}; "
@@ -59,17 +60,16 @@ def _prepare(url: URL, engines: Engines) -> None:
 def upgrade(database_url: str) -> str:
     """Bring a database to the newest tables and return their revision."""
     with _migrating(database_url) as connection:
-        command.upgrade(_config(connection), "head")
+        _upgrade(connection)
         return _revision(connection) or ""
 
 
 def downgrade(database_url: str, revision: str) -> str | None:
     """Take a database back to a revision (``base``: no tables); what only later tables hold is lost."""
+    from contractlog.registry import migrating  # noqa: PLC0415 - see there
+
     with _migrating(database_url) as connection:
-        try:
-            command.downgrade(_config(connection), revision)
-        except CommandError as error:
-            raise UsageError(str(error)) from error
+        migrating.downgrade(connection, revision)
         return _revision(connection)
 
 
@@ -80,8 +80,9 @@ def current(database_url: str) -> tuple[str | None, str]:
 
 
 def newest() -> str:
-    """Return the revision that this release needs."""
-    return str(ScriptDirectory.from_config(_config()).get_current_head())
+    """Return the revision that this release needs; files of migrations are named by theirs: ``v0001_….py``."""
+    names = (file.name for file in files("contractlog.migrations.versions").iterdir())
+    return max(name[1:5] for name in names if name.startswith("v") and name.endswith(".py"))
 
 
 @contextmanager
@@ -116,14 +117,14 @@ def _explained(url: URL) -> Iterator[None]:
         raise Unreachable(f"the database cannot be used: {error}") from error
 
 
-def _config(connection: Connection | None = None) -> Config:
-    config = Config()
-    config.set_main_option("script_location", "contractlog.migrations:")
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    return config
+def _upgrade(connection: Connection) -> None:
+    from contractlog.registry import migrating  # noqa: PLC0415 - see there
+
+    migrating.upgrade(connection)
 
 
 def _revision(connection: Connection) -> str | None:
-    revision: Any = MigrationContext.configure(connection).get_current_revision()
-    return None if revision is None else str(revision)
+    if not inspect(connection).has_table(_REVISIONS.name):
+        return None
+    revision: str | None = connection.execute(select(_REVISIONS.c.version_num)).scalar()
+    return revision

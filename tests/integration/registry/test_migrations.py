@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import insert, inspect, select
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.registry.database import current, downgrade, open_store, upgrade
+from contractlog.registry.database import current, downgrade, newest, open_store, upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import open_engines, parse_url
@@ -72,6 +76,34 @@ def test_a_downgrade_to_nowhere_is_a_usage_error(database: str) -> None:
     upgrade(database)
     with pytest.raises(UsageError):
         downgrade(database, "nowhere")
+
+
+def test_the_newest_file_is_the_newest_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", "contractlog.migrations:")
+    config.set_main_option("path_separator", "os")
+    assert newest() == ScriptDirectory.from_config(config).get_current_head()
+
+
+def test_tables_of_a_later_release_are_a_usage_error(database: str) -> None:
+    upgrade(database)
+    engines = open_engines(parse_url(database))
+    with engines.writer.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    engines.dispose()
+    with pytest.raises(UsageError, match="9999"):
+        open_store(Settings(database_url=database))
+    with pytest.raises(UsageError, match="9999"):
+        upgrade(database)
+
+
+def test_opening_a_database_that_is_current_needs_no_alembic(database: str) -> None:
+    upgrade(database)
+    script = (
+        "import sys; from contractlog.registry.cli import Settings, create_app;"
+        f"create_app(Settings(database_url={database!r})).state.close(); assert 'alembic' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_serving_a_postgresql_that_is_behind_says_what_to_run(postgres_url: str) -> None:
