@@ -10,6 +10,7 @@ from typing import Final, Literal, TypedDict
 __all__ = [
     "BROKEN_BELOW",
     "FORMAT",
+    "PARTS",
     "Counts",
     "Edge",
     "EdgeEnd",
@@ -30,6 +31,7 @@ BROKEN_BELOW: Final = 0.999  #: conformance below this is ``broken``
 
 Verdict = Literal["keeps", "degraded", "broken", "unknown"]
 Part = Literal["key", "value"]
+PARTS: Final[tuple[Part, ...]] = ("value", "key")  #: in the order in which they are told
 
 
 class Counts(TypedDict):
@@ -137,6 +139,7 @@ class Source(TypedDict, total=False):
 
     kind: Literal["kafka", "archive"]
     bootstrap_servers: str
+    registry: str  # the registry that was asked, without credentials
     archive: str
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -31,6 +32,9 @@ from contractlog.spark_validation.report.sentences import (
 
 __all__ = ["render"]
 
+T = TypeVar("T")
+
+STRIP: Final = (("keeps", "none"), ("degraded", "up to 0.1 %"), ("broken", "more"))
 MAX_BYTES: Final = 1_000_000
 MAX_TODO: Final = 4  #: shown at once; the others are folded
 MAX_FOLDED_TODO: Final = 40
@@ -72,7 +76,7 @@ def _page(report: Report, room: _Room) -> str:
         entry = _part(report, part, pictured=letters > 0)
         letters -= len(entry["river"] or "") + len(entry["coverage"] or "")
         topics[part["topic"]].append(entry)
-    todo = [item for entries in topics.values() for entry in entries for item in entry["groups"]]
+    todo = _in_turn([[item for entry in entries for item in entry["groups"]] for entries in topics.values()])
     style, script = _asset("report.css"), _asset("report.js")
     values = [part for part in parts if part["part"] == "value"]
     return (
@@ -91,6 +95,7 @@ def _page(report: Report, room: _Room) -> str:
             more_todo=max(0, len(todo) - MAX_FOLDED_TODO),
             unpictured=len(detailed) < len(parts) or letters <= 0,
             kinds=KINDS,
+            strip=STRIP,
             max_partitions=MAX_BARS,
             graph=graph(report["lineage"]),
             lineage_headline=_lineage_headline(report),
@@ -102,6 +107,11 @@ def _page(report: Report, room: _Room) -> str:
             script_hash=_source_hash(script),
         )
     )
+
+
+def _in_turn(lists: Sequence[Sequence[T]]) -> list[T]:
+    """Take the first of each list, then the second of each, and so on: no topic crowds out the others."""
+    return [item for row in zip_longest(*lists, fillvalue=None) for item in row if item is not None]
 
 
 def _need(part: TopicPart) -> tuple[int, int, str, str]:

@@ -24,8 +24,8 @@ MENDS: Final[Mapping[str, str]] = {
         "Something writes here without the serializer. Find it by the time of its records, and give it the serializer."
     ),
     Outcome.UNKNOWN_SCHEMA_ID.name: (
-        "The producer uses another registry, or the id was lost. "
-        "Import the schema under its id, or point the producer here."
+        "The producer uses another registry, or its subject was deleted. "
+        "Point the producer here, or find out which registry gave the id."
     ),
     Outcome.WRONG_SUBJECT.name: (
         "The producer stamps the id of another subject. Check its subject name strategy, and the topic it means."
@@ -110,8 +110,9 @@ def command(report: Report, part: TopicPart, line: ViolationLine) -> str | None:
     place = line["examples"][0]
     servers = report["source"].get("bootstrap_servers")
     broker = f" --bootstrap-servers {servers}" if servers else ""
+    registry = f" --registry {report['source']['registry']}" if "registry" in report["source"] else ""
     at = f"--partition {place['partition']} --offset {place['offset']} --limit 1"
-    return f"contractlog consume {part['topic']} {at}{broker}"
+    return f"contractlog consume {part['topic']} {at}{broker}{registry}"
 
 
 def meaning(code: str) -> str:
