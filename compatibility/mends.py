@@ -29,7 +29,8 @@ __all__ = ["Mend", "Trial", "mend"]
 
 _MOST_TRIED: Final = 40
 _MOST_OFFERED: Final = 3
-_MOST_CHARACTERS: Final = 200_000
+_MOST_CHARACTERS: Final = 200_000  #: of a text that mends are looked for in
+_MOST_READ: Final = 4_000_000  #: characters of mended texts that one trial reads: work is bounded, and results repeat
 _WAYS: Final[Mapping[SchemaType, Callable[[Case], Iterable[Way]]]] = {
     SchemaType.AVRO: avro_ways,
     SchemaType.JSON: json_ways,
@@ -66,20 +67,31 @@ class Trial:
     also: frozenset[str] = frozenset()  #: ids of checks that break although the policy admits them
     beside: Sequence[ParsedSchema] = ()  #: other versions that a mend must not break with
     _before: Counter[_Where] | None = None
+    _read: int = 0
 
     def mends(self, finding: Finding, direction: Direction) -> tuple[Mend, ...]:
         """Return what removes a finding, the one to take first."""
         return tuple(islice(self._mends(finding, direction), _MOST_OFFERED))
 
     def _mends(self, finding: Finding, direction: Direction) -> Iterator[Mend]:
+        """Yield what works: first what is no larger than taking the change back, as the format ranks it."""
         case = self._case(finding, direction)
         if case is None:
             return
-        offered: set[str] = set()
-        for way, text in islice(self._sorted(_WAYS[self.candidate.type](case)), _MOST_TRIED):
-            if text not in offered and self._works(text, finding, direction):
-                offered.add(text)
-                yield Mend(way.sentence, text)
+        ways = self._applied(_WAYS[self.candidate.type](case))
+        sizes = {text: difference(self.text, text) for text in ways}
+        by_size = sorted(ways, key=lambda text: (sizes[text], ways[text].rank))
+        tried: dict[str, bool] = {}
+
+        def works(text: str) -> bool:
+            if text not in tried:
+                tried[text] = self._works(text, finding, direction)
+            return tried[text]
+
+        undoing = next((sizes[text] for text in by_size if ways[text].undo and works(text)), 0)
+        for text in sorted(by_size, key=lambda text: (sizes[text] > undoing, ways[text].rank)):
+            if works(text):
+                yield Mend(ways[text].sentence, text)
 
     def _case(self, finding: Finding, direction: Direction) -> Case | None:
         """Return what ways are looked for in; None where the candidate's own text is not what needs a mend."""
@@ -105,8 +117,8 @@ class Trial:
             ),
         )
 
-    def _sorted(self, ways: Iterable[Way]) -> Iterator[tuple[Way, str]]:
-        """Yield the ways in the order to try: no larger than taking the change back, then as the format ranks them."""
+    def _applied(self, ways: Iterable[Way]) -> dict[str, Way]:
+        """Return the texts that ways lead to; of ways to one text the first."""
         texts: dict[str, Way] = {}
         for way in islice(ways, _MOST_TRIED):
             try:
@@ -114,12 +126,12 @@ class Trial:
             except Overlap:
                 continue
         texts.pop(self.text, None)
-        sizes = {text: difference(self.text, text) for text in texts}
-        undoing = min((sizes[text] for text, way in texts.items() if way.undo), default=0)
-        for text in sorted(texts, key=lambda text: (sizes[text] > undoing, texts[text].rank, sizes[text])):
-            yield texts[text], text
+        return texts
 
     def _works(self, text: str, finding: Finding, direction: Direction) -> bool:
+        self._read += len(text)
+        if self._read > _MOST_READ:
+            return False
         try:
             draft = SchemaDraft(text, self.candidate.type, self.candidate.references)
             mended = parse(draft, self.candidate.referenced, strict=True)

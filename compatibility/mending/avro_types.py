@@ -25,7 +25,7 @@ def type_changed(sides: Sides) -> Iterator[Way]:
         if around is not None:
             yield from sides.restored(around, theirs)
             if not sides.backward:
-                yield from _without_branch(sides, around, mine)
+                yield from _without_branch(sides, around, mine, unwrapped=True)
         if sides.backward and not theirs.is_union and not mine.is_union:
             yield _both(sides, mine, theirs, around)
 
@@ -40,15 +40,17 @@ def _both(sides: Sides, mine: Place, theirs: Place, around: Place | None) -> Way
     return Way(sentence, edits, rank=4)
 
 
-def _without_branch(sides: Sides, union: Place, branch: Place) -> Iterator[Way]:
+def _without_branch(sides: Sides, union: Place, branch: Place, *, unwrapped: bool) -> Iterator[Way]:
+    """Take a branch out; where it was no union before, the one that is left stands alone again."""
     source = sides.mine.source
     index = int(branch.at.rpartition("/")[2])
     left = [spot for spot in union.spot.values if spot is not branch.spot]
     sentence = f"leave {shown(source.slice(branch.spot))} out of the union until every reader has a branch for it"
-    if len(left) == 1:
+    unwrapped = unwrapped and len(left) == 1
+    if unwrapped:
         alone = [Edit(union.spot.start, left[0].start, ""), Edit(left[0].end, union.spot.end, "")]
         yield from sides.defaulted(Way(sentence, alone, undo=True), union.at)
-    way = Way(sentence, source.remove(union.spot, [index]), undo=True, rank=2)
+    way = Way(sentence, source.remove(union.spot, [index]), undo=not unwrapped, rank=2)
     yield from sides.defaulted(way, union.at)
 
 
@@ -90,7 +92,7 @@ def _left_out_branch(sides: Sides) -> Iterator[Way]:
     for mine in sides.sites():
         around = sides.mine.union_around(mine)
         if around is not None:
-            yield from _without_branch(sides, around, mine)
+            yield from _without_branch(sides, around, mine, unwrapped=False)
             yield from sides.restored(around, union)
         else:
             yield from sides.restored(mine, union)

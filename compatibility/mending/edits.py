@@ -17,6 +17,7 @@ from contractlog.compatibility.positions import COMMENT, TOKEN
 __all__ = ["Edit", "Overlap", "Source", "Spot", "applied", "difference", "tokens"]
 
 _CLOSING: Final = {"{": "}", "[": "]"}
+_MOST_COMPARED: Final = 250_000  #: pairs of tokens; beyond, a stretch counts as changed altogether
 
 
 class Edit(NamedTuple):
@@ -205,6 +206,8 @@ def difference(before: str, after: str) -> int:
     one, other = one[start:], other[start:]
     end = _common(one[::-1], other[::-1])
     one, other = one[: len(one) - end], other[: len(other) - end]
+    if len(one) * len(other) > _MOST_COMPARED:
+        return len(one) + len(other)
     same = sum(block.size for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks())
     return len(one) + len(other) - 2 * same
 

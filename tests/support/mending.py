@@ -24,7 +24,7 @@ from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
-from support import avro_mutations
+from support import avro_mutations, json_mutations
 
 LAYOUTS: list[dict[str, Any]] = [
     {},
@@ -70,6 +70,19 @@ def avro_row(check: str, direction: Direction, wanted: int, random: Random) -> R
     return row
 
 
+def json_row(check: str, direction: Direction, wanted: int, random: Random) -> Row:
+    """The same for JSON; the candidate of a forward change is the wider one of the two."""
+    row = Row(check, direction)
+    made = json_mutations.mutated(json_mutations.NARROWING[check], random)
+    for wide, narrow in islice(made, wanted * ATTEMPTS):
+        layout = random.choice(LAYOUTS)
+        texts = (json.dumps(wide, **layout), json.dumps(narrow, **layout))
+        measure(row, *(texts if direction is Direction.BACKWARD else texts[::-1]), SchemaType.JSON)
+        if row.mutations == wanted:
+            break
+    return row
+
+
 def measure(row: Row, text: str, changed: str, kind: SchemaType, policy: Policy = Policy.STRICT) -> None:
     """Count a mutation, where it has the finding, and what mends make of it."""
     try:
@@ -101,7 +114,10 @@ def repaired(text: str, earlier_text: str, earlier: ParsedSchema, direction: Dir
         left = found(candidate, earlier, direction, policy)
         if not left:
             return text
-        offered = mend(text, left[0], candidate, earlier, direction, earlier_text=earlier_text, policy=policy)
+        tried = (
+            mend(text, one, candidate, earlier, direction, earlier_text=earlier_text, policy=policy) for one in left
+        )
+        offered = next(filter(None, tried), None)
         if offered is None:
             return None
         text = offered.text
@@ -113,9 +129,10 @@ def found(candidate: ParsedSchema, earlier: ParsedSchema, direction: Direction, 
 
 
 def rows(wanted: int) -> Iterator[Row]:
-    for check in avro_mutations.BACKWARD:
-        for direction in Direction:
-            yield avro_row(check, direction, wanted, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+    for made, checks in ((avro_row, avro_mutations.BACKWARD), (json_row, json_mutations.NARROWING)):
+        for check in checks:
+            for direction in Direction:
+                yield made(check, direction, wanted, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
 
 
 if __name__ == "__main__":

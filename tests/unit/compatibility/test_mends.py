@@ -13,13 +13,15 @@ from contractlog.compatibility.level import Direction
 from contractlog.compatibility.mending.edits import difference
 from contractlog.compatibility.mends import Mend, Trial, mend
 from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
-from support import avro_mutations
-from support.mending import avro_row
+from support import avro_mutations, json_mutations
+from support.mending import avro_row, json_row
 
 BACKWARD, FORWARD = Direction.BACKWARD, Direction.FORWARD
 EACH_AVRO_CHECK = [(check, direction) for check in avro_mutations.BACKWARD for direction in Direction]
+EACH_JSON_CHECK = [(check, direction) for check in json_mutations.NARROWING for direction in Direction]
 
 
 def record(*fields: Any, **more: Any) -> Any:
@@ -55,6 +57,21 @@ def test_mutations_of_a_check_are_mended_by_no_more_than_they_changed(check: str
 @pytest.mark.parametrize(("check", "direction"), EACH_AVRO_CHECK)
 def test_fifty_mutations_of_a_check_are_mended(check: str, direction: Direction) -> None:
     row = avro_row(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+    assert row.mutations == 50
+    assert row.fixed >= 45
+    assert row.larger == 0
+
+
+@pytest.mark.parametrize(("check", "direction"), EACH_JSON_CHECK)
+def test_mutations_of_a_json_check_are_mended_too(check: str, direction: Direction) -> None:
+    row = json_row(check, direction, 3, Random(7))  # noqa: S311 - a repeatable one
+    assert (row.mutations, row.fixed, row.larger) == (3, 3, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("check", "direction"), EACH_JSON_CHECK)
+def test_fifty_mutations_of_a_json_check_are_mended(check: str, direction: Direction) -> None:
+    row = json_row(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
     assert row.mutations == 50
     assert row.fixed >= 45
     assert row.larger == 0
@@ -184,6 +201,39 @@ def test_the_earlier_text_is_the_canonical_one_where_none_is_given() -> None:
     offered = mend(text, finding, new, old, BACKWARD)
     assert offered == Mend('set the type back to "long"', '"long"')
     assert difference(text, offered.text) == 2
+
+
+def json_mends(earlier: Any, candidate: Any, direction: Direction) -> list[tuple[Mend, ...]]:
+    texts = [json.dumps(value) for value in (earlier, candidate)]
+    old, new = (parse(SchemaDraft(text, SchemaType.JSON)) for text in texts)
+    trial = Trial(text=texts[1], candidate=new, earlier_text=texts[0], earlier=old, directions=[direction])
+    return [trial.mends(found, direction) for found in breaking(differences(new, old, direction), Policy.STRICT)]
+
+
+def test_a_required_property_is_asked_for_no_more_or_has_a_default() -> None:
+    earlier = {"type": "object", "properties": {"a": {"type": "string"}}}
+    (offered,) = json_mends(earlier, {**earlier, "required": ["a"]}, BACKWARD)
+    assert [mend.sentence for mend in offered] == [
+        'do not require "a"',
+        'give the property "a" a default, such as ""',
+    ]
+    assert json.loads(offered[0].text) == earlier
+
+
+def test_a_property_that_a_closed_model_lost_is_kept_with_its_definition() -> None:
+    earlier = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"$ref": "#/definitions/b"}},
+        "required": ["b"],
+        "additionalProperties": False,
+        "definitions": {"b": {"type": "integer"}},
+    }
+    candidate = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
+    offered = [mend for mends in json_mends(earlier, candidate, BACKWARD) for mend in mends]
+    assert offered[0].sentence.startswith('keep the property "b"')
+    kept = json.loads(offered[0].text)
+    assert kept["properties"] == earlier["properties"]
+    assert kept["definitions"] == earlier["definitions"]
 
 
 def test_another_format_has_no_mend() -> None:
