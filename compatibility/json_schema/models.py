@@ -34,7 +34,11 @@ def object_model(node: Object, name: str) -> tuple[Node, Tokens] | Model:
 
 
 def array_model(node: Array) -> tuple[Node, Tokens] | Model:
-    """Return the schema that an array holds unlisted items against, and the way to it, or its model."""
+    """Return the schema that an array holds unlisted items against, and the way to it, or its model.
+
+    Without a list, what holds behind the list says nothing.
+    """
+    additional = node.additional if node.listed is not None else None
     return _model(
         node.additional, node.words.get("additional", "additionalItems"), node.unevaluated, "unevaluatedItems"
     )
