@@ -15,7 +15,8 @@ from contractlog.compatibility.errors import (
     Unprocessable,
     VersionNotFound,
 )
-from contractlog.registry.bodies import CompatibilityBody, RegisterRequest, read
+from contractlog.registry.bodies.answers import CompatibilityBody
+from contractlog.registry.bodies.requests import RegisterRequest, read
 from contractlog.registry.dependencies import CompatibilityDependency, Flag, SubjectPath, VersionPath
 from contractlog.registry.documented import documented
 from contractlog.registry.problems import Answer

@@ -14,7 +14,7 @@ from contractlog.compatibility.errors import (
     PayloadTooLarge,
     Unprocessable,
 )
-from contractlog.registry.bodies import read_object
+from contractlog.registry.bodies.requests import read_object
 from contractlog.registry.dependencies import ConformanceDependency, TextPath
 from contractlog.registry.documented import documented, listed
 from contractlog.registry.problems import Answer

@@ -20,7 +20,8 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
-from contractlog.registry.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest, read
+from contractlog.registry.bodies.answers import ConfigBody, ModeBody
+from contractlog.registry.bodies.requests import ConfigRequest, ModeRequest, read
 from contractlog.registry.dependencies import Flag, LevelsDependency, SubjectPath
 from contractlog.registry.documented import documented
 from contractlog.registry.problems import Answer

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from contractlog.compatibility.errors import SchemaNotFound
 from contractlog.compatibility.parsing import supported
-from contractlog.registry.bodies import ContextIdBody, HolderBody, SchemaStringBody
+from contractlog.registry.bodies.answers import ContextIdBody, HolderBody, SchemaStringBody
 from contractlog.registry.dependencies import (
     CacheDependency,
     Flag,

@@ -25,7 +25,8 @@ from contractlog.compatibility.errors import (
     VersionNotSoftDeleted,
     VersionSoftDeleted,
 )
-from contractlog.registry.bodies import RegisteredBody, RegisterRequest, SchemaBody, read
+from contractlog.registry.bodies.answers import RegisteredBody, SchemaBody
+from contractlog.registry.bodies.requests import RegisterRequest, read
 from contractlog.registry.dependencies import (
     Flag,
     Limit,

@@ -1,8 +1,8 @@
-"""HTTP bodies as in ``openapi.yaml``: members in the reference's order, empty ones left out."""
+"""HTTP bodies that come in, as in ``openapi.yaml``, and how they are read."""
 
 from __future__ import annotations
 
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -11,22 +11,13 @@ from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.errors import BadRequest, InvalidSchema, Unprocessable
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
-from contractlog.registry.storage.values import Configured
+from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
 __all__ = [
-    "CompatibilityBody",
-    "ConfigBody",
     "ConfigRequest",
-    "ContextIdBody",
-    "ErrorBody",
-    "HolderBody",
-    "ModeBody",
     "ModeRequest",
+    "ReferenceBody",
     "RegisterRequest",
-    "RegisteredBody",
-    "SchemaBody",
-    "SchemaStringBody",
     "read",
     "read_object",
 ]
@@ -62,13 +53,6 @@ def read_object(body: bytes) -> dict[str, Any]:
     """Read a request body that is any JSON object."""
     found: dict[str, Any] = _decoded(body, dict[str, Any])
     return found
-
-
-class ErrorBody(Struct):
-    """Every error of every path."""
-
-    error_code: int
-    message: str
 
 
 class ReferenceBody(Struct):
@@ -154,128 +138,6 @@ class RegisterRequest(Struct, rename="camel"):
         return self.id if self.id is not None and self.id >= 0 else None
 
 
-class RegisteredBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """The answer to a registration."""
-
-    id: int
-    version: int
-    guid: str | None = None
-    schema_type: str
-    references: list[ReferenceBody] = []
-    metadata: dict[str, Any] = {}
-    rule_set: dict[str, Any] = {}
-    schema: str
-    ts: int | None = None
-    deleted: bool | None = None
-
-    @classmethod
-    def of(cls, schema: RegisteredSchema, *, stored: bool) -> Self:
-        """Shape the answer; times are told of versions that are shown as they are stored."""
-        return cls(
-            id=schema.schema_id,
-            version=schema.version or 0,
-            ts=schema.timestamp if stored else None,
-            deleted=schema.deleted if stored else None,
-            **_content(schema),
-        )
-
-
-class SchemaBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """A version of a subject."""
-
-    subject: str
-    version: int
-    id: int
-    guid: str | None = None
-    schema_type: str
-    references: list[ReferenceBody] = []
-    metadata: dict[str, Any] = {}
-    rule_set: dict[str, Any] = {}
-    schema: str
-    ts: int | None = None
-    deleted: bool
-
-    @classmethod
-    def of(cls, schema: RegisteredSchema, *, qualified: bool = False) -> Self:
-        """Shape the answer."""
-        return cls(
-            subject=str(schema.subject),
-            version=schema.version or 0,
-            id=schema.schema_id,
-            ts=schema.timestamp,
-            deleted=schema.deleted,
-            **_content(schema, qualified=qualified),
-        )
-
-
-class SchemaStringBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """A schema by id or guid, with one of the versions that hold it."""
-
-    subject: str | None = None
-    version: int | None = None
-    guid: str | None = None
-    schema_type: str
-    references: list[ReferenceBody] = []
-    metadata: dict[str, Any] = {}
-    rule_set: dict[str, Any] = {}
-    schema: str
-    max_id: int | None = None
-    ts: int | None = None
-    deleted: bool
-
-    @classmethod
-    def of(cls, schema: RegisteredSchema, *, max_id: int | None = None, qualified: bool = False) -> Self:
-        """Shape the answer."""
-        return cls(
-            subject=str(schema.subject),
-            version=schema.version,
-            max_id=max_id,
-            ts=schema.timestamp,
-            deleted=schema.deleted,
-            **_content(schema, qualified=qualified),
-        )
-
-
-def _content(schema: RegisteredSchema, *, qualified: bool = False) -> dict[str, Any]:
-    return {
-        "guid": schema.guid,
-        "schema_type": schema.type.value,
-        "references": [
-            ReferenceBody(one.name, _qualified(one.subject, schema) if qualified else one.subject, one.version)
-            for one in schema.references
-        ],
-        "metadata": schema.metadata.body() if schema.metadata else {},
-        "rule_set": schema.rule_set.body() if schema.rule_set else {},
-        "schema": schema.text,
-    }
-
-
-def _qualified(subject: str, schema: RegisteredSchema) -> str:
-    context = schema.subject.context if schema.subject else "."
-    return subject if subject.startswith(":.") or context == "." else f":{context}:{subject}"
-
-
-class HolderBody(Struct):
-    """A version that holds an id."""
-
-    subject: str
-    version: int
-
-
-class ContextIdBody(Struct):
-    """An id that a guid has in a context."""
-
-    context: str
-    id: int
-
-
-class CompatibilityBody(Struct):
-    """Whether a schema may follow; messages when asked for by ``verbose``."""
-
-    is_compatible: bool
-    messages: list[str] | UnsetType = UNSET
-
-
 class ConfigRequest(Struct, rename="camel"):
     """A patch: members that are absent stay, null clears. Others are accepted and not kept by this release."""
 
@@ -320,46 +182,7 @@ def _own_policy(text: str) -> Policy:
     return Policy.EXACT
 
 
-class ConfigBody(Struct, omit_defaults=True, rename="camel"):
-    """What is set, or in force; a PUT echoes the level as ``compatibility``."""
-
-    normalize: bool | None = None
-    compatibility: str | None = None
-    compatibility_level: str | None = None
-    compatibility_policy: str | None = None
-    compatibility_group: str | None = None
-    contractlog_policy: str | None = None
-
-    @classmethod
-    def of(cls, configured: Configured) -> Self:
-        """Shape an answer to GET and DELETE."""
-        return cls(
-            normalize=configured.normalize,
-            compatibility_level=configured.level and configured.level.value,
-            compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
-            compatibility_group=configured.compatibility_group,
-            contractlog_policy=configured.own_policy and configured.own_policy.value,
-        )
-
-    @classmethod
-    def echo(cls, configured: Configured) -> Self:
-        """Shape an answer to PUT."""
-        return cls(
-            normalize=configured.normalize,
-            compatibility=configured.level and configured.level.value,
-            compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
-            compatibility_group=configured.compatibility_group,
-            contractlog_policy=configured.own_policy and configured.own_policy.value,
-        )
-
-
 class ModeRequest(Struct):
     """The mode to set; null clears it."""
-
-    mode: str | None = None
-
-
-class ModeBody(Struct, omit_defaults=True):
-    """A mode."""
 
     mode: str | None = None

@@ -1,0 +1,1 @@
+"""HTTP bodies as in ``openapi.yaml``."""

@@ -1,0 +1,187 @@
+"""HTTP bodies that go out, as in ``openapi.yaml``: members in the reference's order, empty ones left out."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from msgspec import UNSET, Struct, UnsetType
+
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.bodies.requests import ReferenceBody
+from contractlog.registry.storage.values import Configured
+
+__all__ = [
+    "CompatibilityBody",
+    "ConfigBody",
+    "ContextIdBody",
+    "ErrorBody",
+    "HolderBody",
+    "ModeBody",
+    "RegisteredBody",
+    "SchemaBody",
+    "SchemaStringBody",
+]
+
+
+class ErrorBody(Struct):
+    """Every error of every path."""
+
+    error_code: int
+    message: str
+
+
+class RegisteredBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
+    """The answer to a registration."""
+
+    id: int
+    version: int
+    guid: str | None = None
+    schema_type: str
+    references: list[ReferenceBody] = []
+    metadata: dict[str, Any] = {}
+    rule_set: dict[str, Any] = {}
+    schema: str
+    ts: int | None = None
+    deleted: bool | None = None
+
+    @classmethod
+    def of(cls, schema: RegisteredSchema, *, stored: bool) -> Self:
+        """Shape the answer; times are told of versions that are shown as they are stored."""
+        return cls(
+            id=schema.schema_id,
+            version=schema.version or 0,
+            ts=schema.timestamp if stored else None,
+            deleted=schema.deleted if stored else None,
+            **_content(schema),
+        )
+
+
+class SchemaBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
+    """A version of a subject."""
+
+    subject: str
+    version: int
+    id: int
+    guid: str | None = None
+    schema_type: str
+    references: list[ReferenceBody] = []
+    metadata: dict[str, Any] = {}
+    rule_set: dict[str, Any] = {}
+    schema: str
+    ts: int | None = None
+    deleted: bool
+
+    @classmethod
+    def of(cls, schema: RegisteredSchema, *, qualified: bool = False) -> Self:
+        """Shape the answer."""
+        return cls(
+            subject=str(schema.subject),
+            version=schema.version or 0,
+            id=schema.schema_id,
+            ts=schema.timestamp,
+            deleted=schema.deleted,
+            **_content(schema, qualified=qualified),
+        )
+
+
+class SchemaStringBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
+    """A schema by id or guid, with one of the versions that hold it."""
+
+    subject: str | None = None
+    version: int | None = None
+    guid: str | None = None
+    schema_type: str
+    references: list[ReferenceBody] = []
+    metadata: dict[str, Any] = {}
+    rule_set: dict[str, Any] = {}
+    schema: str
+    max_id: int | None = None
+    ts: int | None = None
+    deleted: bool
+
+    @classmethod
+    def of(cls, schema: RegisteredSchema, *, max_id: int | None = None, qualified: bool = False) -> Self:
+        """Shape the answer."""
+        return cls(
+            subject=str(schema.subject),
+            version=schema.version,
+            max_id=max_id,
+            ts=schema.timestamp,
+            deleted=schema.deleted,
+            **_content(schema, qualified=qualified),
+        )
+
+
+def _content(schema: RegisteredSchema, *, qualified: bool = False) -> dict[str, Any]:
+    return {
+        "guid": schema.guid,
+        "schema_type": schema.type.value,
+        "references": [
+            ReferenceBody(one.name, _qualified(one.subject, schema) if qualified else one.subject, one.version)
+            for one in schema.references
+        ],
+        "metadata": schema.metadata.body() if schema.metadata else {},
+        "rule_set": schema.rule_set.body() if schema.rule_set else {},
+        "schema": schema.text,
+    }
+
+
+def _qualified(subject: str, schema: RegisteredSchema) -> str:
+    context = schema.subject.context if schema.subject else "."
+    return subject if subject.startswith(":.") or context == "." else f":{context}:{subject}"
+
+
+class HolderBody(Struct):
+    """A version that holds an id."""
+
+    subject: str
+    version: int
+
+
+class ContextIdBody(Struct):
+    """An id that a guid has in a context."""
+
+    context: str
+    id: int
+
+
+class CompatibilityBody(Struct):
+    """Whether a schema may follow; messages when asked for by ``verbose``."""
+
+    is_compatible: bool
+    messages: list[str] | UnsetType = UNSET
+
+
+class ConfigBody(Struct, omit_defaults=True, rename="camel"):
+    """What is set, or in force; a PUT echoes the level as ``compatibility``."""
+
+    normalize: bool | None = None
+    compatibility: str | None = None
+    compatibility_level: str | None = None
+    compatibility_policy: str | None = None
+    compatibility_group: str | None = None
+    contractlog_policy: str | None = None
+
+    @classmethod
+    def of(cls, configured: Configured) -> Self:
+        """Shape an answer to GET and DELETE."""
+        return cls(
+            normalize=configured.normalize,
+            compatibility_level=configured.level and configured.level.value,
+            compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
+            compatibility_group=configured.compatibility_group,
+            contractlog_policy=configured.own_policy and configured.own_policy.value,
+        )
+
+    @classmethod
+    def echo(cls, configured: Configured) -> Self:
+        """Shape an answer to PUT."""
+        body = cls.of(configured)
+        body.compatibility, body.compatibility_level = body.compatibility_level, None
+        return body
+
+
+class ModeBody(Struct, omit_defaults=True):
+    """A mode."""
+
+    mode: str | None = None
