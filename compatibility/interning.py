@@ -6,8 +6,8 @@ what is gone costs time, never a verdict. A memo is used by one thread at a time
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable
+from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 from weakref import ref
 
@@ -21,25 +21,33 @@ V = TypeVar("V")
 
 
 class Bounded(Generic[K, V]):
-    """A table whose entries have a weight; the oldest go when all together weigh more than the limit."""
+    """A table whose entries have a weight; older ones go when all together weigh more than the limit."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.weight = 0
         self.held: dict[K, V] = {}  #: to look things up in; ``put`` alone changes it
-        self._order: deque[tuple[K, int]] = deque()
+        self._heavy: dict[K, int] = {}  #: the weight of those that weigh more than one
 
     def put(self, key: K, value: V, weight: int = 1) -> V:
         """Hold a value and return it; what weighs more than a tenth of the limit is not held."""
-        if weight * 10 <= self.limit and key not in self.held:
-            self.held[key] = value
-            self._order.append((key, weight))
-            self.weight += weight
-            while self.weight > self.limit:
-                oldest, lighter = self._order.popleft()
-                del self.held[oldest]
-                self.weight -= lighter
+        if weight > 1:
+            if weight * 10 > self.limit:
+                return value
+            self._heavy[key] = weight
+        self.held[key] = value
+        self.weight += weight
+        if self.weight > self.limit:
+            self._let_go()
         return value
+
+    def _let_go(self) -> None:
+        """Let the older half go, and more while the rest is too heavy."""
+        while self.weight > self.limit // 2:
+            for key in list(islice(self.held, len(self.held) // 2 + 1)):
+                del self.held[key]
+                self._heavy.pop(key, None)
+            self.weight = len(self.held) - len(self._heavy) + sum(self._heavy.values())
 
 
 class Memo:

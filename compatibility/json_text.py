@@ -65,14 +65,14 @@ def read(text: str, *, comments: bool = False) -> Any:
         text = _COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
     _limit_nesting(text)
     try:
-        value = json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_refuse_constant)
+        value = _DECODER.decode(text)
     except json.JSONDecodeError as problem:
         raise InvalidSchema(
             f"this is no JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}", at=""
         ) from None
     except RecursionError:
         raise _too_deep() from None
-    if "\\u" in text or _SURROGATE.search(text):
+    if "\\u" in text or (not text.isascii() and _SURROGATE.search(text)):
         _refuse_surrogates(value)
     return value
 
@@ -158,6 +158,9 @@ def _number(text: str) -> Number:
 
 def _refuse_constant(text: str) -> NoReturn:
     raise InvalidSchema(f"this is no JSON: {text} is not a JSON value", at="")
+
+
+_DECODER: Final = json.JSONDecoder(parse_int=_number, parse_float=_number, parse_constant=_refuse_constant)
 
 
 def _refuse_surrogates(value: Any, at: str = "") -> None:

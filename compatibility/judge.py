@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Final, Protocol
 
+from contractlog.compatibility.checks import CATALOGUE
 from contractlog.compatibility.finding import Comparison, Finding, Verdict
 from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.parsing import check, reads_all, shape
+from contractlog.compatibility.parsing import cautions, check, reads_all, shape
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.steps import Steps
@@ -49,10 +51,13 @@ class Earlier:
 
     version: int
     parsed: ParsedSchema
+    _shaped: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)  #: memo and shape, the last
 
     def shape(self, memo: Memo) -> Any:
         """Return ``parsing.shape`` of the schema."""
-        return shape(self.parsed, memo)
+        if not self._shaped or self._shaped[0] is not memo:
+            self._shaped[:] = memo, shape(self.parsed, memo)
+        return self._shaped[1]
 
 
 def judge(
@@ -99,7 +104,7 @@ def _unproven(
         return
     steps = Steps(STEP_LIMIT)
     shapes = [earlier.shape(memo) for earlier in history]
-    if None not in shapes and _follows(own, shapes, level, policy=policy, memo=memo, steps=steps):
+    if all(shapes) and _follows(own, shapes, level, policy=policy, memo=memo, steps=steps):
         return
     for earlier, other in zip(reversed(history), reversed(shapes), strict=True):
         if other is None or not _follows(own, [other], level, policy=policy, memo=memo, steps=steps):
@@ -121,21 +126,45 @@ def _compare(
     candidate: ParsedSchema, earlier: EarlierVersion, level: Level, policy: Policy, also: frozenset[str]
 ) -> Iterator[Comparison]:
     for direction in level.directions:
-        findings = breaking(differences(candidate, earlier.parsed, direction, policy), policy, also)
+        found = differences(candidate, earlier.parsed, direction, policy, also)
+        findings = breaking(found, policy, also)
         if findings:
             yield Comparison(direction, findings, earlier.version, earlier.parsed.canonical)
         if findings == (DIFFERENT_TYPE,):
             return
+    if Direction.BACKWARD not in level.directions and also:
+        findings = tuple(_asked_of_candidate(candidate, earlier.parsed, also))
+        if findings:
+            yield Comparison(Direction.BACKWARD, findings, earlier.version, earlier.parsed.canonical)
+
+
+def _asked_of_candidate(candidate: ParsedSchema, earlier: ParsedSchema, also: frozenset[str]) -> Iterator[Finding]:
+    """Yield what no direction has found, since it looks at the candidate whoever reads."""
+    for finding in cautions(candidate, earlier):
+        if finding.check in also and CATALOGUE[finding.check].of_candidate:
+            yield finding
 
 
 def differences(
-    candidate: ParsedSchema, earlier: ParsedSchema, direction: Direction, policy: Policy = Policy.STRICT
+    candidate: ParsedSchema,
+    earlier: ParsedSchema,
+    direction: Direction,
+    policy: Policy = Policy.STRICT,
+    also: frozenset[str] = frozenset(),
 ) -> tuple[Finding, ...]:
-    """Return every difference between a candidate and an earlier schema in one direction, breaking or not."""
+    """Return every difference between a candidate and an earlier schema in one direction, breaking or not.
+
+    Cautions are looked for when something is asked for beyond the policy; those about the candidate, whoever reads, are
+    differences backward alone.
+    """
     if candidate.type is not earlier.type:
         return (DIFFERENT_TYPE,)
-    reader, writer = (candidate, earlier) if direction is Direction.BACKWARD else (earlier, candidate)
-    return tuple(_addressed(finding, direction) for finding in check(reader, writer, policy))
+    backward = direction is Direction.BACKWARD
+    reader, writer = (candidate, earlier) if backward else (earlier, candidate)
+    found = chain(check(reader, writer, policy), cautions(reader, writer) if also else ())
+    return tuple(
+        _addressed(finding, direction) for finding in found if backward or not CATALOGUE[finding.check].of_candidate
+    )
 
 
 def _addressed(finding: Finding, direction: Direction) -> Finding:

@@ -15,7 +15,17 @@ from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.steps import Steps, StepsExceeded
 
-__all__ = ["SchemaFormat", "ShapedFormat", "check", "parse", "reads_all", "shape", "supported"]
+__all__ = [
+    "SchemaFormat",
+    "ShapedFormat",
+    "cautions",
+    "check",
+    "equivalent",
+    "parse",
+    "reads_all",
+    "shape",
+    "supported",
+]
 
 
 class SchemaFormat(Protocol):
@@ -26,6 +36,12 @@ class SchemaFormat(Protocol):
 
     def check(self, reader: ParsedSchema, writer: ParsedSchema, policy: Policy) -> Iterator[Finding]:
         """Yield every difference that a policy may hold against the reader."""
+
+    def cautions(self, reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
+        """Yield the differences that break nothing unless they are asked for."""
+
+    def equivalent(self, first: ParsedSchema, second: ParsedSchema) -> bool:
+        """Whether a lookup with one schema finds the other, though their texts may differ."""
 
 
 class ShapedFormat(Protocol):
@@ -70,6 +86,20 @@ def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.ST
     return _FORMATS[reader.type].check(reader, writer, policy)
 
 
+def cautions(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
+    """Yield the differences that break nothing unless they are asked for; both schemas have the same type."""
+    return _FORMATS[reader.type].cautions(reader, writer)
+
+
+def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
+    """Whether a lookup with one schema finds the other: same text and references, or one with all references inlined.
+
+    Raises:
+        InvalidSchema: written out with what it leans on, one of them is too long.
+    """
+    return first.type is second.type and _FORMATS[first.type].equivalent(first, second)
+
+
 def shape(parsed: ParsedSchema, memo: Memo) -> tuple[SchemaType, Any] | None:
     """Return all that findings depend on, by type; equal schemas have one shape, and None says that there is none."""
     shaped = _SHAPED.get(parsed.type)
@@ -88,10 +118,13 @@ def reads_all(
 
     A yes is what ``check`` without a breaking finding is.
     """
+    if not writers:
+        return True
     kind, root = reader
-    if any(other is not kind for other, _ in writers):
+    kinds, roots = zip(*writers, strict=True)
+    if kinds.count(kind) < len(kinds):
         return False
     try:
-        return _SHAPED[kind].reads_all(root, frozenset([writer for _, writer in writers]), policy, memo, steps)
+        return _SHAPED[kind].reads_all(root, frozenset(roots), policy, memo, steps)
     except (StepsExceeded, RecursionError):
         return False

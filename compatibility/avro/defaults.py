@@ -60,9 +60,11 @@ class _Checking:
             raise InvalidSchema(f"checking the defaults takes more than {_MAX_STEPS} steps", at=node.at)
         if depth > MAX_NESTING:
             return False
+        if isinstance(node, Primitive):
+            return _is_a(node.type, value)
+        if isinstance(node, Union) and value is None:
+            return any(isinstance(branch, Primitive) and branch.type == "null" for branch in node.branches)
         match self.schema.resolve(node):
-            case Primitive(type=name):
-                return _is_a(name, value)
             case Enum() | Fixed():
                 return isinstance(value, str)
             case Array(items=items):

@@ -117,15 +117,13 @@ class _Reading:
 
     def node(self, value: Any, at: str, namespace: str) -> Node:
         """Read any type."""
-        match value:
-            case str():
-                return self.by_name(value, at, namespace)
-            case list():
-                return self.union(value, at, namespace)
-            case dict():
-                return self.described(value, at, namespace)
-            case _:
-                raise InvalidSchema("a type is a name, an object or a list of types", at=at)
+        if isinstance(value, str):
+            return self.by_name(value, at, namespace)
+        if isinstance(value, list):
+            return self.union(value, at, namespace)
+        if isinstance(value, dict):
+            return self.described(value, at, namespace)
+        raise InvalidSchema("a type is a name, an object or a list of types", at=at)
 
     def by_name(self, name: str, at: str, namespace: str) -> Node:
         """Find what a name means here: a primitive, a type in the namespace around it, else one without namespace."""
@@ -159,13 +157,17 @@ class _Reading:
         """Read a union: no branch is a union, none comes twice."""
         if len(value) > self.limits.branches:
             raise InvalidSchema(f"a union of {len(value)} branches is over the limit of {self.limits.branches}", at=at)
-        branches = []
+        branches: list[Node] = []
         seen: set[str] = set()
         for index, branch in enumerate(value):
+            if isinstance(branch, str) and branch in PRIMITIVES and branch not in seen:
+                seen.add(branch)
+                branches.append(Primitive(type=branch, at=f"{at}/{index}", props=NO_PROPS))
+                continue
             node = self.node(branch, f"{at}/{index}", namespace)
             if isinstance(node, Union):
                 raise InvalidSchema("a union cannot be a branch of a union", at=node.at)
-            name = node.name if isinstance(node, (Named, TypeName)) else node.kind.lower()
+            name = node.type if isinstance(node, Primitive) else _branch_name(node)
             if name in seen:
                 raise InvalidSchema(f'the union has the branch "{name}" twice', at=node.at)
             seen.add(name)
@@ -201,6 +203,7 @@ class _Reading:
         entries = value.get("fields")
         if not isinstance(entries, list):
             raise InvalidSchema('a record needs "fields", a list', at=place)
+        self.count("fields", self.limits.fields, place, len(entries))
         space = common["name"].rpartition(".")[0]
         fields: dict[str, Field] = {}
         for index, entry in enumerate(entries):
@@ -216,16 +219,20 @@ class _Reading:
         """Read a field."""
         if not isinstance(entry, dict):
             raise InvalidSchema("a field is an object", at=at)
-        self.count("fields", self.limits.fields, at)
         name, doc, order = entry.get("name"), entry.get("doc"), entry.get("order")
         if not isinstance(name, str):
             raise InvalidSchema('a field needs a "name"', at=at)
-        check_name(name, "field", at, "name", strict=self.strict)
+        if not (name.isidentifier() and name.isascii()):
+            check_name(name, "field", at, "name", strict=self.strict)
         if "type" not in entry:
             raise InvalidSchema(f'the field "{name}" needs a "type"', at=at)
         if "order" in entry and not (isinstance(order, str) and order.lower() in _ORDERS):
             raise InvalidSchema('an "order" is ascending, descending or ignore', at=pointer(at, "order"))
-        node = self.node(entry["type"], f"{at}/type", namespace)
+        kind = entry["type"]
+        if isinstance(kind, str) and kind in PRIMITIVES:
+            node: Node = Primitive(type=kind, at=at + "/type", props=NO_PROPS)
+        else:
+            node = self.node(kind, at + "/type", namespace)
         default = entry.get("default", MISSING)
         if isinstance(default, str) and isinstance(node, Primitive) and node.type in _FLOATING:
             default = _figure(default, at)
@@ -235,9 +242,9 @@ class _Reading:
             at=at,
             default=default,
             doc=doc if isinstance(doc, str) else None,
-            order=order.lower() if isinstance(order, str) else "ascending",
+            order="ascending" if order is None else order.lower(),
             aliases=tuple(dict.fromkeys(_aliases(entry, at))) if "aliases" in entry else (),
-            props=_props(entry, _FIELD_WORDS),
+            props=NO_PROPS if _FIELD_WORDS.issuperset(entry) else _props(entry, _FIELD_WORDS),
         )
 
     def enum(self, value: dict[str, Any], place: str, **common: Any) -> Enum:
@@ -250,7 +257,8 @@ class _Reading:
         for index, symbol in enumerate(entries):
             if not isinstance(symbol, str):
                 raise InvalidSchema("a symbol is a name", at=pointer(place, "symbols", index))
-            check_name(symbol, "symbol", place, "symbols", index, strict=self.strict)
+            if not (symbol.isidentifier() and symbol.isascii()):
+                check_name(symbol, "symbol", place, "symbols", index, strict=self.strict)
             if symbol in symbols:
                 raise InvalidSchema(f'the enum has the symbol "{symbol}" twice', at=pointer(place, "symbols", index))
             symbols[symbol] = None
@@ -290,6 +298,10 @@ class _Reading:
         total = self.counted[what] = self.counted.get(what, 0) + more
         if total > limit:
             raise InvalidSchema(f"the schema has more than {limit} {what}", at=at)
+
+
+def _branch_name(node: Node) -> str:
+    return node.name if isinstance(node, (Named, TypeName)) else node.kind.lower()
 
 
 def _part(value: dict[str, Any], word: str, kind: str, at: str) -> Any:

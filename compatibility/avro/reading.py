@@ -33,6 +33,7 @@ _KINDS: Final = {
 class _Merged(NamedTuple):
     """What many writing records are together."""
 
+    writers: Writers
     types: dict[str, Writers]  #: by name of the field
     always: frozenset[str]  #: the fields that each of them has
     kinds: frozenset[str]
@@ -93,12 +94,12 @@ class Reading:
     def _look(self, reader: Shape, writers: Writers) -> bool:
         if len(writers) == 1 and reader.reads_itself and reader in writers:
             return True
-        writers = self._written(writers)
+        if reader.kind == "RECORD":
+            return self._record_reads(reader, writers)
+        writers = _written(writers)
         match reader.kind:
             case "UNION":
                 reads = all(self._branch_reads(reader, writer) for writer in writers)
-            case "RECORD":
-                reads = not writers or self._record_reads(reader, writers)
             case "ARRAY" | "MAP":
                 reads = not writers or self._parts_read(reader, writers)
             case "ENUM":
@@ -116,13 +117,6 @@ class Reading:
         return all(writer.kind == reader.kind for writer in writers) and self._reads(
             reader.parts[0], frozenset([writer.parts[0] for writer in writers])
         )
-
-    def _written(self, writers: Writers) -> Writers:
-        """Put the branches of a union in its place: each of them may be written."""
-        unions = [writer for writer in writers if writer.kind == "UNION"]
-        if not unions:
-            return writers
-        return writers.difference(unions).union(*[union.parts for union in unions])
 
     def _branch_reads(self, reader: Shape, writer: Shape) -> bool:
         return any(
@@ -149,16 +143,16 @@ class Reading:
 
     def _record_reads(self, reader: Shape, writers: Writers) -> bool:
         merged = self._merged(writers)
-        if merged.kinds != {"RECORD"} or not all(
+        if not merged.kinds <= {"RECORD"} or not all(
             name.rpartition(".")[2] == reader.short or name in reader.aliases for name in merged.names
         ):
             return False
         self._steps.take(len(reader.fields))
-        return all(self._field_reads(field, writers, merged) for field in reader.fields)
+        return all(self._field_reads(field, merged) for field in reader.fields)
 
-    def _field_reads(self, field: FieldShape, writers: Writers, merged: _Merged) -> bool:
+    def _field_reads(self, field: FieldShape, merged: _Merged) -> bool:
         if field.aliases:
-            return self._aliased_field_reads(field, writers)
+            return self._aliased_field_reads(field, merged.writers)
         if field.name not in merged.always and not field.has_default:
             return False
         types = merged.types.get(field.name)
@@ -183,20 +177,30 @@ class Reading:
     def _merged(self, writers: Writers) -> _Merged:
         found = self._memo.merged.held.get(writers)
         if found is None:
-            members = frozenset[FieldShape]().union(*[writer.members for writer in writers])
+            records = _written(writers)
+            members = frozenset[FieldShape]().union(*[writer.members for writer in records])
             self._steps.take(len(members))
             types: dict[str, list[Shape]] = defaultdict(list)
             for member in members:
                 types[member.name].append(member.type)
             found = _Merged(
+                records,
                 {name: frozenset(some) for name, some in types.items()},
-                frozenset.intersection(*[writer.names for writer in writers]),
-                frozenset([writer.kind for writer in writers]),
-                frozenset([writer.name for writer in writers]),
+                frozenset.intersection(*[writer.names for writer in records]) if records else frozenset(),
+                frozenset([writer.kind for writer in records]),
+                frozenset([writer.name for writer in records]),
             )
             self._memo.merged.put(writers, found, len(writers) + len(members))
         merged: _Merged = found
         return merged
+
+
+def _written(writers: Writers) -> Writers:
+    """Put the branches of a union in its place: each of them may be written."""
+    unions = [writer for writer in writers if writer.kind == "UNION"]
+    if not unions:
+        return writers
+    return writers.difference(unions).union(*[union.parts for union in unions])
 
 
 def _names_match(reader: Shape, writer: Shape) -> bool:

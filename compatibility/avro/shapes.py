@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterator
 from typing import Final
 
 from contractlog.compatibility.avro.nodes import (
+    MISSING,
     PRIMITIVES,
     Array,
     Enum,
@@ -68,11 +69,11 @@ class FieldShape:
 
     __slots__ = ("aliases", "has_default", "name", "type")
 
-    def __init__(self, name: str, aliases: tuple[str, ...], type_: Shape, *, has_default: bool) -> None:
-        self.name = name
-        self.aliases = aliases
+    def __init__(self, field: Field, type_: Shape) -> None:
+        self.name = field.name
+        self.aliases = field.aliases
         self.type = type_
-        self.has_default = has_default
+        self.has_default = field.default is not MISSING
 
 
 _PRIMITIVES: Final = {name: Shape(name.upper()) for name in PRIMITIVES}
@@ -117,24 +118,25 @@ class Shaping:
         if isinstance(node, Primitive):
             return _PRIMITIVES[node.type]
         if isinstance(node, (TypeName, Named)):
-            name = node.name
-            found = self._named.get(name)
-            if found is not None:
-                return found
-            if name in self._open:
-                raise _LeadsBack
-            self._open.add(name)
-            self._enter()
-            made = self._named[name] = self._definition(self._schema.types[name])
-            self._depth -= 1
-            self._open.discard(name)
-            return made
+            return self._named.get(node.name) or self._define(node.name)
         self._enter()
-        parts = tuple([self._shape(part) for part in _parts(node)])
+        parts = tuple(
+            [_PRIMITIVES[part.type] if isinstance(part, Primitive) else self._shape(part) for part in _parts(node)]
+        )
         self._depth -= 1
-        key = (node.kind, *parts)
-        shared: Shape = self._held.get(key) or self._put(key, self._with_parts(Shape(node.kind), parts))
+        key = (type(node), parts)
+        shared: Shape = self._held.get(key) or self._put(key, _with_parts(Shape(node.kind), parts))
         return shared
+
+    def _define(self, name: str) -> Shape:
+        if name in self._open:
+            raise _LeadsBack
+        self._open.add(name)
+        self._enter()
+        made = self._named[name] = self._definition(self._schema.types[name])
+        self._depth -= 1
+        self._open.discard(name)
+        return made
 
     def _enter(self) -> None:
         self._depth += 1
@@ -142,52 +144,29 @@ class Shaping:
             raise _Unshaped
 
     def _definition(self, node: Named) -> Shape:
-        key, weight = self._key(node)
-        found = self._held.get(key)
-        if found is None:
-            found = self._put(key, self._fill(Shape(node.kind), node), weight)
-        shape: Shape = found
-        return shape
-
-    def _key(self, node: Named) -> tuple[Hashable, int]:
         match node:
             case Record():
                 fields = self._fields(node)
-                return ("RECORD", node.name, node.aliases, fields), 1 + len(fields)
+                key: Hashable = ("RECORD", node.name, node.aliases, fields)
+                weight = 1 + len(fields)
             case Enum():
-                return ("ENUM", node.name, node.aliases, node.symbols, node.default is None), 1 + len(node.symbols)
+                fields, weight = (), 1 + len(node.symbols)
+                key = ("ENUM", node.name, node.aliases, node.symbols, node.default is None)
             case Fixed():
-                return ("FIXED", node.name, node.aliases, node.size), 1
+                fields, weight = (), 1
+                key = ("FIXED", node.name, node.aliases, node.size)
             case _:
                 raise _Unshaped
+        shape: Shape = self._held.get(key) or self._put(key, _filled(Shape(node.kind), node, fields), weight)
+        return shape
 
     def _fields(self, node: Record) -> tuple[FieldShape, ...]:
-        fields = []
+        held, fields = self._held, []
         for field in node.fields:
-            type_ = self._shape(field.type)
-            key = (field.name, field.aliases, field.has_default, type_)
-            found = self._held.get(key)
-            fields.append(found or self._put(key, _field(field, type_)))
+            type_ = _PRIMITIVES[field.type.type] if isinstance(field.type, Primitive) else self._shape(field.type)
+            key = (field.name, field.aliases, field.default is MISSING, type_)
+            fields.append(held.get(key) or self._put(key, FieldShape(field, type_)))
         return tuple(fields)
-
-    def _fill(self, shape: Shape, node: Named) -> Shape:
-        shape.name, shape.short, shape.aliases = node.name, short_name(node.name), node.aliases
-        match node:
-            case Record():
-                shape.fields = self._fields(node)
-                shape.members = frozenset(shape.fields)
-                shape.names = frozenset([field.name for field in shape.fields])
-                shape.reads_itself = not _is_ambiguous(node) and all(field.type.reads_itself for field in shape.fields)
-            case Enum():
-                shape.symbols, shape.fills = frozenset(node.symbols), node.default is not None
-            case Fixed():
-                shape.symbols = frozenset((str(node.size),))
-        return shape
-
-    def _with_parts(self, shape: Shape, parts: tuple[Shape, ...]) -> Shape:
-        shape.parts = parts
-        shape.reads_itself = all(part.reads_itself for part in parts)
-        return shape
 
     def _shape_cycles(self, node: Node) -> None:
         """Shape every named type that the node leads to: those that lead to each other at once, the inner ones first.
@@ -235,7 +214,7 @@ class Shaping:
             for shape in found.values():
                 shape.reads_itself = reads_itself
             for node in types:
-                self._fill(found[node.name], node)
+                _filled(found[node.name], node, self._fields(node) if isinstance(node, Record) else ())
             self._put(key, found, 1 + sum(len(shape.fields) for shape in found.values()))
         self._named.update(found)
 
@@ -259,28 +238,43 @@ class Shaping:
         return self._shape(node) if isinstance(node, Primitive) else self._local(node, inside)
 
 
-def _field(field: Field, type_: Shape) -> FieldShape:
-    return FieldShape(field.name, field.aliases, type_, has_default=field.has_default)
+def _with_parts(shape: Shape, parts: tuple[Shape, ...]) -> Shape:
+    shape.parts = parts
+    shape.reads_itself = all(part.reads_itself for part in parts)
+    return shape
+
+
+def _filled(shape: Shape, node: Named, fields: tuple[FieldShape, ...]) -> Shape:
+    shape.name, shape.short, shape.aliases = node.name, short_name(node.name), node.aliases
+    match node:
+        case Record():
+            shape.fields = fields
+            shape.members = frozenset(fields)
+            shape.names = frozenset([field.name for field in fields])
+            shape.reads_itself = all([field.type.reads_itself for field in fields]) and not _is_ambiguous(node)  # noqa: C419 - twice as fast
+        case Enum():
+            shape.symbols, shape.fills = frozenset(node.symbols), node.default is not None
+        case Fixed():
+            shape.symbols = frozenset((str(node.size),))
+    return shape
 
 
 def _is_ambiguous(node: Named) -> bool:
     """Whether a field could be two of the record's own: it does not read itself then."""
     if not isinstance(node, Record):
         return False
+    if not any([field.aliases for field in node.fields]):  # noqa: C419 - twice as fast
+        return False
     names = {field.name for field in node.fields}
     return any(alias in names and alias != field.name for field in node.fields for alias in field.aliases)
 
 
 def _parts(node: Node) -> tuple[Node, ...]:
-    match node:
-        case Array():
-            return (node.items,)
-        case Map():
-            return (node.values,)
-        case Union():
-            return node.branches
-        case _:
-            return ()
+    if isinstance(node, Union):
+        return node.branches
+    if isinstance(node, Array):
+        return (node.items,)
+    return (node.values,) if isinstance(node, Map) else ()
 
 
 def _names(node: Node, *, inside: bool) -> Iterator[str]:

@@ -1,0 +1,216 @@
+"""Judging against a long history, and one pair from cold, in one run.
+
+    python benchmarks/compatibility.py [--versions 1000] [--repeats 5]
+
+Prints processor time, the best of the repeats: for histories in units of one ``json.loads`` of the candidate's text,
+and for the pair as a ratio to the parser and checker of the ``avro`` package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import avro.compatibility
+import avro.schema
+
+from contractlog.compatibility.interning import Memo
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+
+FURTHER = 20  #: candidates, each another one, over which the cost of a further one is averaged
+GROUPS, FIELDS = 20, 10  #: 200 leaf fields in 20 records, as in a schema that teams add to in turn
+KINDS: list[Any] = [
+    "string", "long", "double", "boolean", "int", {"type": "long", "logicalType": "timestamp-millis"},
+    {"type": "array", "items": "string"}, {"type": "map", "values": "long"}, "bytes", "float",
+]  # fmt: skip
+PROPERTIES: list[Any] = [
+    {"type": "string", "maxLength": 100}, {"type": "integer", "minimum": 0}, {"type": "number"}, {"type": "boolean"},
+    {"type": "array", "items": {"type": "string"}},
+]  # fmt: skip
+
+
+def avro_version(number: int) -> str:
+    """Return a version: each adds an optional field to one of the records, and drops the one added longest ago."""
+    added = [(one, one % GROUPS) for one in range(max(1, number - 19), number + 1)]
+    return json.dumps(
+        {
+            "type": "record",
+            "name": "Order",
+            "namespace": "com.example",
+            "fields": [{"name": f"group_{group}", "type": avro_group(group, added)} for group in range(GROUPS)],
+        }
+    )
+
+
+def avro_group(group: int, added: list[tuple[int, int]]) -> dict[str, Any]:
+    """Return one of the records."""
+    fields = [
+        {"name": f"field_{group}_{field}", "type": KINDS[(group + field) % len(KINDS)], "doc": f"field {field}"}
+        for field in range(FIELDS)
+    ]
+    fields += [
+        {"name": f"added_{one}", "type": ["null", "string"], "default": None} for one, where in added if where == group
+    ]
+    return {"type": "record", "name": f"Group{group}", "fields": fields}
+
+
+def flat_version(number: int) -> str:
+    """Return a version of a record that holds its 200 fields side by side."""
+    fields = [{"name": f"field_{field}", "type": KINDS[field % len(KINDS)]} for field in range(GROUPS * FIELDS)]
+    fields += [
+        {"name": f"added_{one}", "type": ["null", "string"], "default": None}
+        for one in range(max(1, number - 19), number + 1)
+    ]
+    return json.dumps({"type": "record", "name": "Order", "fields": fields})
+
+
+def json_version(number: int) -> str:
+    """Return a version of a closed JSON schema of 200 properties; each adds an optional one."""
+    properties = {f"field_{field}": PROPERTIES[field % len(PROPERTIES)] for field in range(GROUPS * FIELDS)}
+    properties |= {f"added_{one}": {"type": "string"} for one in range(1, number + 1)}
+    required = [f"field_{field}" for field in range(0, GROUPS * FIELDS, 4)]
+    return json.dumps({"type": "object", "properties": properties, "required": required, "additionalProperties": False})
+
+
+def order(*more: dict[str, Any]) -> str:
+    """Return a record of 25 fields as people write it."""
+    optional = ["null", "string"]
+    address = {
+        "type": "record",
+        "name": "Address",
+        "fields": [
+            {"name": "street", "type": "string"},
+            {"name": "city", "type": "string"},
+            {"name": "zip", "type": optional, "default": None},
+        ],
+    }
+    line = {
+        "type": "record",
+        "name": "Line",
+        "fields": [
+            {"name": "sku", "type": "string"},
+            {"name": "quantity", "type": "int"},
+            {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 12, "scale": 2}},
+        ],
+    }
+    types: dict[str, Any] = {
+        "order_id": "string",
+        "customer": "long",
+        "placed_at": {"type": "long", "logicalType": "timestamp-millis"},
+        "status": {"type": "enum", "name": "Status", "symbols": ["NEW", "PAID", "SENT", "BACK"]},
+        "channel": "string",
+        "total": "double",
+        "gift": "boolean",
+        "items": "int",
+        "address": address,
+        "billing": ["null", "Address"],
+        "lines": {"type": "array", "items": line},
+        "tags": {"type": "map", "values": "string"},
+        "weight": "float",
+        "digest": {"type": "fixed", "name": "Digest", "size": 16},
+        **{f"note_{number}": optional for number in range(6)},
+        **{f"code_{number}": "string" for number in range(5)},
+    }
+    fields = [
+        {"name": name, "type": kind, **({"default": None} if isinstance(kind, list) else {})}
+        for name, kind in types.items()
+    ]
+    assert len(fields) == 25  # noqa: PLR2004 - the size that is promised
+    return json.dumps({"type": "record", "name": "Order", "namespace": "com.example", "fields": [*fields, *more]})
+
+
+def best(repeats: int, work: Callable[[], object], times: int = 1) -> float:
+    """Return microseconds of processor time, the best of some runs."""
+    taken = []
+    for _ in range(repeats):
+        gc.collect()
+        start = time.process_time()
+        for _ in range(times):
+            work()
+        taken.append((time.process_time() - start) / times)
+    return min(taken) * 1e6
+
+
+def parsed(text: str, kind: SchemaType) -> ParsedSchema:
+    """Parse a version."""
+    return parse(SchemaDraft(text, kind))
+
+
+def history(name: str, make: Callable[[int], str], kind: SchemaType, versions: int, repeats: int) -> None:
+    """Judge candidates against all versions, and print what that takes."""
+    text = make(versions + 1)
+    unit = best(repeats, partial(json.loads, text), 20)
+    start = time.process_time()
+    earlier = [Earlier(number, parsed(make(number), kind)) for number in range(1, versions + 1)]
+    parsing = (time.process_time() - start) / versions * 1e6
+    candidate, *further = (parsed(make(versions + more), kind) for more in range(1, FURTHER + 2))
+    cold, next_one, again = [], [], []
+
+    def judged(memo: Memo, *candidates: ParsedSchema) -> float:
+        gc.collect()
+        start = time.process_time()
+        verdicts = [judge(one, earlier, Level.BACKWARD_TRANSITIVE, memo=memo) for one in candidates]
+        taken = (time.process_time() - start) * 1e6
+        assert all(verdict.compatible for verdict in verdicts)
+        return taken / len(candidates)
+
+    for _ in range(repeats):
+        memo = Memo()
+        start = time.process_time()
+        for one in earlier:
+            one.shape(memo)
+        interning = (time.process_time() - start) / versions * 1e6
+        cold.append(judged(memo, candidate))
+        next_one.append(judged(memo, *further))
+        again.append(judged(memo, *[candidate] * FURTHER))
+    print(f"{name}: {len(text):,} characters, one json.loads is {unit:.0f} us, {versions} versions")
+    print(f"  once per version: parsing {parsing / unit:.1f}, interning {interning / unit:.1f} units")
+    print(f"  history interned, memo cold   {min(cold) / unit:8.1f} units  ({min(cold) / 1000:.2f} ms)")
+    print(f"  a further, other candidate    {min(next_one) / unit:8.1f} units  ({min(next_one) / 1000:.2f} ms)")
+    print(f"  the same candidate again      {min(again) / unit:8.1f} units  ({min(again) / 1000:.2f} ms)")
+
+
+def pair(repeats: int) -> None:
+    """Judge one pair from its texts, as the avro package does."""
+    writer, reader = order(), order({"name": "added", "type": ["null", "string"], "default": None})
+
+    def ours() -> None:
+        new, old = parsed(reader, SchemaType.AVRO), parse(SchemaDraft(writer), strict=False)
+        assert judge(new, [Earlier(1, old)], Level.BACKWARD).compatible
+
+    def theirs() -> None:
+        checker = avro.compatibility.ReaderWriterCompatibilityChecker()
+        result = checker.get_compatibility(avro.schema.parse(reader), avro.schema.parse(writer))
+        assert result.compatibility is avro.compatibility.SchemaCompatibilityType.compatible
+
+    mine, other = (best(repeats, work, 50) for work in (ours, theirs))
+    print(f"one pair of 25 fields, everything cold: {mine:.0f} us, avro package {other:.0f} us, {other / mine:.1f}x")
+
+
+def main() -> None:
+    """Measure, and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--versions", type=int, default=1_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    print(f"python {' '.join(sys.argv)}")
+    for name, make, kind in (
+        ("Avro, 200 fields in 20 records", avro_version, SchemaType.AVRO),
+        ("Avro, 200 fields side by side", flat_version, SchemaType.AVRO),
+        ("JSON, 200 properties", json_version, SchemaType.JSON),
+    ):
+        history(name, make, kind, arguments.versions, arguments.repeats)
+    pair(arguments.repeats)
+
+
+if __name__ == "__main__":
+    main()
