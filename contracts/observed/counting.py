@@ -1,0 +1,110 @@
+"""What a state holds of each part of each topic, counted so that every offset is accounted for."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.report import PARTS, PartitionCounts
+from contractlog.contracts.observed.states import AuditState, Cell, CellKey, Coverage, Violation, ViolationKey
+
+__all__ = ["Observed", "Total", "gaps", "observe", "partition_counts", "total_of", "unheld"]
+
+
+@dataclass(slots=True)
+class Observed:
+    """What a state holds of one part of one topic."""
+
+    coverage: list[Coverage] = field(default_factory=list)
+    cells: list[tuple[CellKey, Cell]] = field(default_factory=list)
+    violations: list[tuple[ViolationKey, Violation]] = field(default_factory=list)
+
+
+def observe(state: AuditState) -> Mapping[tuple[str, str], Observed]:
+    """Return what a state holds, by topic and part; nothing of those that it does not cover."""
+    observed: defaultdict[tuple[str, str], Observed] = defaultdict(Observed)
+    for coverage in sorted(state.coverage):
+        for part in PARTS:
+            observed[coverage.topic, part].coverage.append(coverage)
+    for key, cell in sorted(state.cells.items(), key=lambda item: item[0]):
+        observed[key.topic, key.part].cells.append((key, cell))
+    for violated, violation in state.violations.items():
+        observed[violated.topic, violated.part].violations.append((violated, violation))
+    return observed
+
+
+def unheld(observed: Observed) -> Observed:
+    """Count the records of a part as read and no more; its ranges stay, with what is a tombstone or absent there."""
+    cells = [
+        (replace(key, schema_id=0), Cell(_neither(cell), cell.first_seen, cell.last_seen))
+        for key, cell in observed.cells
+    ]
+    return Observed(observed.coverage, cells)
+
+
+def _neither(cell: Cell) -> dict[Outcome, int]:
+    tombstones = cell.counts.get(Outcome.TOMBSTONE, 0)
+    return {Outcome.TOMBSTONE: tombstones, Outcome.UNAUDITED: sum(cell.counts.values()) - tombstones}
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How records came out."""
+
+    conforming: int = 0
+    violating: int = 0
+    tombstones: int = 0
+    unaudited: int = 0
+
+    @property
+    def records(self) -> int:
+        """All of them."""
+        return self.conforming + self.violating + self.tombstones + self.unaudited
+
+
+def total_of(cells: Iterable[Cell]) -> Total:
+    """Add cells up."""
+    counts: defaultdict[Outcome, int] = defaultdict(int)
+    for cell in cells:
+        for outcome, records in cell.counts.items():
+            counts[outcome] += records
+    violating = sum(records for outcome, records in counts.items() if outcome.violating)
+    return Total(counts[Outcome.CONFORMS], violating, counts[Outcome.TOMBSTONE], counts[Outcome.UNAUDITED])
+
+
+def partition_counts(observed: Observed) -> list[PartitionCounts]:
+    """Return what became of the offsets of each partition."""
+    by_partition: defaultdict[int, list[Cell]] = defaultdict(list)
+    for key, cell in observed.cells:
+        by_partition[key.partition].append(cell)
+    ranges: defaultdict[int, list[Coverage]] = defaultdict(list)
+    for coverage in observed.coverage:
+        ranges[coverage.partition].append(coverage)
+    return [_partition(number, covered, total_of(by_partition[number])) for number, covered in ranges.items()]
+
+
+def _partition(number: int, covered: Collection[Coverage], total: Total) -> PartitionCounts:
+    start = min(coverage.from_offset for coverage in covered)
+    end = max(coverage.to_offset for coverage in covered)
+    return {
+        "partition": number,
+        "from_offset": start,
+        "to_offset": end,
+        "records": total.records,
+        "conforming": total.conforming,
+        "violating": total.violating,
+        "tombstones": total.tombstones,
+        "absent": end - start - total.records,
+    }
+
+
+def gaps(coverage: Sequence[Coverage]) -> list[str]:
+    """Say which offsets between the ranges nobody read; they count as absent."""
+    return [
+        f"Offsets {left.to_offset} to {right.from_offset} of partition {left.partition} were not read."
+        for left, right in pairwise(coverage)
+        if left.partition == right.partition and left.to_offset < right.from_offset
+    ]
