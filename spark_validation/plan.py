@@ -18,8 +18,7 @@ from contractlog.clients.client import Registry
 from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.contracts.observed.report import Part
-from contractlog.contracts.observed.summary import PARTS
+from contractlog.contracts.observed.report import PARTS, Part
 from contractlog.spark_validation.columnar.limits import Limits
 from contractlog.spark_validation.columnar.validate import check_part
 from contractlog.spark_validation.probe import look_at

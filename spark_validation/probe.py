@@ -9,8 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from contractlog.contracts.observed.report import Part
-from contractlog.contracts.observed.summary import PARTS
+from contractlog.contracts.observed.report import PARTS, Part
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import Source
 

@@ -1,0 +1,85 @@
+"""Judged records, counted: cells and violations of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.report import Part
+from contractlog.contracts.observed.states import MAX_EXAMPLES, Cell, CellKey, Example, Violation, ViolationKey
+from contractlog.spark_validation.columnar.validate import Checked
+from contractlog.spark_validation.sources.records import OffsetRange
+
+__all__ = ["NO_TIME", "cells_of", "milliseconds", "violations_of"]
+
+Numbers = npt.NDArray[np.int64]
+
+NO_TIME: Final = np.iinfo(np.int64).min
+FIRST_OF_NONE: Final = int(np.iinfo(np.int64).max)  #: neutral to min and max, so merging stays exact
+LAST_OF_NONE: Final = int(np.iinfo(np.int64).min)
+DAY: Final = 86_400_000
+NO_DAY: Final = 1 << 22  #: no day of the years 1 to 9999
+_EPOCH: Final = date(1970, 1, 1)
+
+
+def milliseconds(timestamps: pa.Array[Any]) -> Numbers:
+    """Return milliseconds since 1970, ``NO_TIME`` for null."""
+    times = np.asarray(timestamps.cast(pa.int64()).fill_null(0)) // 1000
+    return np.where(np.asarray(timestamps.is_null()), NO_TIME, times)
+
+
+def cells_of(offsets: OffsetRange, part: Part, checked: Checked, times: Numbers) -> dict[CellKey, Cell]:
+    """Count the records of a part by UTC day, schema id and outcome."""
+    days = np.where(times == NO_TIME, NO_DAY, times // DAY)
+    packed = (days << 40) | ((checked.schema_ids.astype(np.int64) & 0xFFFFFFFF) << 8) | checked.codes
+    cells: dict[CellKey, Cell] = {}
+    for group, rows in _groups(packed):
+        day, schema_id, outcome = group >> 40, (group >> 8) & 0xFFFFFFFF, Outcome(group & 0xFF)
+        window = "" if day == NO_DAY else (_EPOCH + timedelta(days=day)).isoformat()
+        key = CellKey(offsets.topic, part, offsets.partition, window, schema_id)
+        cell = Cell({outcome: len(rows)}, *_seen(times[rows]))
+        cells[key] = cells[key].merged(cell) if key in cells else cell
+    return cells
+
+
+def violations_of(
+    offsets: OffsetRange, part: Part, checked: Checked, times: Numbers, places: Numbers
+) -> dict[ViolationKey, Violation]:
+    """Count the violating records of a part by how and where they break, with the lowest offsets of each kind."""
+    bad = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
+    codes, ids, nodes = (column[bad].astype(np.int64) for column in (checked.codes, checked.schema_ids, checked.places))
+    packed = ((nodes + 1) << 40) | ((ids & 0xFFFFFFFF) << 8) | codes
+    found: dict[ViolationKey, Violation] = {}
+    for group, chosen in _groups(packed):
+        node, schema_id, outcome = (group >> 40) - 1, (group >> 8) & 0xFFFFFFFF, Outcome(group & 0xFF)
+        path, field = checked.places_table[node] if node >= 0 else ("", "")
+        rows = bad[chosen]
+        rows = rows[np.argsort(places[rows], kind="stable")]
+        violation = Violation(
+            len(rows),
+            *_seen(times[rows]),
+            tuple(Example(offsets.partition, int(place)) for place in places[rows[:MAX_EXAMPLES]]),
+            checked.details.get(int(rows[0]), ""),
+        )
+        key = ViolationKey(offsets.topic, part, outcome, schema_id, path, field)
+        found[key] = found[key].merged(violation) if key in found else violation
+    return found
+
+
+def _groups(keys: Numbers) -> Iterator[tuple[int, Numbers]]:
+    """Yield each key with the rows that have it, ascending."""
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=keys[order[:1]] - 1))
+    for start, rows in zip(starts, np.split(order, starts[1:]), strict=False):
+        yield int(keys[order[start]]), rows
+
+
+def _seen(times: Numbers) -> tuple[int, int]:
+    known = times[times != NO_TIME]
+    return (int(known.min()), int(known.max())) if len(known) else (FIRST_OF_NONE, LAST_OF_NONE)
