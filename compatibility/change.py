@@ -95,7 +95,7 @@ def change(
     comparisons = [
         Comparison(
             direction,
-            breaking(differences(candidate, earlier.parsed, direction, policy), policy, also),
+            breaking(differences(candidate, earlier.parsed, direction, policy, also), policy, also),
             earlier.version,
             earlier.parsed.canonical,
         )

@@ -8,10 +8,16 @@ from typing import Final
 from contractlog.compatibility.json_schema.catalogue import KINDS, check_id, explanation
 
 __all__ = [
+    "AVRO_CAUTIONS",
+    "AVRO_DEFAULT_CHANGED",
+    "AVRO_DOC_LOST",
+    "AVRO_ENUM_DEFAULT_MISSING",
     "AVRO_ENUM_SYMBOLS_MISSING",
     "AVRO_FIELD_AMBIGUOUS",
     "AVRO_FIELD_DEFAULT_MISSING",
+    "AVRO_FIELD_RENAMED",
     "AVRO_FIXED_SIZE_CHANGED",
+    "AVRO_LOGICAL_TYPE_CHANGED",
     "AVRO_NAME_CHANGED",
     "AVRO_TYPE_CHANGED",
     "AVRO_UNION_BRANCH_MISSING",
@@ -40,6 +46,7 @@ class CheckSpec:
     explanation: str
     bad: Example | None = None  #: has this finding, and no other
     good: Example | None = None  #: the same intent without any finding
+    of_candidate: bool = False  #: looks at the candidate beside the version before it, whoever reads
 
 
 AVRO_NAME_CHANGED: Final = CheckSpec(
@@ -126,6 +133,78 @@ WORK_LIMIT_EXCEEDED: Final = CheckSpec(
     "Comparing is counted in steps. What is not decided within the limit counts as incompatible.",
 )
 
+AVRO_LOGICAL_TYPE_CHANGED: Final = CheckSpec(
+    "AVRO_LOGICAL_TYPE_CHANGED",
+    "The same bytes mean another value",
+    "Reading does not look at logical types: with another scale, or another unit of a timestamp, old digits are taken "
+    "for another value. Nobody is told. Off by default.",
+    Example(
+        '{"type":"long","logicalType":"timestamp-micros"}',
+        '{"type":"long","logicalType":"timestamp-millis"}',
+    ),
+    Example(
+        '{"type":"bytes","logicalType":"decimal","precision":9,"scale":2,"doc":"in euros"}',
+        '{"type":"bytes","logicalType":"decimal","precision":9,"scale":2}',
+    ),
+)
+AVRO_DEFAULT_CHANGED: Final = CheckSpec(
+    "AVRO_DEFAULT_CHANGED",
+    "A default is another one, or gone",
+    "A default is what readers put where a record lacks the field, or where an enum's symbol is unknown. With another "
+    "one the same records read differently; without one, records older than the last version cannot be read. Off by "
+    "default.",
+    Example(
+        '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":0}]}',
+        '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":1}]}',
+    ),
+    Example(
+        '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":1}]}',
+        '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int"}]}',
+    ),
+    of_candidate=True,
+)
+AVRO_DOC_LOST: Final = CheckSpec(
+    "AVRO_DOC_LOST",
+    "Documentation is gone",
+    "A type or a field was documented in the version before, and is not any more. Off by default.",
+    Example(
+        '{"type":"fixed","name":"Hash","size":16}',
+        '{"type":"fixed","name":"Hash","size":16,"doc":"MD5 of the ticket"}',
+    ),
+    Example(
+        '{"type":"fixed","name":"Hash","size":16,"doc":"MD5 of the whole ticket"}',
+        '{"type":"fixed","name":"Hash","size":16,"doc":"MD5 of the ticket"}',
+    ),
+    of_candidate=True,
+)
+AVRO_ENUM_DEFAULT_MISSING: Final = CheckSpec(
+    "AVRO_ENUM_DEFAULT_MISSING",
+    "An enum whose symbols change has no default",
+    "Without a default of the enum a reader of this version cannot read the next new symbol. Off by default.",
+    Example(
+        '{"type":"enum","name":"Origin","symbols":["EWR","JFK"]}', '{"type":"enum","name":"Origin","symbols":["EWR"]}'
+    ),
+    Example(
+        '{"type":"enum","name":"Origin","symbols":["EWR","JFK","OTHER"],"default":"OTHER"}',
+        '{"type":"enum","name":"Origin","symbols":["EWR"]}',
+    ),
+    of_candidate=True,
+)
+AVRO_FIELD_RENAMED: Final = CheckSpec(
+    "AVRO_FIELD_RENAMED",
+    "A field seems to have a new name, and no alias",
+    "A field is gone, and one new field of its type has a default: what was written under the old name is then read as "
+    "the default, and nobody is told. Off by default.",
+    Example(
+        '{"type":"record","name":"Flight","fields":[{"name":"stand","type":"string","default":""}]}',
+        '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"string"}]}',
+    ),
+    Example(
+        '{"type":"record","name":"Flight","fields":[{"name":"stand","aliases":["gate"],"type":"string","default":""}]}',
+        '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"string"}]}',
+    ),
+    of_candidate=True,
+)
 _JSON: Final = tuple(CheckSpec(check_id(kind.name), kind.title, explanation(kind)) for kind in KINDS.values())
 
 CATALOGUE: Final = {
@@ -138,8 +217,25 @@ CATALOGUE: Final = {
         AVRO_NAME_CHANGED,
         AVRO_TYPE_CHANGED,
         AVRO_UNION_BRANCH_MISSING,
+        AVRO_DEFAULT_CHANGED,
+        AVRO_DOC_LOST,
+        AVRO_ENUM_DEFAULT_MISSING,
+        AVRO_FIELD_RENAMED,
+        AVRO_LOGICAL_TYPE_CHANGED,
         *_JSON,
         SCHEMA_TYPE_CHANGED,
         WORK_LIMIT_EXCEEDED,
     )
 }
+
+AVRO_CAUTIONS: Final = frozenset(
+    check.id
+    for check in (
+        AVRO_DEFAULT_CHANGED,
+        AVRO_DOC_LOST,
+        AVRO_ENUM_DEFAULT_MISSING,
+        AVRO_FIELD_RENAMED,
+        AVRO_LOGICAL_TYPE_CHANGED,
+    )
+)
+"""Checks of our own that break nothing unless they are asked for by id."""

@@ -148,7 +148,9 @@ class Trial:
             _key(number, finding, direction)
             for number, earlier in enumerate((self.earlier, *self.beside))
             for direction in self.directions
-            for finding in breaking(differences(candidate, earlier, direction, self.policy), self.policy, self.also)
+            for finding in breaking(
+                differences(candidate, earlier, direction, self.policy, self.also), self.policy, self.also
+            )
         )
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+from contractlog.compatibility.checks import AVRO_CAUTIONS
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_schema.catalogue import LENIENT, STRICT
 
@@ -22,7 +23,11 @@ class Policy(StrEnum):
 
 
 ADMITTED: Final[Mapping[Policy, frozenset[str]]] = MappingProxyType(
-    {Policy.STRICT: STRICT, Policy.LENIENT: LENIENT, Policy.EXACT: frozenset()}
+    {
+        Policy.STRICT: STRICT | AVRO_CAUTIONS,
+        Policy.LENIENT: LENIENT | AVRO_CAUTIONS,
+        Policy.EXACT: AVRO_CAUTIONS,
+    }
 )
 """Checks whose findings break nothing under a policy; every other check breaks."""
 

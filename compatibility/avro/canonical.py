@@ -27,8 +27,9 @@ from contractlog.compatibility.avro.nodes import (
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import MAX_NESTING, Number, quoted, write
 
-__all__ = ["definition", "java_number", "texts"]
+__all__ = ["MAX_INLINED", "definition", "inlined", "java_number", "texts"]
 
+MAX_INLINED: Final = 10 * 1024 * 1024  #: characters
 _COMPLEX: Final = frozenset({"record", "enum", "array", "map", "union", "fixed"})
 
 
@@ -46,6 +47,15 @@ def texts(schema: Schema, known: Collection[str] = ()) -> tuple[str, str]:
     if not writer.unsorted:
         return canonical, canonical
     return canonical, _Normalizing(schema.types, set(known)).node(schema.root, None, 0)
+
+
+def inlined(schema: Schema, *, normalized: bool = False, limit: int = MAX_INLINED) -> str:
+    """Write one of the two texts with all that the schema leans on in place.
+
+    Raises:
+        InvalidSchema: the text would be longer than the limit; writing ends there.
+    """
+    return (_LimitedNormalizing if normalized else _Limited)(schema.types, limit).node(schema.root, None, 0)
 
 
 def definition(node: Named) -> str:
@@ -189,6 +199,27 @@ class _Normalizing(_Writer):
 
     def field_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         return super().field_props(dict(sorted(props.items())))
+
+
+class _Limited(_Writer):
+    """Counts what it writes: what was written before a node, and as its parts end, theirs."""
+
+    def __init__(self, types: Mapping[str, Named], limit: int) -> None:
+        super().__init__(types, set())
+        self.limit = limit
+        self.written = 0
+
+    def node(self, node: Node, namespace: str | None, depth: int) -> str:
+        before = self.written
+        text = super().node(node, namespace, depth)
+        self.written = before + len(text)
+        if self.written > self.limit:
+            raise InvalidSchema(f"the schema, written out, has more than {self.limit} characters", at=node.at)
+        return text
+
+
+class _LimitedNormalizing(_Limited, _Normalizing):
+    """The same for the normalized text."""
 
 
 class _Shape(_Writer):

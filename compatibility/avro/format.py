@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from contractlog.compatibility.avro import cautions as own
+from contractlog.compatibility.avro import lookup
 from contractlog.compatibility.avro.canonical import texts
 from contractlog.compatibility.avro.checks import compare
 from contractlog.compatibility.avro.parse import parse_avro
@@ -26,6 +28,16 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
 def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy) -> Iterator[Finding]:
     """Yield every reason why the reader cannot follow the writer; the policies do not differ here."""
     return compare(reader.root, writer.root)
+
+
+def cautions(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
+    """Yield what a reader reads, and people may still want to hear of."""
+    return own.cautions(reader.root, writer.root)
+
+
+def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
+    """Whether a lookup with one schema finds the other."""
+    return lookup.equivalent(first, second)
 
 
 def shape(parsed: ParsedSchema, memo: Memo) -> Shape | None:

@@ -51,3 +51,13 @@ def tree(parsed: ParsedSchema) -> Node:
 def _exact(number: Number) -> str:
     """Write every digit that was given, in the reference's form: ``1e2`` is ``1E+2``, ``1.50`` stays."""
     return str(int(number.text)) if number.integral else str(number.decimal)
+
+
+def cautions(_reader: ParsedSchema, _writer: ParsedSchema) -> Iterator[Finding]:
+    """Yield nothing: this format has no checks beside those that a policy may hold against a reader."""
+    return iter(())
+
+
+def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
+    """Whether a lookup with one schema finds the other: the same references and, keys in order, the same text."""
+    return set(first.references) == set(second.references) and first.normalized == second.normalized

@@ -1,0 +1,55 @@
+"""What the logical type of a node means to a reader: the known ones as they are written, malformed ones nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from contractlog.compatibility.avro.nodes import Fixed, Node, Primitive
+from contractlog.compatibility.json_text import Number
+
+__all__ = ["meaning"]
+
+_BASES: Final[Mapping[str, frozenset[str]]] = {
+    "decimal": frozenset({"bytes", "fixed"}),
+    "big-decimal": frozenset({"bytes"}),
+    "uuid": frozenset({"string", "fixed"}),
+    "date": frozenset({"int"}),
+    "time-millis": frozenset({"int"}),
+    "duration": frozenset({"fixed"}),
+    **{name: frozenset({"long"}) for name in ("time-micros", "time-nanos")},
+    **{
+        f"{local}timestamp-{unit}": frozenset({"long"})
+        for local in ("", "local-")
+        for unit in ("millis", "micros", "nanos")
+    },
+}
+_SIZES: Final[Mapping[str, int]] = {"uuid": 16, "duration": 12}
+
+
+def meaning(node: Node) -> str:
+    """Return what values of a type mean beyond their type, as ``decimal(9,2)`` or ``timestamp-millis``; empty for none.
+
+    Names that the specification does not know are somebody's own, and count as they are.
+    """
+    name = node.logical_type
+    if name is None or not isinstance(node, (Primitive, Fixed)):
+        return ""
+    if node.kind.lower() not in _BASES.get(name, (node.kind.lower(),)):
+        return ""
+    if isinstance(node, Fixed) and _SIZES.get(name, node.size) != node.size:
+        return ""
+    return _decimal(node) if name == "decimal" else name
+
+
+def _decimal(node: Node) -> str:
+    precision, scale = _whole(node.props.get("precision")), _whole(node.props.get("scale", Number("0")))
+    if precision is None or scale is None or not 0 <= scale <= precision or precision < 1:
+        return ""
+    if isinstance(node, Fixed) and precision > len(str((1 << max(8 * node.size - 1, 0)) - 1)) - 1:
+        return ""
+    return f"decimal({precision},{scale})"
+
+
+def _whole(value: Any) -> int | None:
+    return int(value.value) if isinstance(value, Number) and value.integral else None
