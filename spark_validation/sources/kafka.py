@@ -1,84 +1,57 @@
-"""Records of Kafka topics by offset ranges, read committed, as Arrow batches; plain functions that need no Spark.
+"""Records of a range of a Kafka topic, read committed, as Arrow batches; plain functions that need no Spark.
 
-The ends of the ranges are fixed once, at the last stable offset. A range is read to its end when the position has
-passed it, not when its last record has come: compaction, aborted records and transaction markers leave gaps anywhere.
+It is read to its end when the position has passed it, not when its last record has come: compaction, aborted records
+and transaction markers leave gaps anywhere.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import pyarrow as pa
 from confluent_kafka import (
     TIMESTAMP_NOT_AVAILABLE,
     Consumer,
-    IsolationLevel,
     KafkaError,
-    KafkaException,
     Message,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
-from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.spark_validation.sources.records import RECORDS, SPAN, OffsetRange, split
+from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.sources.kafka_talk import (
+    NO_SETTINGS,
+    NO_TOPIC,
+    Settings,
+    answer,
+    code_of,
+    connection,
+    unreachable,
+)
+from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
 
-__all__ = ["OffsetRange", "plan_ranges", "read_range"]
+__all__ = ["read_range"]
 
 BATCH: Final = 20_000  #: records handed over at once, at most
 BATCH_BYTES: Final = 64 * 2**20
 AT_ONCE: Final = 10_000  #: records asked of the client at once
 WAIT: Final = 0.2  #: seconds; what a call may wait for the last records, so it is short
-PLAN_PATIENCE: Final = 10.0
-READ_PATIENCE: Final = 60.0
+PATIENCE: Final = 60.0
 TIMES: Final = range(
     -62_135_596_800_000, 253_402_300_800_000
 )  #: milliseconds of the years 1 to 9999; others mean nothing
 
-A = TypeVar("A")
-Settings = Mapping[str, Any]
-_NONE: Final[Settings] = {}
 _GONE: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})  # noqa: SLF001 - librdkafka's
-_NO_TOPIC: Final = frozenset({KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART})  # noqa: SLF001 - own codes
-
-
-def plan_ranges(
-    bootstrap: str,
-    topics: Sequence[str] = (),
-    *,
-    settings: Settings = _NONE,
-    span: int = SPAN,
-    patience: float = PLAN_PATIENCE,
-) -> list[OffsetRange]:
-    """Return the ranges that hold all records of topics, from the first to the last stable offset, as they are now.
-
-    Args:
-        bootstrap: the broker, ``host:port``.
-        topics: none named means all that do not start with ``_``.
-        settings: more of librdkafka's settings, for TLS and credentials.
-        span: offsets per range at most; a partition without offsets gives one empty range.
-        patience: seconds to wait for an answer.
-
-    Raises:
-        UsageError: a topic does not exist.
-        Unreachable: the broker does not answer, or a partition has no leader.
-    """
-    admin = AdminClient({**_connection(bootstrap), **settings})
-    partitions = _partitions(admin, bootstrap, topics, patience)
-    starts = _offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
-    ends = _offsets(admin, bootstrap, partitions, OffsetSpec.latest(), patience)  # type: ignore[no-untyped-call]
-    return list(split((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
 
 
 def read_range(
     bootstrap: str,
     offsets: OffsetRange,
     *,
-    settings: Settings = _NONE,
+    settings: Settings = NO_SETTINGS,
     batch: int = BATCH,
-    patience: float = READ_PATIENCE,
+    patience: float = PATIENCE,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the committed records of a range in batches of ``RECORDS``, in order of their offsets.
 
@@ -93,7 +66,7 @@ def read_range(
         return
     consumer = Consumer(
         {
-            **_connection(bootstrap),
+            **connection(bootstrap),
             "group.id": "contractlog-audit",  # asked for by the client; nothing joins or commits
             "enable.auto.commit": False,
             "enable.partition.eof": True,
@@ -108,61 +81,6 @@ def read_range(
         yield from _batches(_messages(consumer, bootstrap, offsets, patience), offsets, batch)
     finally:
         consumer.close()
-
-
-def _connection(bootstrap: str) -> dict[str, Any]:
-    # what the client has to say about connections reaches people as one sentence, when it matters
-    return {"bootstrap.servers": bootstrap, "log_level": 0, "error_cb": _ignore}
-
-
-def _ignore(_: object) -> None:
-    """Swallow."""
-
-
-# --- planning
-
-
-def _partitions(admin: AdminClient, bootstrap: str, topics: Sequence[str], patience: float) -> list[tuple[str, int]]:
-    found = _answer(bootstrap, lambda: admin.list_topics(timeout=patience)).topics
-    names = list(dict.fromkeys(topics)) or sorted(name for name in found if not name.startswith("_"))
-    for name in names:
-        if name not in found or (_code(found[name].error) in _NO_TOPIC):
-            raise UsageError(f"the topic `{name}` does not exist at {bootstrap}", topic=name)
-    return [(name, partition) for name in names for partition in sorted(found[name].partitions)]
-
-
-def _offsets(
-    admin: AdminClient, bootstrap: str, partitions: Iterable[tuple[str, int]], at: OffsetSpec, patience: float
-) -> dict[tuple[str, int], int]:
-    asked = {TopicPartition(topic, partition): at for topic, partition in partitions}
-    if not asked:
-        return {}
-    answers = _answer(
-        bootstrap,
-        lambda: admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience),
-    )
-    return {
-        (place.topic, place.partition): _answer(bootstrap, answer.result).offset for place, answer in answers.items()
-    }
-
-
-def _answer(bootstrap: str, ask: Callable[[], A]) -> A:
-    try:
-        return ask()
-    except KafkaException as error:
-        raise _unreachable(bootstrap, error.args[0]) from error
-
-
-def _unreachable(bootstrap: str, error: KafkaError | None, doing: str = "") -> Unreachable:
-    reason = f": {error.str()}" if error is not None else ""
-    return Unreachable(f"the broker at {bootstrap} does not answer{doing}{reason}", bootstrap=bootstrap)
-
-
-def _code(error: KafkaError | None) -> int | None:
-    return None if error is None else error.code()
-
-
-# --- reading
 
 
 def _messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, patience: float) -> Iterator[Message]:
@@ -183,23 +101,23 @@ def _messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, patience
             last_step = time.monotonic()
         elif time.monotonic() - last_step > patience:
             doing = f" for `{offsets.topic}` partition {offsets.partition} at offset {position}"
-            raise _unreachable(bootstrap, error, f"{doing} (waited {patience:g} seconds)")
+            raise unreachable(bootstrap, error, f"{doing} (waited {patience:g} seconds)")
 
 
 def _after_event(
     consumer: Consumer, bootstrap: str, offsets: OffsetRange, event: Message, *, position: int, patience: float
 ) -> int:
     """Return the position after something that is no record."""
-    code = _code(event.error())
+    code = code_of(event.error())
     if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes are spelled so
         return max(position, int(event.offset() or 0))
     if code in _GONE:  # retention was quicker than we: go on where the log begins now
         place = TopicPartition(offsets.topic, offsets.partition)
-        low, _ = _answer(bootstrap, lambda: consumer.get_watermark_offsets(place, timeout=patience))
+        low, _ = answer(bootstrap, lambda: consumer.get_watermark_offsets(place, timeout=patience))
         position = max(int(low), position)
         if position < offsets.end:
             consumer.assign([TopicPartition(offsets.topic, offsets.partition, position)])
-    if code in _NO_TOPIC:
+    if code in NO_TOPIC:
         raise UsageError(f"the topic `{offsets.topic}` is gone from {bootstrap}", topic=offsets.topic)
     return position
 

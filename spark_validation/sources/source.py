@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from contractlog.contracts.observed.report import Source as SourceBody
-from contractlog.spark_validation.sources import archive, kafka
+from contractlog.spark_validation.sources import archive, kafka, kafka_ranges
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange
 
 __all__ = ["ArchiveSource", "KafkaSource", "Source"]
@@ -43,7 +43,7 @@ class KafkaSource:
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
         """Return the ranges from the first to the last stable offset, as they are now."""
-        return kafka.plan_ranges(self.bootstrap, topics, settings=self.settings, span=span)
+        return kafka_ranges.plan_ranges(self.bootstrap, topics, settings=self.settings, span=span)
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
         """Yield the committed records of a range."""

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.spark_validation.sources import kafka as source
 from contractlog.spark_validation.sources.data_source import KafkaDataSource
+from contractlog.spark_validation.sources.kafka_ranges import plan_ranges
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
 
 from support.kafka import Kafka
@@ -53,7 +54,7 @@ def test_all_columns_come_as_they_were_sent(kafka: Kafka) -> None:
             {"key": None, "value": None, "timestamp": 1_357_000_001_000},
         ],
     )
-    first, second = read(kafka, source.plan_ranges(kafka.bootstrap_servers, [topic])).to_pylist()
+    first, second = read(kafka, plan_ranges(kafka.bootstrap_servers, [topic])).to_pylist()
     assert (first["topic"], first["partition"], first["offset"], first["timestampType"]) == (topic, 0, 0, 0)
     assert (first["key"], first["value"]) == (b"a", b"1")
     assert first["timestamp"].timestamp() == pytest.approx(1_357_000_000.123)
@@ -65,33 +66,33 @@ def test_aborted_records_and_markers_are_passed_over_and_the_end_is_the_last_sta
     topic = kafka.create_topic()
     producer = transactions(kafka, topic, [("commit", 10), ("abort", 10), ("commit", 10), ("open", 5)])
     kafka.produce(topic, [{"value": b"after"}] * 3)
-    ranges = source.plan_ranges(kafka.bootstrap_servers, [topic])
+    ranges = plan_ranges(kafka.bootstrap_servers, [topic])
     assert ranges == [OffsetRange(topic, 0, 0, 33)]
     expected = [*range(10), *range(22, 32)]
     started = time.monotonic()
     assert read(kafka, ranges).column("offset").to_pylist() == expected
     assert time.monotonic() - started < 10
-    cut = source.plan_ranges(kafka.bootstrap_servers, [topic], span=4)  # also inside the aborted transaction
+    cut = plan_ranges(kafka.bootstrap_servers, [topic], span=4)  # also inside the aborted transaction
     assert len(cut) == 9
     assert read(kafka, cut).column("offset").to_pylist() == expected
     producer.abort_transaction(30)
-    assert source.plan_ranges(kafka.bootstrap_servers, [topic])[0].end == 42
+    assert plan_ranges(kafka.bootstrap_servers, [topic])[0].end == 42
     assert read(kafka, [OffsetRange(topic, 0, 33, 42)]).num_rows == 3  # the plain ones, between open and abort
 
 
 def test_a_range_without_any_record_ends_at_once(kafka: Kafka) -> None:
     topic = kafka.create_topic(partitions=2)
-    ranges = source.plan_ranges(kafka.bootstrap_servers, [topic])
+    ranges = plan_ranges(kafka.bootstrap_servers, [topic])
     assert ranges == [OffsetRange(topic, 0, 0, 0), OffsetRange(topic, 1, 0, 0)]
     assert read(kafka, ranges).num_rows == 0
     transactions(kafka, topic, [("abort", 3)])
-    assert read(kafka, source.plan_ranges(kafka.bootstrap_servers, [topic])).num_rows == 0
+    assert read(kafka, plan_ranges(kafka.bootstrap_servers, [topic])).num_rows == 0
 
 
 def test_offsets_that_expired_after_planning_are_absent_not_fatal(kafka: Kafka) -> None:
     topic = kafka.create_topic()
     kafka.produce(topic, [{"value": b"%d" % number} for number in range(100)])
-    ranges = source.plan_ranges(kafka.bootstrap_servers, [topic], span=30)
+    ranges = plan_ranges(kafka.bootstrap_servers, [topic], span=30)
     for future in kafka.admin.delete_records([TopicPartition(topic, 0, 45)]).values():
         future.result()
     assert read(kafka, ranges).column("offset").to_pylist() == list(range(45, 100))
@@ -100,27 +101,27 @@ def test_offsets_that_expired_after_planning_are_absent_not_fatal(kafka: Kafka) 
 def test_batches_are_bounded(kafka: Kafka) -> None:
     topic = kafka.create_topic()
     kafka.produce(topic, [{"value": b"x"}] * 25)
-    (whole,) = source.plan_ranges(kafka.bootstrap_servers, [topic])
+    (whole,) = plan_ranges(kafka.bootstrap_servers, [topic])
     sizes = [batch.num_rows for batch in source.read_range(kafka.bootstrap_servers, whole, batch=10)]
     assert sizes == [10, 10, 5]
 
 
 def test_no_topics_named_means_all_but_internal_ones(kafka: Kafka) -> None:
     topic, internal = kafka.create_topic(), kafka.create_topic(f"_{time.monotonic_ns()}")
-    found = {one.topic for one in source.plan_ranges(kafka.bootstrap_servers)}
+    found = {one.topic for one in plan_ranges(kafka.bootstrap_servers)}
     assert topic in found
     assert internal not in found
-    assert {one.topic for one in source.plan_ranges(kafka.bootstrap_servers, [internal])} == {internal}
+    assert {one.topic for one in plan_ranges(kafka.bootstrap_servers, [internal])} == {internal}
 
 
 def test_a_topic_that_does_not_exist_is_named(kafka: Kafka) -> None:
     with pytest.raises(UsageError, match="`no-such-topic` does not exist"):
-        source.plan_ranges(kafka.bootstrap_servers, ["no-such-topic"])
+        plan_ranges(kafka.bootstrap_servers, ["no-such-topic"])
 
 
 def test_a_broker_that_is_not_there_ends_the_wait() -> None:
     with pytest.raises(Unreachable, match=r"127\.0\.0\.1:1 does not answer"):
-        source.plan_ranges("127.0.0.1:1", ["t"], patience=1)
+        plan_ranges("127.0.0.1:1", ["t"], patience=1)
     with pytest.raises(Unreachable, match="`t` partition 0 at offset 3"):
         list(source.read_range("127.0.0.1:1", OffsetRange("t", 0, 3, 9), patience=1))
 

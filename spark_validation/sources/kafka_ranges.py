@@ -1,0 +1,74 @@
+"""Which offsets of Kafka topics there are, fixed once: from the first to the last stable one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from confluent_kafka import IsolationLevel, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.spark_validation.sources.kafka_talk import (
+    NO_SETTINGS,
+    NO_TOPIC,
+    Settings,
+    answer,
+    code_of,
+    connection,
+)
+from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split
+
+__all__ = ["plan_ranges"]
+
+PATIENCE: Final = 10.0
+
+
+def plan_ranges(
+    bootstrap: str,
+    topics: Sequence[str] = (),
+    *,
+    settings: Settings = NO_SETTINGS,
+    span: int = SPAN,
+    patience: float = PATIENCE,
+) -> list[OffsetRange]:
+    """Return the ranges that hold all records of topics, from the first to the last stable offset, as they are now.
+
+    Args:
+        bootstrap: the broker, ``host:port``.
+        topics: none named means all that do not start with ``_``.
+        settings: more of librdkafka's settings, for TLS and credentials.
+        span: offsets per range at most; a partition without offsets gives one empty range.
+        patience: seconds to wait for an answer.
+
+    Raises:
+        UsageError: a topic does not exist.
+        Unreachable: the broker does not answer, or a partition has no leader.
+    """
+    admin = AdminClient({**connection(bootstrap), **settings})
+    partitions = _partitions(admin, bootstrap, topics, patience)
+    starts = _offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
+    ends = _offsets(admin, bootstrap, partitions, OffsetSpec.latest(), patience)  # type: ignore[no-untyped-call]
+    return list(split((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
+
+
+def _partitions(admin: AdminClient, bootstrap: str, topics: Sequence[str], patience: float) -> list[tuple[str, int]]:
+    found = answer(bootstrap, lambda: admin.list_topics(timeout=patience)).topics
+    names = list(dict.fromkeys(topics)) or sorted(name for name in found if not name.startswith("_"))
+    for name in names:
+        if name not in found or (code_of(found[name].error) in NO_TOPIC):
+            raise UsageError(f"the topic `{name}` does not exist at {bootstrap}", topic=name)
+    return [(name, partition) for name in names for partition in sorted(found[name].partitions)]
+
+
+def _offsets(
+    admin: AdminClient, bootstrap: str, partitions: Iterable[tuple[str, int]], at: OffsetSpec, patience: float
+) -> dict[tuple[str, int], int]:
+    asked = {TopicPartition(topic, partition): at for topic, partition in partitions}
+    if not asked:
+        return {}
+    answers = answer(
+        bootstrap,
+        lambda: admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience),
+    )
+    return {(place.topic, place.partition): answer(bootstrap, told.result).offset for place, told in answers.items()}
