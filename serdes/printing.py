@@ -13,13 +13,13 @@ from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.names import SchemaId
 from contractlog.compatibility.schema import SchemaType
 from contractlog.serdes.avro import AvroDeserializer
+from contractlog.serdes.belonging import Belonging, VersionSource
 from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer
 from contractlog.serdes.json_schema.documents import compact
 from contractlog.serdes.plain import to_plain
 from contractlog.serdes.serializing import Deserializer
-from contractlog.serdes.source import SchemaSource
 from contractlog.serdes.wire import unframe
 
 __all__ = ["Printer"]
@@ -37,7 +37,7 @@ class Printer:
         as_json: tell damage as JSON, too.
     """
 
-    def __init__(self, registry: SchemaSource, topic: str, *, envelope: bool, as_json: bool) -> None:
+    def __init__(self, registry: VersionSource, topic: str, *, envelope: bool, as_json: bool) -> None:
         self.seen = 0
         self.damaged = 0
         self._registry = registry
@@ -49,7 +49,8 @@ class Printer:
             SchemaType.AVRO: self._avro,
             SchemaType.JSON: JSONDeserializer(None, schema_registry_client=registry),
         }
-        self._plain_keys = not self._has_subject(f"{topic}-key")
+        self._belonging = Belonging(registry, topic)
+        self._plain_keys = not self._belonging.has_subject(MessageField.KEY)
         self._escaped = sys.stdout.isatty()
 
     def print(self, message: Message) -> None:
@@ -81,20 +82,25 @@ class Printer:
             return None, True
         context = SerializationContext(self._topic, part, message.headers())
         try:
-            return self._deserializer(data)(data, context), True
+            return self._deserializer(part, data)(data, context), True
         except SerializationError as error:
             if part is MessageField.KEY and self._plain_keys:
                 return _text(data), True
             self._tell(message, part, data, error)
             return None, False
 
-    def _deserializer(self, data: bytes) -> Deserializer:
-        """Return what reads the type that the record's id stands for; ids that stand for nothing fail in any."""
+    def _deserializer(self, part: MessageField, data: bytes) -> Deserializer:
+        """Return what reads the type that the record's id stands for; ids that stand for nothing fail in any.
+
+        Raises:
+            DecodeError: the id belongs to another subject, or is of a type that is not read.
+        """
         try:
             schema_id, _ = unframe(data)
             known = self._registry.schema_by_id(schema_id).type
         except (BadFrame, NotFound):
             return self._avro
+        self._belonging.refuse_foreign(part, schema_id)
         found = self._by_type.get(known)
         if found is None:
             raise DecodeError(reason=f"this release does not read {known}", schema_id=schema_id)
@@ -126,13 +132,6 @@ class Printer:
     def _line(self, value: Any) -> None:
         text = compact(value)
         result(harmless(text) if self._escaped else text)
-
-    def _has_subject(self, subject: str) -> bool:
-        try:
-            self._registry.version(subject, "latest")
-        except NotFound:
-            return False
-        return True
 
 
 def _schema_id(data: bytes | str | None) -> SchemaId | None:
