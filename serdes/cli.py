@@ -37,7 +37,7 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_broker(parser)
     add_registry(parser)
     add_format(parser)
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     servers = bootstrap_servers(options.bootstrap_servers)
     delivery = Delivery(servers, options.topic, progress=sys.stderr.isatty())
     partitions(delivery.producer, options.topic, servers)
@@ -98,6 +98,15 @@ def _print_all(log: Log, printer: Printer, options: Namespace) -> None:
             if options.offset is not None and printer.seen == 0 and message.offset() != start:
                 say(f"offset {start} holds no record (any more); the next one is at {message.offset()}")
             printer.print(message)
+    told = options.offset is not None and all(options.offset >= end for _, end in ranges.values())
+    if not (printer.seen or told or options.limit == 0):
+        say(_nothing(options))
+
+
+def _nothing(options: Namespace) -> str:
+    where = "" if options.partition is None else f" in partition {options.partition}"
+    since = "" if options.offset is None else f" from offset {options.offset} on"
+    return f"topic `{options.topic}` holds no records{where}{since}"
 
 
 def _tell_place(partition: int, start: int, low: int, end: int, *, asked: bool) -> None:
@@ -111,11 +120,11 @@ def _tell_place(partition: int, start: int, low: int, end: int, *, asked: bool) 
 def _opened(file: str) -> Iterator[TextIO]:
     if file == "-":
         if isinstance(sys.stdin, TextIOWrapper):
-            sys.stdin.reconfigure(encoding="utf-8")
+            sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
         yield sys.stdin
         return
     try:
-        source = Path(file).open(encoding="utf-8")  # noqa: SIM115 -- the caller's errors are not about opening
+        source = Path(file).open(encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 -- the caller's errors are not about opening
     except OSError as error:
         raise UsageError(f"`{file}` cannot be read: {error.strerror or error}") from None
     with source:

@@ -25,6 +25,10 @@ __all__ = ["LineReader"]
 _ASSIGNED: Final = frozenset({"topic", "partition", "offset", "key_schema_id", "value_schema_id"})
 _ENVELOPE: Final = frozenset({"key", "value", "timestamp"})
 _MAX_TIMESTAMP: Final = 2**63 - 1
+_NO_KEY: Final = (
+    "null would be a tombstone, which deletes what has its key, and it has none: "
+    'give --envelope and lines that read {"key": …, "value": null}'
+)
 
 Part = Callable[[Any], bytes | None]
 
@@ -63,6 +67,9 @@ class LineReader:
         """
         try:
             return self._record(json.loads(line, parse_float=self._fractions, parse_constant=_refuse))
+        except json.JSONDecodeError as error:
+            column = min(error.pos, len(line.rstrip())) + 1
+            raise UsageError(f"line {number} is no JSON: {error.msg} (column {column})") from None
         except (ValueError, RecursionError) as error:
             raise UsageError(f"line {number} is no JSON: {error}") from None
         except (SerializationError, UsageError) as error:
@@ -70,6 +77,8 @@ class LineReader:
 
     def _record(self, json_value: Any) -> tuple[bytes | None, bytes | None, int | None]:
         if not self._envelope:
+            if json_value is None:
+                raise UsageError(_NO_KEY)
             key = self._picked(json_value) if self._key_field is not None else None
             return key, self._value(json_value), None
         if not isinstance(json_value, dict) or not json_value.keys() <= _ENVELOPE | _ASSIGNED:
@@ -78,6 +87,8 @@ class LineReader:
         if timestamp is not None and (type(timestamp) is not int or not 0 < timestamp <= _MAX_TIMESTAMP):
             raise UsageError("a timestamp is a number of milliseconds since 1970, above 0")
         key = None if json_value.get("key") is None else self._key(json_value["key"])
+        if key is None and json_value.get("value") is None:
+            raise UsageError(_NO_KEY)
         return key, self._value(json_value.get("value")), timestamp
 
     def _picked(self, json_value: Any) -> bytes | None:

@@ -67,16 +67,17 @@ def lines(source: TextIO, interruption: Interruption) -> Iterator[tuple[int, str
     """Yield the lines that hold something, with their numbers, until the end or an interruption.
 
     Raises:
-        UsageError: the input is no UTF-8.
+        UsageError: a line is no UTF-8; the source has to be opened with ``errors="surrogateescape"`` to tell which.
     """
     number = 0
-    try:
-        while line := interruption.read(source.readline):
-            number += 1
-            if line.strip():
-                yield number, line
-    except UnicodeDecodeError:
-        raise UsageError(f"the input is no UTF-8 after line {number}") from None
+    while line := interruption.read(source.readline):
+        number += 1
+        try:
+            line.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"line {number} is no UTF-8 (column {error.start + 1})") from None
+        if line.strip():
+            yield number, line
 
 
 class Delivery:

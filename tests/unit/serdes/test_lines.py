@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from io import BytesIO, TextIOWrapper
+from typing import TYPE_CHECKING
+
+import pytest
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.schema import SchemaDraft
+from contractlog.serdes.lines import LineReader
+from contractlog.serdes.producing import Interruption, lines
+
+if TYPE_CHECKING:
+    from contractlog.clients import Registry
+
+
+def _reader(registry: Registry, *, envelope: bool = False) -> LineReader:
+    registry.register("orders-value", SchemaDraft('{"type": "array", "items": "int"}'))
+    return LineReader(registry, "orders", schema=None, key_field=None, envelope=envelope)
+
+
+@pytest.mark.parametrize("envelope", [False, True])
+def test_a_tombstone_needs_a_key(registry: Registry, *, envelope: bool) -> None:
+    reader = _reader(registry, envelope=envelope)
+    with pytest.raises(UsageError, match=r"line 4: null would be a tombstone.*--envelope"):
+        reader.record(4, '{"value": null}' if envelope else "null")
+    if envelope:
+        assert reader.record(5, '{"key": "k", "value": null}') == (b"k", None, None)
+
+
+def test_a_line_that_is_no_json_has_one_place(registry: Registry) -> None:
+    with pytest.raises(UsageError, match=r"^line 7 is no JSON: Expecting ',' delimiter \(column 3\)$"):
+        _reader(registry).record(7, "[1\n")
+
+
+def test_a_line_that_is_no_utf_8_is_told_by_its_number() -> None:
+    source = TextIOWrapper(BytesIO(b"1\n2\n[\xff]\n"), encoding="utf-8", errors="surrogateescape")
+    read = lines(source, Interruption())
+    assert [next(read), next(read)] == [(1, "1\n"), (2, "2\n")]
+    with pytest.raises(UsageError, match=r"^line 3 is no UTF-8 \(column 2\)$"):
+        next(read)
