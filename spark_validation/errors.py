@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from py4j.protocol import Py4JNetworkError
+
 from contractlog.compatibility.errors import ContractlogError
 
 __all__ = ["SparkFailed"]
@@ -34,7 +36,7 @@ class SparkFailed(ContractlogError):
 
 def _sentence(error: Exception) -> str:
     """Return the line of an error that says most: a worker's own exception, else what Java said first."""
-    if isinstance(error, OSError):
+    if isinstance(error, OSError | Py4JNetworkError):
         return f"its Java process has gone away ({error})"
     head, _, raised = str(error).rpartition(_TRACEBACK)
     lines = [line for line in raised.splitlines() if line.strip() and not (head and line.startswith(" "))]

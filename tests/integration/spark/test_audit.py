@@ -21,13 +21,13 @@ from pyspark.sql import SparkSession
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.observed.report import Part, Report, TopicPart
+from contractlog.contracts.observed.report import PARTS, Part, Report, TopicPart
 from contractlog.contracts.observed.states import AuditState
-from contractlog.contracts.observed.summary import PARTS
 from contractlog.spark_validation.cluster import audit_ranges
 from contractlog.spark_validation.errors import SparkFailed
 from contractlog.spark_validation.plan import Expectation, Plan
 from contractlog.spark_validation.sources import archive, kafka
+from contractlog.spark_validation.sources.kafka_ranges import plan_ranges
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
 from contractlog.spark_validation.states import read_state
@@ -184,8 +184,8 @@ def test_an_archive_of_a_topic_gives_the_same_audit(
     assert (left.cells, left.violations, left.samples) == (right.cells, right.violations, right.samples)
 
 
-def kafka_ranges(broker: Kafka, topic: Topic) -> list[kafka.OffsetRange]:
-    return kafka.plan_ranges(broker.bootstrap_servers, [topic.name], span=37)
+def kafka_ranges(broker: Kafka, topic: Topic) -> list[OffsetRange]:
+    return plan_ranges(broker.bootstrap_servers, [topic.name], span=37)
 
 
 def kafka_batches(broker: Kafka, one: kafka.OffsetRange) -> Any:
@@ -285,20 +285,23 @@ def test_an_interruption_ends_the_audit_and_no_other_job_of_the_session(spark: S
     assert time.monotonic() - start < 30
 
 
-def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(registry_url: str, tmp_path: Path) -> None:
+def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(
+    registry_url: str, registry: Registry, tmp_path: Path
+) -> None:
+    registry.register("slow-value", SchemaDraft(ORDER))
     for partition in range(6):
-        write_topic(tmp_path / "archive", "slow", [Record(at, value=b"x", partition=partition) for at in range(60_000)])
+        records = [Record(at, value=b"violating", partition=partition) for at in range(60_000)]
+        write_topic(tmp_path / "archive", "slow", records)
     out = tmp_path / "out" / "audit"
     command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", "--master", "local[1]"]
     place = ["--registry", registry_url, "--archive", str(tmp_path / "archive"), "--out", str(out)]
     with subprocess.Popen([*command, *place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 120
-        while not (java := java_of(process.pid)) or not any(out.parent.glob(".audit.unfinished-*/violations.parquet")):
+        while not any(out.parent.glob(".audit.unfinished-*/violations.parquet/of-slow-*")):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < deadline
-            time.sleep(0.05)
-        time.sleep(5)
-        os.kill(java, signal.SIGKILL)
+            time.sleep(0.02)
+        os.kill(java_of(process.pid), signal.SIGKILL)
         _, said = process.communicate(timeout=60)
     assert process.returncode == 2, said
     last = said.splitlines()[-1]
@@ -309,10 +312,9 @@ def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(registry_url: str, t
     assert list(out.parent.iterdir()) == []
 
 
-def java_of(parent: int) -> int | None:
+def java_of(parent: int) -> int:
     """Return the Java that a process has started."""
-    found = subprocess.run(["pgrep", "-P", str(parent), "java"], capture_output=True, text=True, check=False).stdout
-    return int(found) if found.strip() else None
+    return int(subprocess.run(["pgrep", "-P", str(parent), "java"], capture_output=True, text=True, check=True).stdout)
 
 
 @pytest.mark.parametrize(
