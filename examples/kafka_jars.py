@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
+from locks import locked
+
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.spark_validation.java import Java, find_java
 
-__all__ = ["KAFKA_VERSION", "Say", "cache_folder", "fetch_jars", "locked", "say_on_stderr"]
+__all__ = ["KAFKA_VERSION", "Say", "cache_folder", "fetch_jars", "say_on_stderr"]
 
 KAFKA_VERSION: Final = "4.3.1"
 LOG4J_BINDING_VERSION: Final = "2.25.4"  #: without a binding, a dying broker says nothing
@@ -128,15 +128,3 @@ def _why(output: str) -> str:
             "JAVA_TOOL_OPTIONS=-Djavax.net.ssl.trustStore=FILE, for example /etc/ssl/certs/java/cacerts"
         )
     return f"Apache Kafka {KAFKA_VERSION} could not be fetched ({'; '.join(reasons[:2]) or 'no jars came'}); {hint}"
-
-
-@contextlib.contextmanager
-def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold a file lock; it goes with the process, however that ends.
-
-    Raises:
-        BlockingIOError: somebody else holds it, and ``wait`` is false.
-    """
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield

@@ -24,12 +24,13 @@ from typing import Final, Self
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+from locks import holder, how_to_stop, locked
 
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
 from contractlog.spark_validation.java import Java, find_java
 
 from children import Child, signal_group
-from kafka_jars import Say, fetch_jars, locked, say_on_stderr
+from kafka_jars import Say, fetch_jars, say_on_stderr
 
 __all__ = ["Broker"]
 
@@ -120,14 +121,9 @@ class Broker:
         java = find_java()
         libs = fetch_jars(java, self._say)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._own()
         try:
-            self._held.enter_context(locked(self.folder / "owner.lock", wait=False))
-        except BlockingIOError:
-            raise UsageError(
-                f"another process is running a broker on {self.folder}; stop it, or take another folder"
-            ) from None
-        try:
-            self.stop_left_over()
+            self._stop_left_over()
             self._ports = _ports(self.folder / "ports.json", self._say)
             self._configure()
             self._format(java, libs)
@@ -212,7 +208,27 @@ class Broker:
         )
 
     def stop_left_over(self) -> None:
-        """Stop a broker that an earlier, killed run left behind on this folder."""
+        """Stop a broker whose owner is gone.
+
+        Raises:
+            UsageError: its owner is there; says which process that is, and how to stop it.
+        """
+        if self.folder.exists():
+            self._own()
+            with self._held:
+                self._stop_left_over()
+
+    def _own(self) -> None:
+        lock = self.folder / "owner.lock"
+        try:
+            self._held.enter_context(locked(lock, wait=False))
+        except BlockingIOError:
+            who = holder(lock) or "another process"
+            raise UsageError(
+                f"{who} is running a broker on {self.folder}: {how_to_stop(who)}, or name another --folder"
+            ) from None
+
+    def _stop_left_over(self) -> None:
         with contextlib.suppress(FileNotFoundError, ValueError):
             pid = int((self.folder / "broker.pid").read_text())
             if str(self.folder / "server.properties") in _command_line(pid):

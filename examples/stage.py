@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from locks import holder, how_to_stop, locked
+
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
 
 from children import Child
-from kafka_jars import locked
 from local_kafka import Broker
 from preflight import HOST, free_port
 from talk import Talk, from_here, spelled
@@ -26,6 +28,7 @@ __all__ = ["EXAMPLES", "Stage", "runnable"]
 
 EXAMPLES: Final = Path(__file__).resolve().parent
 MARK: Final = ".contractlog-demo"  #: a folder with this file is ours to empty
+DATABASE: Final = "registry.db"
 REGISTRY_PORT: Final = 8081
 READY_WITHIN: Final = 30.0
 MOST_LINES: Final = 16
@@ -63,6 +66,14 @@ class Stage:
             "CONTRACTLOG_REGISTRY_URL": self.registry_url,
             "CONTRACTLOG_BOOTSTRAP_SERVERS": self.broker.bootstrap_servers,
         }
+
+    @property
+    def exports(self) -> list[str]:
+        """The lines after which a shell finds registry, broker and, by the last one, contractlog itself."""
+        return [
+            *(f"export {name}={shlex.quote(value)}" for name, value in self.environment.items()),
+            f'export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"',
+        ]
 
     def __enter__(self) -> Self:
         self._take_folder()
@@ -135,6 +146,7 @@ class Stage:
             raise UsageError(
                 f"another demo is running in {self.folder}: wait for it, or name another --folder"
             ) from None
+        self._refuse_a_running_registry()
         self.broker.stop_left_over()
         for old in self.folder.iterdir():
             if old.is_dir():
@@ -142,8 +154,16 @@ class Stage:
             elif old.name != MARK:
                 old.unlink()
 
+    def _refuse_a_running_registry(self) -> None:
+        who = holder(self.folder / f"{DATABASE}-lock")
+        if who is not None:
+            raise UsageError(
+                f"{who} serves a registry from {self.folder / DATABASE}, which this would delete: "
+                f"{how_to_stop(who)}, or name another --folder"
+            )
+
     def _database(self) -> str:
-        path = self.folder / "registry.db"
+        path = self.folder / DATABASE
         here = Path.cwd()
         return f"sqlite:///{path.relative_to(here) if path.is_relative_to(here) else path}"
 

@@ -3,12 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from locks import locked
 
 from contractlog.compatibility.errors import Unreachable
 from contractlog.spark_validation.java import Java
 
 import kafka_jars
-from kafka_jars import cache_folder, fetch_jars, locked
+from kafka_jars import cache_folder, fetch_jars
 
 
 @pytest.fixture(autouse=True)
