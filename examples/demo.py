@@ -8,7 +8,6 @@ with what was planted. The folder stays; everything that was started is stopped.
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 import time
@@ -18,9 +17,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from confluent_kafka import Consumer, TopicPartition
+from interruption import HELD, listen
 
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable
+from contractlog.serdes.broker import quiet
 
 from children import Child
 from flights.compare import Marks, expected_edges, mark_edges, mark_violations, table, violations
@@ -44,8 +45,7 @@ def main(argv: list[str] | None = None) -> int:
     """Play the demo; exit code 1 when the audit missed something or named something that is not there."""
     arguments = _arguments(argv)
     talk = Talk()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)  # ends like Ctrl-C: what was started is stopped
+    listen()
     try:
         java = look_ahead(arguments.folder)
         fetch_jars(java, talk.say)  # before any work, too: nothing else comes from the network
@@ -88,7 +88,6 @@ class Demo:
 
     def __init__(self, stage: Stage, records: int | None) -> None:
         self._stage, self._talk, self._records = stage, stage.talk, records
-        self._began = time.monotonic()
         self._audit = stage.folder / "audit"
 
     def play(self) -> int:
@@ -107,8 +106,8 @@ class Demo:
         self._stage.start_registry()
         self._stage.start_broker()
         create_topics(self._stage.broker.bootstrap_servers)
-        for name, value in self._stage.environment.items():
-            self._talk.command(["export", f"{name}={value}"])
+        for line in self._stage.exports[:-1]:
+            self._talk.typed(line)
 
     def _pass_the_gate(self) -> None:
         self._talk.step(2, "Schemas are checked and registered, as CI does it; one change is refused")
@@ -220,12 +219,15 @@ class Demo:
         self._talk.say("")
         self._talk.say(f"violations: {found.sentence()}")
         self._talk.say(f"lineage: {edges.sentence()}")
-        self._talk.say(f"all of it took {time.monotonic() - self._began:.0f} s; registry and broker are stopped")
+        self._talk.say(f"all of it took {self._talk.passed:.0f} s; registry and broker are stopped")
         self._talk.say("")
         self._talk.say(f"Look at the report in a browser: {self._audit / 'report.html'}")
         self._talk.say("To try its commands, start registry and broker again on this folder:")
         for command in (self._stage.serve, self._stage.run_broker):
             self._talk.command(runnable(command))
+        self._talk.say("and tell the shell in which you type the commands where they are:")
+        for line in self._stage.exports:
+            self._talk.typed(line)
         return 0 if perfect else 1
 
     def _shown(self, path: Path) -> Path:
@@ -234,13 +236,14 @@ class Demo:
 
 def _records(bootstrap_servers: str, topic: str) -> tuple[int, int]:
     """Return how many records a topic of one partition has, and how many offsets."""
-    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "demo-counts"})
+    consumer = Consumer(quiet(bootstrap_servers, **{"group.id": "demo-counts"}))
     try:
         low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)
         consumer.assign([TopicPartition(topic, 0, low)])
         records, position = 0, low
         while position < high:
-            batch = [message for message in consumer.consume(1_000, 0.5) if message.error() is None]
+            with HELD:
+                batch = [message for message in consumer.consume(1_000, 0.5) if message.error() is None]
             records += len(batch)
             position = max([position, *(int(message.offset() or 0) + 1 for message in batch)])
         return records, high - low

@@ -25,11 +25,15 @@ class Talk:
         self._coloured = self.watched and not os.environ.get("NO_COLOR")
         self._began = time.monotonic()
 
+    @property
+    def passed(self) -> float:
+        """Seconds since the talk began: the one clock of all that is said."""
+        return time.monotonic() - self._began
+
     def step(self, number: int, title: str) -> None:
         """Begin a step."""
-        passed = time.monotonic() - self._began
         self.say("")
-        self.say(f"{self._in('1', f'{number}  {title}')}  {self._in('2', f'[{passed:.0f} s]')}")
+        self.say(f"{self._in('1', f'{number}  {title}')}  {self._in('2', f'[{self.passed:.0f} s]')}")
 
     def say(self, words: str) -> None:
         """Say a sentence."""
@@ -42,7 +46,11 @@ class Talk:
 
     def command(self, words: Sequence[str | Path]) -> None:
         """Show a command as one would type it."""
-        self.say(f"   {self._in('36', '$ ' + spelled(words))}")
+        self.typed(spelled(words))
+
+    def typed(self, line: str) -> None:
+        """Show a line that one would type."""
+        self.say(f"   {self._in('36', '$ ' + line)}")
 
     def progress(self, what: str, total: int) -> Progress:
         """Begin to count something."""

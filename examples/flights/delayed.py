@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a scri
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
+from contractlog.serdes.broker import quiet
 from contractlog.serdes.context import MessageField, SerializationContext
 
 from flights.data import Event
@@ -56,7 +57,7 @@ class DelayedFlights:
     def __init__(self, bootstrap_servers: str, registry: Registry, *, damaging: bool = False) -> None:
         self.counts = Counts()
         self._consumer = Consumer(
-            {"bootstrap.servers": bootstrap_servers, "group.id": "flights-delayed", "enable.auto.commit": False}
+            quiet(bootstrap_servers, **{"group.id": "flights-delayed", "enable.auto.commit": False})
         )
         self._key = AvroDeserializer(registry, schema_text(f"{DEPARTED}-key"))
         self._value = AvroDeserializer(

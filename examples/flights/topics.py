@@ -10,6 +10,8 @@ from typing import Final
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from contractlog.serdes.broker import quiet
+
 __all__ = [
     "AIRCRAFT",
     "AIRPORTS",
@@ -64,7 +66,7 @@ TOPICS: Final[Mapping[str, Topic]] = {
 def create_topics(bootstrap_servers: str) -> None:
     """Create all topics of the demo."""
     new = [NewTopic(name, topic.partitions, 1, config=dict(topic.config)) for name, topic in TOPICS.items()]
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers})  # outlives its answers, or they never come
+    admin = AdminClient(quiet(bootstrap_servers))  # outlives its answers, or they never come
     for created in admin.create_topics(new).values():
         created.result()
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 from confluent_kafka import KafkaError, Message, Producer
+from interruption import HELD
 
 from contractlog.compatibility.errors import Unreachable
+from contractlog.serdes.broker import quiet
 from contractlog.serdes.context import MessageField, SerializationContext
 
 from flights.avro_spans import field_spans
@@ -21,6 +24,7 @@ __all__ = ["Format", "Writer", "producer"]
 
 FLUSH_WITHIN: Final = 60.0
 POLL_EVERY: Final = 500
+TICK: Final = 0.2  #: seconds that an interruption waits at most
 
 Serializer: TypeAlias = Callable[[Any, SerializationContext], bytes | None]
 
@@ -39,9 +43,9 @@ class Format:
 
 
 def producer(bootstrap_servers: str) -> Producer:
-    """Return a producer that loses and doubles nothing."""
-    settings = {"bootstrap.servers": bootstrap_servers, "enable.idempotence": True, "linger.ms": 20}
-    return Producer({**settings, "compression.type": "zstd", "partitioner": "murmur2_random", "log_level": 3})
+    """Return a producer that loses and doubles nothing, and leaves talking to us."""
+    settings = {"enable.idempotence": True, "linger.ms": 20, "compression.type": "zstd"}
+    return Producer(quiet(bootstrap_servers, **settings, partitioner="murmur2_random"))
 
 
 @dataclass
@@ -83,8 +87,11 @@ class Writer:
         Raises:
             Unreachable: it did not acknowledge all of it.
         """
-        waiting = self.producer.flush(FLUSH_WITHIN)
-        if waiting or self.acknowledged < self._sent:
+        deadline = time.monotonic() + FLUSH_WITHIN
+        while len(self.producer) and time.monotonic() < deadline:
+            with HELD:
+                self.producer.flush(TICK)
+        if len(self.producer) or self.acknowledged < self._sent:
             raise Unreachable(
                 f"the broker acknowledged {self.acknowledged:,} of {self._sent:,} records of {self.topic}"
             )
@@ -98,11 +105,16 @@ class Writer:
             try:
                 self.producer.produce(self.topic, value=value, key=key, timestamp=timestamp, on_delivery=acknowledge)
             except BufferError:  # the queue is full: give the broker time
-                self.producer.poll(0.1)
+                self._poll(TICK)
             else:
                 break
         if self._sent % POLL_EVERY == 0:
-            self.producer.poll(0)
+            self._poll(0)
+
+    def _poll(self, seconds: float) -> None:
+        """Take acknowledgements; nothing may be raised meanwhile but by them."""
+        with HELD:
+            self.producer.poll(seconds)
 
     def _acknowledge(self, error: KafkaError | None, message: Message) -> None:
         if error is not None:

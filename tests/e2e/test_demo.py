@@ -108,21 +108,33 @@ def test_nothing_is_left_running(played: subprocess.CompletedProcess[str]) -> No
 def test_the_last_lines_start_registry_and_broker_again_so_that_commands_of_the_report_work(
     played: subprocess.CompletedProcess[str], folder: Path
 ) -> None:
-    serve, run_broker = (
-        shlex.split(line.strip().removeprefix("$ ")) for line in played.stdout.splitlines()[-2:]
-    )  # typed as they are printed
+    typed = [line.strip().removeprefix("$ ") for line in played.stdout.splitlines() if line.startswith("   $ ")]
+    *commands, to_registry, to_broker, to_program = typed[-5:]
+    serve, run_broker = map(shlex.split, commands)  # typed as they are printed
     url = f"http://127.0.0.1:{serve[serve.index('--port') + 1]}"
+    assert to_registry == f"export CONTRACTLOG_REGISTRY_URL={url}"
     page = html.unescape((folder / "audit" / "report.html").read_text())
-    shown = re.search(r"contractlog (consume flights\.departed --partition (\d) --offset (\d+) [-\w .:]+)", page)
+    shown = re.search(r"contractlog (consume flights\.departed --partition (\d) --offset (\d+) [-\w .:/]+)", page)
     assert shown is not None
     with _running(serve), _running(run_broker) as broker:
         entries = json.loads(_asked(f"{url}/contractlog/v1/conformance/flights.departed"))
         assert {entry["part"] for entry in entries} == {"key", "value"}
         assert broker.stdout is not None
-        assert shown[1].endswith(f"--bootstrap-servers {broker.stdout.readline().strip()}")
-        command = [str(Path(sys.executable).with_name("contractlog")), *shlex.split(shown[1])]
-        environment = {**os.environ, "CONTRACTLOG_REGISTRY_URL": url}
-        looked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=environment)
+        servers = broker.stdout.readline().strip()
+        assert f"--bootstrap-servers {servers}" in shown[1]
+        assert to_broker == f"export CONTRACTLOG_BOOTSTRAP_SERVERS={servers}"
+        pasted = "\n".join([to_registry, to_broker, to_program, f"contractlog {shown[1]}"])
+        bare = {"PATH": "/usr/bin:/bin"}
+        looked = subprocess.run(
+            ["/bin/sh", "-c", pasted], capture_output=True, text=True, check=False, timeout=60, env=bare
+        )
+        refused = subprocess.run(
+            [*DEMO, "--folder", str(folder)], capture_output=True, text=True, check=False, env=ENVIRONMENT
+        )
+        assert refused.returncode == 2
+        assert re.search(r"process \d+ serves a registry from .*registry\.db", refused.stderr)
+        assert (folder / "registry.db").exists()
+        assert broker.poll() is None
     assert f"flights.departed partition {shown[2]} offset {shown[3]}" in looked.stderr, looked
     assert broker.returncode == 0
 
@@ -166,6 +178,8 @@ def test_interrupted_it_leaves_nothing_behind_and_can_be_played_again(tmp_path: 
         playing.send_signal(signal.SIGINT)
         rest = playing.stdout.read()
         assert playing.wait(30) == 130, rest
+    assert "Traceback" not in rest
+    assert "|rdkafka#" not in rest
     assert _left_behind() == []
     assert not (folder / "audit" / "report.html").exists()
 
