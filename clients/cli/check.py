@@ -15,7 +15,7 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_files(parser)
     add_registry(parser)
     add_format(parser)
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.checking import run  # noqa: PLC0415 - the engines are slow to load; help is quick
 
     return run(options, argv)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.examine import Examined, SubjectGate, understand
-from contractlog.clients.cli.files import SchemaFile, collect
+from contractlog.clients.cli.files import SchemaFile, Unreadable, collect
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count, harmless, result, result_json, say
 from contractlog.clients.cli.render import details, verdict_line
 from contractlog.clients.client import Registry
-from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import ParsedSchema
 
 __all__ = ["run", "understand_all"]
@@ -24,44 +23,45 @@ FORMAT: Final = "contractlog.check/1"
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
     """Judge every file, print what came of it, return the exit code."""
-    groups = collect(options.files, subject=options.subject, references=options.references)
+    unreadable = Unreadable()
+    groups = collect(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
     done: list[Examined] = []
     with connect(options) as registry:
-        understood = understand_all(groups, registry)
+        understood = understand_all(groups, registry, unreadable)
         for subject, files in understood.items():
             gate = SubjectGate(registry, subject, options.normalize)
             for file, parsed in files:
-                done.append(gate.examine(file, parsed))
-                if options.format == "text":
-                    _print(done[-1])
+                with unreadable.of(file.path):
+                    done.append(gate.examine(file, parsed))
+                    if options.format == "text":
+                        _print(done[-1])
     refused = [examined for examined in done if examined.outcome == "incompatible"]
     if options.format == "json":
-        result_json({"format": FORMAT, "compatible": not refused, "files": [examined.body() for examined in done]})
-    else:
+        result_json(_body(done, refused, unreadable))
+    elif not unreadable.problems:
         _conclude(done, refused, argv)
+    unreadable.refuse()
     return exit_codes.FINDINGS if refused else exit_codes.CLEAN
 
 
-def understand_all(
-    groups: dict[str, list[SchemaFile]], registry: Registry
-) -> dict[str, list[tuple[SchemaFile, ParsedSchema]]]:
-    """Parse all files of all subjects, so that nothing is asked or written before each of them is a schema.
+def _body(done: list[Examined], refused: list[Examined], unreadable: Unreadable) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "compatible": not (refused or unreadable.problems),
+        "files": [examined.body() for examined in done],
+        "unreadable": [{"file": str(path), "reason": str(error)} for path, error in unreadable.problems],
+    }
 
-    Raises:
-        UsageError: some are not; each has been named on stderr.
-    """
+
+def understand_all(
+    groups: dict[str, list[SchemaFile]], registry: Registry, unreadable: Unreadable
+) -> dict[str, list[tuple[SchemaFile, ParsedSchema]]]:
+    """Parse all files of all subjects, so that it is known of each whether it is a schema before one is written."""
     understood: dict[str, list[tuple[SchemaFile, ParsedSchema]]] = {subject: [] for subject in groups}
-    problems: list[str] = []
     for subject, files in groups.items():
         for file in files:
-            try:
+            with unreadable.of(file.path):
                 understood[subject].append((file, understand(file, registry)))
-            except UsageError as error:
-                problems.append(str(error))
-    if len(problems) == 1:
-        raise UsageError(problems[0])
-    if problems:
-        raise UsageError(f"{count(len(problems), 'file')} cannot be read as schemas:\n" + "\n".join(problems))
     return understood
 
 

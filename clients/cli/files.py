@@ -7,8 +7,11 @@ subject holds what a file name cannot. A folder named by a number holds that ver
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -18,13 +21,46 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.positions import position_of
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
-__all__ = ["ENDINGS", "SchemaFile", "collect", "file_name", "read_file", "tells_its_subject"]
+__all__ = ["ENDINGS", "SchemaFile", "Unreadable", "collect", "file_name", "read_file", "tells_its_subject"]
 
 ENDINGS: Final = {SchemaType.AVRO: ".avsc", SchemaType.JSON: ".schema.json", SchemaType.PROTOBUF: ".proto"}
 _READ: Final = {".avsc": SchemaType.AVRO, ".schema.json": SchemaType.JSON, ".json": SchemaType.JSON}
 _FOUND_IN_FOLDERS: Final = (".avsc", ".schema.json")
 _PARTS: Final = ("-value", "-key")
 _MAX_BYTES: Final = 16 * 1024 * 1024
+_MAX_NAME: Final = 255  #: bytes that file systems take
+_KEPT: Final = 200  #: characters of a name that is cut
+
+
+class Unreadable:
+    """What could not be read as a schema, and why, so that the rest can be judged first."""
+
+    def __init__(self, *, kept: bool = True) -> None:
+        self._kept = kept
+        self.problems: list[tuple[Path, UsageError]] = []
+
+    @contextmanager
+    def of(self, path: Path, *, otherwise: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Keep what goes wrong with a file, and do something about it."""
+        try:
+            yield
+        except UsageError as error:
+            if not self._kept:
+                raise
+            self.problems.append((path, error))
+            otherwise()
+
+    def refuse(self) -> None:
+        """Say all of it.
+
+        Raises:
+            UsageError: there is something.
+        """
+        if len(self.problems) == 1:
+            raise self.problems[0][1]
+        if self.problems:
+            told = "\n".join(str(error) for _, error in self.problems)
+            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas:\n{told}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +74,37 @@ class SchemaFile:
 
 
 def collect(
-    paths: Iterable[str], *, subject: str | None = None, references: Sequence[Reference] = ()
+    paths: Iterable[str],
+    *,
+    subject: str | None = None,
+    references: Sequence[Reference] = (),
+    unreadable: Unreadable | None = None,
 ) -> dict[str, list[SchemaFile]]:
     """Read files and folders; return the files of each subject in the order of their versions.
+
+    Args:
+        paths: files, and folders whose schema files are meant.
+        subject: of all files, in place of their names.
+        references: of all files.
+        unreadable: takes what cannot be read, so that the rest is returned; None: the first one is raised.
 
     Raises:
         UsageError: a path that cannot be read, a name that tells no subject, a version that is there twice.
     """
+    problems = Unreadable(kept=False) if unreadable is None else unreadable
+    found: list[Path] = []
+    for text in paths:
+        with problems.of(Path(text)):
+            found += _expand(Path(text))
     groups: dict[str, list[SchemaFile]] = {}
-    for path in dict.fromkeys(found for text in paths for found in _expand(Path(text))):
-        file = read_file(path, subject, tuple(references))
-        groups.setdefault(file.subject, []).append(file)
-    for files in groups.values():
+    for path in dict.fromkeys(found):
+        with problems.of(path):
+            file = read_file(path, subject, tuple(references))
+            groups.setdefault(file.subject, []).append(file)
+    for named, files in list(groups.items()):
         files.sort(key=lambda file: (file.version is None, file.version or 0))
-        _refuse_twins(files, ordered_by_hand=subject is not None)
+        with problems.of(files[0].path, otherwise=partial(groups.pop, named)):
+            _refuse_twins(files, ordered_by_hand=subject is not None)
     return groups
 
 
@@ -83,17 +136,25 @@ def file_name(subject: str, kind: SchemaType) -> str:
 
     >>> file_name("a/b-value", SchemaType.JSON)
     'a%2Fb-value.schema.json'
+
+    One that is too long for a file system is cut, and ends in a hash in place of what was cut.
     """
-    return quote(subject, safe=" ") + ENDINGS[kind]
+    name = quote(subject, safe=" ") + ENDINGS[kind]
+    if len(name) <= _MAX_NAME:
+        return name
+    return f"{name[:_KEPT]}~{sha256(name.encode()).hexdigest()[:16]}{ENDINGS[kind]}"
 
 
 def tells_its_subject(subject: str) -> bool:
     """Say whether a file of this subject can be found by its name alone."""
-    return subject.endswith(_PARTS)
+    longest = len(quote(subject, safe=" ")) + max(map(len, ENDINGS.values()))
+    return subject.endswith(_PARTS) and subject not in _PARTS and longest <= _MAX_NAME
 
 
 def _expand(path: Path) -> Iterator[Path]:
     if not path.is_dir():
+        with suppress(PermissionError):
+            _refuse_missing(path)
         yield path
         return
     found = [
@@ -105,6 +166,13 @@ def _expand(path: Path) -> Iterator[Path]:
     if not found:
         raise UsageError(f"`{path}` holds no schema files: their names end in {' or '.join(_FOUND_IN_FOLDERS)}")
     yield from found
+
+
+def _refuse_missing(path: Path) -> None:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(f"`{path}` does not exist") from None
 
 
 def _walk(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:

@@ -7,8 +7,9 @@ from typing import Final
 
 from contractlog.clients.client import Registry
 from contractlog.clients.settings import DEFAULT_TIMEOUT, registry_url
-from contractlog.compatibility.errors import InvalidLevel
+from contractlog.compatibility.errors import InvalidLevel, InvalidSubject
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference
 
 __all__ = ["add_files", "add_format", "add_registry", "connect", "level"]
@@ -45,7 +46,7 @@ def add_files(parser: ArgumentParser) -> None:
         metavar="FILE|FOLDER",
         help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json; versions in folders 1/, 2/",
     )
-    parser.add_argument("--subject", help="the subject of all files, in place of their names")
+    parser.add_argument("--subject", type=_subject, help="the subject of all files, in place of their names")
     parser.add_argument(
         "--reference",
         action="append",
@@ -79,6 +80,16 @@ def _seconds(text: str) -> float:
     if not 0 < seconds < float("inf"):
         raise ArgumentTypeError(f"`{text}` is no number of seconds above 0")
     return seconds
+
+
+def _subject(text: str) -> str:
+    try:
+        named = Subject.parse(text).validated().name
+    except InvalidSubject:
+        named = ""
+    if not named:
+        raise ArgumentTypeError(f"{text!r} is no name of a subject: it holds a control character, is reserved or empty")
+    return text
 
 
 def _reference(text: str) -> Reference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
@@ -22,6 +23,7 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 __all__ = ["pull"]
 
 FORMAT: Final = "contractlog.pull/1"
+_NAMED: Final = 5  #: subjects that need more are told with their command
 
 Outcome = Literal["new", "changed", "unchanged"]
 
@@ -55,7 +57,7 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the files are written")
     add_registry(parser)
     add_format(parser)
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     if bool(options.subjects) == options.all:
         raise UsageError("name subjects, or give --all")
     with connect(options) as registry:
@@ -129,8 +131,18 @@ def _print(written: Pulled) -> None:
 def _conclude(pulled: list[Pulled], out: Path) -> None:
     changed = sum(written.outcome == "changed" for written in pulled)
     new = sum(written.outcome == "new" for written in pulled)
-    say(f"{count(len(pulled), 'file')} in {out}: {new:,} new, {changed:,} changed; check them: contractlog check {out}")
-    nameless = sorted({written.subject for written in pulled if not tells_its_subject(written.subject)})
-    if nameless:
-        listed = ", ".join(f"`{harmless(subject)}`" for subject in nameless[:5])
-        say(f"the files of {count(len(nameless), 'subject')} need --subject to be taken back: {listed}")
+    told = f"{count(len(pulled), 'file')} in {out}: {new:,} new, {changed:,} changed"
+    nameless = {written.subject: written.path for written in pulled if not tells_its_subject(written.subject)}
+    if not nameless:
+        say(f"{told}; check them: {_spelled('check', out)}")
+        return
+    say(told)
+    say(f"the files of {count(len(nameless), 'subject')} do not tell it by name and need --subject to be taken back:")
+    for subject, path in sorted(nameless.items())[:_NAMED]:
+        say(f"    {_spelled('check', path, '--subject', subject)}")
+    if len(nameless) > _NAMED:
+        say(f"    … and {len(nameless) - _NAMED:,} more")
+
+
+def _spelled(*words: str | Path) -> str:
+    return harmless(shlex.join(["contractlog", *map(str, words)]))

@@ -17,7 +17,7 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and write nothing")
     add_registry(parser)
     add_format(parser)
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     from contractlog.clients.cli.registering import run  # noqa: PLC0415 - the engines are slow to load; help is quick
 
     return run(options)

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.checking import understand_all
 from contractlog.clients.cli.examine import Examined, SubjectGate
-from contractlog.clients.cli.files import SchemaFile, collect
+from contractlog.clients.cli.files import SchemaFile, Unreadable, collect
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count, harmless, result, result_json, say, toned
 from contractlog.clients.cli.render import details, verdict_line
@@ -61,7 +61,7 @@ def run(options: Namespace) -> int:
     done: list[Done] = []
     try:
         with connect(options) as registry:
-            for step in _all(registry, understand_all(groups, registry), options):
+            for step in _all(registry, _understood(groups, registry), options):
                 done.append(step)
                 if options.format == "text":
                     _print(step)
@@ -72,6 +72,16 @@ def run(options: Namespace) -> int:
     if options.format == "text":
         _conclude(done, refused)
     return exit_codes.FINDINGS if refused else exit_codes.CLEAN
+
+
+def _understood(
+    groups: dict[str, list[SchemaFile]], registry: Registry
+) -> dict[str, list[tuple[SchemaFile, ParsedSchema]]]:
+    """Parse every file, or say of each that is no schema why, before anything is written."""
+    unreadable = Unreadable()
+    understood = understand_all(groups, registry, unreadable)
+    unreadable.refuse()
+    return understood
 
 
 def _all(

@@ -268,7 +268,8 @@ def test_a_file_that_is_no_schema_is_usage_with_its_place(gate: Gate, server: Re
     good = gate.put("{}-key.avsc", '"string"')
     for verb in ("check", "register"):
         done = gate.run(verb, ".")
-        assert told(done, 2) == ""
+        out = told(done, 2)
+        assert (good in out) == (verb == "check")  # which judges the rest; `register` takes all or nothing
         assert done.stderr.startswith(f"contractlog: {name}")
         assert said in done.stderr
     assert server.subjects(prefix=good.removesuffix(".avsc")) == []
@@ -279,6 +280,28 @@ def test_every_unreadable_file_is_named(gate: Gate) -> None:
     done = gate.process("check", ".")
     told(done, 2)
     assert all(f"{name}:" in done.stderr for name in names)
+
+
+def test_json_tells_what_is_unreadable_and_judges_the_rest(gate: Gate) -> None:
+    name, good = gate.put("{}-value.avsc", "{"), gate.put("{}-key.avsc", '"string"')
+    answer = json.loads(told(gate.run("check", "--format", "json", ".", "missing"), 2))
+    assert [file["file"] for file in answer["files"]] == [good]
+    assert sorted(one["file"] for one in answer["unreadable"]) == sorted([name, "missing"])
+    assert answer["compatible"] is False
+
+
+@pytest.mark.parametrize("subject", ["", "a\nb", "__GLOBAL", ":.ctx:"])
+def test_a_subject_that_cannot_be_is_refused_by_check_and_register(gate: Gate, subject: str) -> None:
+    name = gate.put("{}-value.avsc", order())
+    for verb in ("check", "register"):
+        done = gate.run(verb, name, "--subject", subject)
+        told(done, 2)
+        assert "is no name of a subject" in done.stderr
+
+
+def test_options_may_stand_between_files(gate: Gate) -> None:
+    names = [gate.put("{}-value.avsc", order()), gate.put("{}-key.avsc", '"string"')]
+    told(gate.run("check", names[0], "--format", "text", names[1]), 0)
 
 
 def test_a_schema_over_the_limit_of_the_registry_is_usage(gate: Gate) -> None:
@@ -440,6 +463,8 @@ def test_everything_is_pulled_and_what_needs_more_is_told(gate: Gate, server: Re
     done = gate.run("pull", "--all", "--out", "out")
     assert f"--reference Address={leaned_on}:1" in told(done, 0)
     assert "need --subject" in done.stderr
+    assert f"contractlog check out/{leaned_on}.avsc --subject {leaned_on}\n" in done.stderr
+    assert "check them" not in done.stderr
     assert len(list((gate.folder / "out").iterdir())) == len(server.subjects())
 
     pulled = json.loads(told(gate.run("pull", gate.subject, leaned_on, "--out", "out", "--format", "json"), 0))

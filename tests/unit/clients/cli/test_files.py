@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients.cli.files import collect, file_name, tells_its_subject
+from contractlog.clients.cli.files import Unreadable, collect, file_name, tells_its_subject
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, SchemaType
 
@@ -108,8 +108,9 @@ def test_a_file_that_cannot_be_used_says_why_and_what_to_do(folder: Path, name: 
 
 
 def test_what_is_not_there_or_empty_is_said(folder: Path) -> None:
-    with pytest.raises(UsageError, match="No such file"):
-        collect([str(folder / "a-value.avsc")])
+    for missing in (folder, folder / "a-value.avsc"):
+        with pytest.raises(UsageError, match="does not exist"):
+            collect([str(missing)])
     folder.mkdir()
     with pytest.raises(UsageError, match="holds no schema files"):
         collect([str(folder)])
@@ -124,3 +125,23 @@ def test_a_version_that_is_there_twice_is_refused(folder: Path) -> None:
 def test_which_subjects_files_tell_by_their_name() -> None:
     assert tells_its_subject("a-key")
     assert not tells_its_subject("com.acme.Order")
+
+
+def test_a_subject_that_is_too_long_for_a_file_name_is_cut_and_then_tells_no_subject(folder: Path) -> None:
+    subjects = [f"{'ü' * 1_000}{number}-value" for number in range(2)]
+    names = [file_name(subject, SchemaType.JSON) for subject in subjects]
+    assert len(set(names)) == 2
+    put(folder, *names)
+    assert not any(map(tells_its_subject, (*subjects, "-value", "-key", "%")))
+    with pytest.raises(UsageError, match="tells no subject"):
+        collect([str(folder)])
+
+
+def test_the_rest_is_read_where_what_is_unreadable_is_kept(folder: Path) -> None:
+    put(folder, "a-value.avsc", "nameless.avsc", "x/1/b-value.avsc", "y/1/b-value.avsc")
+    unreadable = Unreadable()
+    groups = collect([str(folder), str(folder / "missing")], unreadable=unreadable)
+    assert list(groups) == ["a-value"]
+    assert len(unreadable.problems) == 3
+    with pytest.raises(UsageError, match=r"(?s)3 files .*does not exist\n.*tells no subject.*\n.*are both version 1"):
+        unreadable.refuse()
