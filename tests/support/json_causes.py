@@ -211,27 +211,27 @@ LENIENT_ONLY: Final = frozenset(
 )
 
 CAUSES: Final[dict[str, Callable[[Pair], None]]] = {
+    "required with default": _defaults,
     "silent gap: required names outside properties": _reading(_unlisted_names),
+    "admitted by LENIENT by design": _lenient,
     "silent gap: if, then, else": _drop("if", "then", "else"),
     "silent gap: contains": _drop("contains", "minContains", "maxContains"),
     "silent gap: propertyNames": _drop("propertyNames"),
     "silent gap: patternProperties": _reading(_patterns),
     "silent gap: a type demanded where its words stood": _reading(_types),
     "silent gap: draft 4 limits excluded": _reading(_exclusive),
-    "required with default": _defaults,
     "overlapping branches of oneOf": _reading(_one),
     "patterns make a model that counts as closed": _writing(_closed_by_patterns),
     "what is unevaluated depends on other words": _drop(*_LATER),
-    "admitted by LENIENT by design": _lenient,
 }
 
 
 def neutralised(reader: Any, writer: Any, findings: list[Finding], causes: list[str]) -> tuple[Any, Any]:
     """Return the two schemas without what these causes do."""
     pair = Pair(reader, writer, findings)
-    for cause in reversed(list(CAUSES)):  # those that follow places in the text come first
+    for cause, neutralise in CAUSES.items():  # those that follow places in the text stand first
         if cause in causes:
-            CAUSES[cause](pair)
+            neutralise(pair)
     return pair.reader, pair.writer
 
 
