@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
+from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
@@ -64,14 +65,22 @@ def audit_ranges(
         return AuditState()
     context = session.sparkContext
     done = context.accumulator(0)
+    failed = context.accumulator([], _Errors())
     shared = context.broadcast(plan)
-    task = Task(source, shared, violations, cap, done)
+    task = Task(source, shared, violations, cap, done, failed)
+
+    def tick() -> None:
+        if failed.value:  # the tasks that wait would only find the same, one after the other
+            raise failed.value[0]
+        if progress is not None:
+            progress(int(done.value))
+
     try:
         tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
         outcomes = _watched(
             context,
             lambda: context.parallelize(ranges, tasks).mapPartitions(task).collect(),
-            lambda: progress(int(done.value)) if progress else None,
+            tick,
         )
     finally:
         with suppress(Py4JError, OSError):  # of a Java that has gone nothing is left to destroy
@@ -94,6 +103,7 @@ class Task:
     violations: Path
     cap: int | None
     done: Any  #: an accumulator of offsets
+    failed: Any  #: an accumulator of errors
 
     def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[AuditState | ContractlogError]:
         """Yield one state, or what went wrong: an error of ours would not mend itself by trying again."""
@@ -104,9 +114,24 @@ class Task:
                 state = bounded(state.merged(found))
                 self.done.add(len(offsets))
         except ContractlogError as error:
+            self.failed.add([error])
             yield error
         else:
             yield state
+
+
+class _Errors(AccumulatorParam[list[ContractlogError]]):
+    """Errors of all tasks, in the order in which they became known."""
+
+    def zero(self, value: list[ContractlogError]) -> list[ContractlogError]:
+        """Return what nothing adds to."""
+        return value[:0]
+
+    def addInPlace(  # noqa: N802 - Spark's name
+        self, value1: list[ContractlogError], value2: list[ContractlogError]
+    ) -> list[ContractlogError]:
+        """Return both together."""
+        return value1 + value2
 
 
 def _watched(context: SparkContext, job: Callable[[], list[T]], tick: Callable[[], object]) -> list[T]:

@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Final
 
@@ -35,6 +36,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _PIPE_CLOSED
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPTED)
+    except OSError as trouble:  # a disk that is full, a folder that may not be written
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _fail(f"a file or the output cannot be used: {trouble}", exit_codes.USAGE)
     except Exception as mistake:  # noqa: BLE001 - left alone it would end with 1, which means findings
         return _fail(_unexpected(mistake), exit_codes.MISTAKE)
     return code

@@ -75,7 +75,7 @@ def audit_to_folder(order: Order, out: Path, *, say: Say, progress: ProgressLine
             "format": FORMAT,
             "tool": f"contractlog {version('contractlog')}",
             "audited_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            "source": order.source.body(),
+            "source": order.source.body() | {"registry": order.registry.url},
             "topics": summarize(state, plan.uses, notes=plan.notes()),
             "lineage": edges(state),
         }

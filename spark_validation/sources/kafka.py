@@ -37,7 +37,7 @@ BATCH: Final = 20_000  #: records handed over at once, at most
 BATCH_BYTES: Final = 64 * 2**20
 AT_ONCE: Final = 10_000  #: records asked of the client at once
 WAIT: Final = 0.2  #: seconds; what a call may wait for the last records, so it is short
-PATIENCE: Final = 60.0
+PATIENCE: Final = 30.0
 TIMES: Final = range(
     -62_135_596_800_000, 253_402_300_800_000
 )  #: milliseconds of the years 1 to 9999; others mean nothing

@@ -144,3 +144,17 @@ def test_a_mistake_of_ours_is_told_apart_from_findings(
     monkeypatch.setenv("CONTRACTLOG_TRACEBACK", "1")
     assert main(["check", "x"]) == exit_codes.MISTAKE
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_told_in_a_sentence() -> None:
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        done = subprocess.run(
+            [sys.executable, "-m", "contractlog.clients.cli.main", "--help"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == exit_codes.USAGE
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,37 @@
+"""Many tasks on Spark: one that fails ends them all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contractlog.compatibility.errors import Unreachable
+from contractlog.spark_validation.cluster import audit_ranges
+from contractlog.spark_validation.plan import PARTS, Expectation, Plan
+from contractlog.spark_validation.sources.records import OffsetRange
+from contractlog.spark_validation.sources.source import ArchiveSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+
+def test_a_source_that_is_gone_is_told_without_asking_it_for_every_range(spark: SparkSession, tmp_path: Path) -> None:
+    class Gone(ArchiveSource):
+        def read(self, offsets: OffsetRange) -> Iterator[Any]:
+            (self.folder / f"asked-{offsets.start}").touch()
+            time.sleep(1)
+            raise Unreachable("the broker is gone")
+
+    source, violations = Gone(tmp_path), tmp_path / "violations"
+    violations.mkdir()
+    plan = Plan({("t", part): Expectation(audited=False) for part in PARTS}, {}, {})
+    ranges = [OffsetRange("t", 0, start, start + 1) for start in range(64)]
+    with pytest.raises(Unreachable, match="the broker is gone"):
+        audit_ranges(spark, source, ranges, plan, violations)
+    assert len(list(tmp_path.glob("asked-*"))) < 32
