@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.json_schema.catalogue import KINDS, check_id, explanation
+from contractlog.compatibility.json_schema.exact.catalogue import EXACT_CHECKS
 
 __all__ = [
     "AVRO_CAUTIONS",
@@ -206,6 +207,9 @@ AVRO_FIELD_RENAMED: Final = CheckSpec(
     of_candidate=True,
 )
 _JSON: Final = tuple(CheckSpec(check_id(kind.name), kind.title, explanation(kind)) for kind in KINDS.values())
+_JSON_EXACT: Final = tuple(
+    CheckSpec(one.id, one.title, one.explanation, Example(*one.bad), Example(*one.good)) for one in EXACT_CHECKS
+)
 
 CATALOGUE: Final = {
     check.id: check
@@ -223,6 +227,7 @@ CATALOGUE: Final = {
         AVRO_FIELD_RENAMED,
         AVRO_LOGICAL_TYPE_CHANGED,
         *_JSON,
+        *_JSON_EXACT,
         SCHEMA_TYPE_CHANGED,
         WORK_LIMIT_EXCEEDED,
     )

@@ -10,6 +10,7 @@ from typing import Final
 from contractlog.compatibility.checks import AVRO_CAUTIONS
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_schema.catalogue import LENIENT, STRICT
+from contractlog.compatibility.json_schema.exact.catalogue import ADMITTED as ADMITTED_EXACTLY
 
 __all__ = ["ADMITTED", "Policy", "breaking"]
 
@@ -26,7 +27,7 @@ ADMITTED: Final[Mapping[Policy, frozenset[str]]] = MappingProxyType(
     {
         Policy.STRICT: STRICT | AVRO_CAUTIONS,
         Policy.LENIENT: LENIENT | AVRO_CAUTIONS,
-        Policy.EXACT: AVRO_CAUTIONS,
+        Policy.EXACT: ADMITTED_EXACTLY | AVRO_CAUTIONS,
     }
 )
 """Checks whose findings break nothing under a policy; every other check breaks."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_schema.compare import compare
+from contractlog.compatibility.json_schema.exact.compare import compare_exactly
 from contractlog.compatibility.json_schema.nodes import Node
 from contractlog.compatibility.json_schema.normalise import tree_of
 from contractlog.compatibility.json_schema.parse import JsonSchema, parse_json_schema
@@ -33,8 +34,10 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
 def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy) -> Iterator[Finding]:
     """Yield every difference of the reader from the writer.
 
-    The policy has a say where one of several branches has to be compatible.
+    The policy has a say where one of several branches has to be compatible; EXACT has an engine of its own.
     """
+    if policy is Policy.EXACT:
+        return compare_exactly((reader.root, reader.referenced), (writer.root, writer.referenced))
     admitted = {one.removeprefix("JSON_") for one in ADMITTED[policy]}
     return compare(tree(writer), tree(reader), admitted)
 

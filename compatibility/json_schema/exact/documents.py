@@ -20,9 +20,9 @@ ONE: Final = frozenset({
 LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 MAPS: Final = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"})
 _ASSERTING: Final = frozenset({
-    "$dynamicRef", "$recursiveRef", "$ref", "const", "dependentRequired", "enum", "exclusiveMaximum", "exclusiveMinimum",
-    "format", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength",
-    "minProperties", "minimum", "multipleOf", "pattern", "required", "type", "uniqueItems",
+    "$dynamicRef", "$recursiveRef", "$ref", "const", "dependentRequired", "enum", "exclusiveMaximum",
+    "exclusiveMinimum", "format", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum", "minContains",
+    "minItems", "minLength", "minProperties", "minimum", "multipleOf", "pattern", "required", "type", "uniqueItems",
 })  # fmt: skip
 _NAMED: Final = frozenset({"$defs", "definitions"})
 _OLD: Final = frozenset({"draft-04", "draft-06", "draft-07"})
@@ -48,6 +48,7 @@ class Documents:
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
         self.values: dict[str, Any] = {"": schema.value}
+        self._ignored = _NAMED
         self.dynamic: set[str] = set()  #: anchors that more than one place carries
         self._addresses: dict[str, Place] = {}
         self._anchors: dict[tuple[str, str], Place] = {}
@@ -96,7 +97,7 @@ class Documents:
         return None
 
     def _start(self, address: str, place: Place) -> Place | None:
-        if not address or address == urldefrag(place.base).url and address not in self._addresses:
+        if not address or (address == urldefrag(place.base).url and address not in self._addresses):
             return Place(place.document, "", place.base, self._draft(place.document))
         return self._addresses.get(address) or self._addresses.get(address.rstrip("#"))
 
@@ -151,8 +152,12 @@ class Documents:
                 base = urljoin(at.base, named) if named else at.base
                 waiting.append((inner, Place(at.document, pointer(at.at, *tokens), base, at.draft)))
 
-    def digest(self, place: Place) -> bytes:
-        """Return what is equal for schemas that demand the same, with all that they lead to."""
+    def digest(self, place: Place, *, formats: bool = True) -> bytes:
+        """Return what is equal for schemas that demand the same, with all that they lead to.
+
+        One ``Documents`` is asked with or without formats, not both.
+        """
+        self._ignored = _NAMED if formats else _NAMED | {"format"}
         text, references = self._hash(place)
         closure: dict[str, bytes] = {}
         waiting = list(references)
@@ -180,7 +185,7 @@ class Documents:
     def _hash_words(self, value: dict[str, Any], place: Place) -> tuple[bytes, frozenset[str]]:
         content, references = blake2b(digest_size=16), set[str]()
         alone = place.draft.name in _OLD and "$ref" in value
-        for word in ["$ref"] if alone else sorted(set(value) - _NAMED):
+        for word in ["$ref"] if alone else sorted(set(value) - self._ignored):
             body = value[word]
             inner = list(_inner(word, body))
             if word == "$ref" and isinstance(body, str) and (found := self.find(body, place)):

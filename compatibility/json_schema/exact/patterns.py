@@ -17,7 +17,7 @@ __all__ = ["Answer", "Automaton", "automaton", "find_text"]
 
 _LAST: Final = 0x10FFFF
 _MAX_STATES: Final = 1_500
-_MAX_CONFIGURATIONS: Final = 4_000
+_MAX_CONFIGURATIONS: Final = 2_000
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -69,14 +69,18 @@ _CONTROLS: Final = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 _PUNCTUATION: Final = frozenset("^$\\.*+?()[]{}|/-")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Automaton:
     """States with edges; 0 is the start, 1 is where the pattern was found."""
 
     moves: list[list[tuple[Ranges, int]]] = field(default_factory=lambda: [[], []])
-    free: list[list[tuple[str, int]]] = field(default_factory=lambda: [[], []])  #: taken always, at the start or the end
+    free: list[list[tuple[str, int]]] = field(
+        default_factory=lambda: [[], []]
+    )  #: taken always, at the start or the end
+    _steps: dict[tuple[frozenset[int], int], frozenset[int]] = field(default_factory=dict)
 
     def state(self) -> int:
+        """Add a state and return it."""
         if len(self.moves) > _MAX_STATES:
             raise _NotRegular
         self.moves.append([])
@@ -99,13 +103,19 @@ class Automaton:
         """Return where a character leads; what was found stays found."""
         if 1 in states:
             return states
+        known = self._steps.get((states, character))
+        if known is not None:
+            return known
         reached = {
             target
             for state in states
             for ranges, target in self.moves[state]
             if any(low <= character <= high for low, high in ranges)
         }
-        return self.closure(reached | {0})
+        found = self.closure(reached | {0})
+        if len(self._steps) < _MAX_CONFIGURATIONS:
+            self._steps[states, character] = found
+        return found
 
     def found(self, states: frozenset[int], *, start: bool) -> bool:
         """Whether the pattern is found if the text ends here."""
@@ -330,8 +340,9 @@ class _Here:
     avoided: str | None
 
 
+@lru_cache(maxsize=1_024)
 def find_text(
-    patterns: Sequence[tuple[Automaton, bool]], least: int, most: int | None, avoided: frozenset[str]
+    patterns: tuple[tuple[Automaton, bool], ...], least: int, most: int | None, avoided: frozenset[str]
 ) -> str | Answer:
     """Find the shortest text that matches some patterns, misses the others, has a length, and is none of some texts."""
     if most is not None and least > most:
@@ -345,9 +356,8 @@ def find_text(
     waiting, seen = deque([(begin, "")]), {begin}
     while waiting:
         here, text = waiting.popleft()
-        if here.length >= least and (here.avoided is None or here.avoided not in avoided):
-            if all(one.found(states, start=not text) is wanted for (one, wanted), states in zip(patterns, here.states, strict=True)):
-                return text
+        if here.length >= least and here.avoided not in avoided and _met(patterns, here, start=not text):
+            return text
         if (most is not None and len(text) >= most) or _lost(patterns, here):
             continue
         for character in characters:
@@ -367,6 +377,13 @@ def find_text(
 def _longer(avoided: str | None, character: str, prefixes: set[str]) -> str | None:
     longer = None if avoided is None else avoided + character
     return longer if longer in prefixes else None
+
+
+def _met(patterns: Sequence[tuple[Automaton, bool]], here: _Here, *, start: bool) -> bool:
+    """Whether a text that ends here matches what it must, and misses what it must."""
+    return all(
+        one.found(states, start=start) is wanted for (one, wanted), states in zip(patterns, here.states, strict=True)
+    )
 
 
 def _lost(patterns: Sequence[tuple[Automaton, bool]], here: _Here) -> bool:

@@ -44,8 +44,8 @@ __all__ = ["Reading"]
 _ORDER: Final = {name: number for number, name in enumerate(("draft-04", "draft-06", "draft-07", "2019-09", "2020-12"))}
 _D6, _D7, _2019, _2020 = 1, 2, 3, 4
 _SIZES: Final = {
-    "minLength": ("string", AtLeast), "maxLength": ("string", AtMost), "minItems": ("array", AtLeast),
-    "maxItems": ("array", AtMost), "minProperties": ("object", AtLeast), "maxProperties": ("object", AtMost),
+    "minLength": "string", "maxLength": "string", "minItems": "array", "maxItems": "array",
+    "minProperties": "object", "maxProperties": "object",
 }  # fmt: skip
 _LARGEST_SIZE: Final = 1 << 53
 
@@ -53,8 +53,17 @@ _LARGEST_SIZE: Final = 1 << 53
 class Reading:
     """Understands the schemas of one side."""
 
-    def __init__(self, owner: str, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
+    def __init__(self, owner: str, schema: JsonSchema, referenced: Mapping[str, str], *, formats: bool = False) -> None:
+        """Understand one side.
+
+        Args:
+            owner: ``reader`` or ``writer``.
+            schema: the whole schema.
+            referenced: name to text of every schema leaned on.
+            formats: let ``format`` demand something.
+        """
         self.owner = owner
+        self.formats = formats
         self.documents = Documents(schema, referenced)
         self._schemas: dict[tuple[str, str], Schema] = {}
 
@@ -66,7 +75,7 @@ class Reading:
         """Return the schema at a place, understood when it is looked into."""
         key = (place.document, place.at)
         if key not in self._schemas:
-            digest = self.documents.digest(place)
+            digest = self.documents.digest(place, formats=self.formats)
             self._schemas[key] = Schema(digest, place.pointer, self.owner, lambda: self._parts(place))
         return self._schemas[key]
 
@@ -144,15 +153,17 @@ class _Words:
         return Multiple(figure(body))
 
     def size(self, word: str, body: Any) -> Demand:
-        kind, atom = _SIZES[word]
+        kind = _SIZES[word]
         limit = _size(body)
-        return TRUE if limit == 0 and atom is AtLeast else atom(kind, limit)
+        if word.startswith("max"):
+            return AtMost(kind, limit)
+        return AtLeast(kind, limit) if limit else TRUE
 
     def pattern(self, _word: str, body: Any) -> Demand:
         return Pattern(body)
 
     def format(self, _word: str, body: Any) -> Demand | None:
-        return Format(body) if isinstance(body, str) else None
+        return Format(body) if self.reading.formats and isinstance(body, str) else None
 
     def required(self, _word: str, body: Any) -> Demand:
         return All(tuple(Has(name) for name in body)) if isinstance(body, list) else TRUE
@@ -255,13 +266,13 @@ class _Words:
         if body is True:
             return TRUE
         found = members_left(self.reading.documents, self.place, self.reading.schema, self.inner(word))
-        return found or self.unknown(f"what {word} applies to depends on too many branches", word)
+        return found or self.unknown(f"what {word} applies to depends on too many branches, or on the validator", word)
 
     def unevaluated_items(self, word: str, body: Any) -> Demand:
         if body is True:
             return TRUE
         found = items_left(self.reading.documents, self.place, self.reading.schema, self.inner(word))
-        return found or self.unknown(f"what {word} applies to depends on too many branches", word)
+        return found or self.unknown(f"what {word} applies to depends on too many branches, or on the validator", word)
 
 
 def _on_arrays(demand: Demand) -> Demand:

@@ -77,14 +77,18 @@ def _members(case: _Case, body: Demand) -> Demand:
 
 
 def _items(case: _Case, body: Demand) -> Demand:
-    return TRUE if case.all_items else Elements(case.listed, None, Some((*case.contained, body)) if case.contained else body)
+    return (
+        TRUE
+        if case.all_items
+        else Elements(case.listed, None, Some((*case.contained, body)) if case.contained else body)
+    )
 
 
 def _left(
     documents: Documents, place: Place, make: Make, word: str, applied: Callable[[_Case], Demand]
 ) -> Demand | None:
     try:
-        cases = _Cases(documents, make).of(place, without=word, depth=0)
+        cases = _Cases(documents, make, items=word == "unevaluatedItems").of(place, without=word, depth=0)
     except _TooMany:
         return None
     told = [All((*case.demands, applied(case))) for case in cases]
@@ -94,8 +98,9 @@ def _left(
 class _Cases:
     """Finds the cases of a schema."""
 
-    def __init__(self, documents: Documents, make: Make) -> None:
+    def __init__(self, documents: Documents, make: Make, *, items: bool) -> None:
         self.documents = documents
+        self.items = items
         self.make = make
 
     def of(self, place: Place, *, without: str = "", depth: int) -> list[_Case]:
@@ -117,6 +122,8 @@ class _Cases:
     def _own(self, value: dict[str, Any], place: Place, without: str) -> _Case:
         """Return what the schema's own words evaluate."""
         newest = place.draft.name == _ITEMS_2020
+        if self.items and "contains" in value and not newest:
+            raise _TooMany  # validators differ in whether 2019-09 takes what is contained for evaluated
         listed = value.get("prefixItems") if newest else value.get("items")
         rest = "items" if newest or not isinstance(listed, list) else "additionalItems"
         found = self.make(self.documents.below(place, "contains")) if "contains" in value and newest else None
@@ -140,7 +147,9 @@ class _Cases:
                     raise _TooMany
                 return self.of(found, depth=depth + 1)
             case "allOf":
-                return self._together([self.of(inner, depth=depth + 1) for inner in self._inner(place, word, len(body))])
+                return self._together(
+                    [self.of(inner, depth=depth + 1) for inner in self._inner(place, word, len(body))]
+                )
             case "anyOf" | "oneOf":
                 return list(self._subsets(self._inner(place, word, len(body)), depth, one=word == "oneOf"))
             case "if":

@@ -16,7 +16,7 @@ KINDS: Final = ("null", "boolean", "number", "string", "array", "object")
 _LARGEST_EXPONENT: Final = 2_000  #: beyond, the exact fraction of a short text would fill the memory
 
 
-class TooLarge(Exception):  # noqa: N818 - it says what is the matter with the number
+class TooLarge(Exception):
     """A number is too large to be compared exactly."""
 
 

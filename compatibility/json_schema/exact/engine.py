@@ -1,0 +1,331 @@
+"""Goals and how they are closed: split by type, along disjunctions, and into the goals of members and items.
+
+A goal counts as closed until a pass leaves it open, and each goal that leaned on it is looked at again, until no more
+open (a greatest fixpoint): a value is a finite tree, so a goal that is open only by way of itself is not open at all.
+Work is counted in steps.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Final
+
+from contractlog.compatibility.json_schema.exact import arrays, numbers, objects, strings
+from contractlog.compatibility.json_schema.exact.demands import (
+    All,
+    AtLeast,
+    AtMost,
+    Atom,
+    Demand,
+    Goal,
+    Kinds,
+    Literal,
+    Multiple,
+    Not,
+    One,
+    Schema,
+    Some,
+    Unknown,
+    Values,
+)
+from contractlog.compatibility.json_schema.exact.evaluate import Evaluator
+from contractlog.compatibility.json_schema.exact.values import KINDS, value_of
+
+__all__ = ["STEP_LIMIT", "Branch", "Engine", "LimitReached", "opposite"]
+
+STEP_LIMIT: Final = 150_000
+_LOOK: Final = 3  #: how deep a demand is looked into before it is taken apart
+
+
+class LimitReached(Exception):
+    """The steps are used up."""
+
+
+def opposite(literal: Literal) -> Literal:
+    """Return what holds where a literal does not."""
+    return literal[0], not literal[1]
+
+
+@dataclass(slots=True)
+class Branch:
+    """One way to meet a goal with values of one type."""
+
+    kind: str
+    literals: set[Literal] = field(default_factory=set)  #: everything that was demanded on the way
+    atoms: list[Literal] = field(default_factory=list)  #: what speaks of the type itself
+    choices: list[tuple[tuple[Literal, ...], ...]] = field(default_factory=list)  #: each still to be made
+    keys: frozenset[Any] | None = None  #: the only values left, if they are listed
+    value: list[Any] = field(default_factory=list)  #: a value known to meet the goal
+
+    def copy(self) -> Branch:
+        """Return a branch to go on from here."""
+        return Branch(self.kind, set(self.literals), list(self.atoms), list(self.choices), self.keys)
+
+    def settled(self, literal: Literal, look: int = _LOOK) -> bool | None:
+        """Whether a literal holds in this branch, as far as one sees without taking it apart."""
+        if literal in self.literals:
+            return True
+        if opposite(literal) in self.literals:
+            return False
+        answer = self._seen(literal[0], look)
+        return answer if answer is None else answer is literal[1]
+
+    def _seen(self, demand: Demand, look: int) -> bool | None:  # noqa: PLR0911 - one for each kind
+        match demand:
+            case Kinds():
+                if self.kind in demand.names:
+                    return True
+                return None if self.kind == "number" and "integer" in demand.names else False
+            case Values():
+                return None if any(kind == self.kind for kind, _ in demand.keys) else False
+            case AtLeast() | AtMost() | Atom():
+                return None if demand.kind == self.kind else True
+            case Not() if look:
+                answer = self.settled((demand.body, True), look - 1)
+                return None if answer is None else not answer
+            case All() if look:
+                return _folded([self.settled((part, True), look - 1) for part in demand.parts], last=True)
+            case Some() if look:
+                return _folded([self.settled((part, True), look - 1) for part in demand.parts], last=False)
+            case Schema() if look:
+                return _folded([self.settled((part.demand, True), look - 1) for part in demand.parts], last=True)
+            case _:
+                return None
+
+
+def _folded(answers: list[bool | None], *, last: bool) -> bool | None:
+    if (not last) in answers:
+        return not last
+    return None if None in answers else last
+
+
+class Engine:
+    """Decides goals, and remembers what it decided."""
+
+    def __init__(self, limit: int = STEP_LIMIT, *, thorough: bool = False) -> None:
+        """Decide goals.
+
+        Args:
+            limit: how many steps may be taken.
+            thorough: also look for schemas that nothing can meet by themselves, which is seldom worth the steps.
+        """
+        self.thorough = thorough
+        self.limit = limit
+        self.steps = 0
+        self.evaluator = Evaluator(self.step)
+        self._open: set[Goal] = set()
+        self._leaning: dict[Goal, set[Goal]] = {}
+        self._waiting: deque[Goal] = deque()
+        self._current: Goal | None = None
+
+    def step(self, size: int = 0) -> None:
+        """Count a step, and more for a look at much."""
+        self.steps += 1 + (size >> 3)
+        if self.steps > self.limit:
+            raise LimitReached
+
+    def closed(self, goal: Goal) -> bool:
+        """Whether it is proven that no value meets the goal."""
+        if goal not in self._leaning:
+            self._leaning[goal] = set()
+            self._waiting.append(goal)
+            self._decide()
+        return goal not in self._open
+
+    def asks(self, literals: Iterable[Literal]) -> bool:
+        """Whether a goal below is closed as far as is known; who asks is asked again when that changes."""
+        self.step()
+        goal = frozenset(one for one in literals if one[0] != All(()) or not one[1])
+        if any(opposite(one) in goal for one in goal):
+            return True
+        if not goal:
+            return False
+        if len(goal) == 1 and not self.thorough and all(wanted and _plain(demand) for demand, wanted in goal):
+            return False  # a schema that nothing can meet is not looked for
+        if self._current is None:
+            return self.closed(goal)
+        if goal not in self._leaning:
+            self._leaning[goal] = set()
+            self._waiting.append(goal)
+        self._leaning[goal].add(self._current)
+        return goal not in self._open
+
+    def open_branches(self, goal: Goal, kinds: Iterable[str] = KINDS) -> Iterable[Branch]:
+        """Yield the ways to meet a goal that are not closed."""
+        for kind in kinds:
+            first = Branch(kind)
+            waiting = [first] if self._take(first, goal) else []
+            while waiting:
+                branch = waiting.pop()
+                self.step(len(branch.literals))
+                if self._ends(branch):
+                    continue
+                if not branch.choices or branch.value:
+                    yield branch
+                    continue
+                choice = min(branch.choices, key=len)
+                branch.choices.remove(choice)
+                for alternative in reversed(choice):
+                    further = branch.copy()
+                    if self._take(further, alternative):
+                        waiting.append(further)
+
+    def _decide(self) -> None:
+        outer = self._current
+        while self._waiting:
+            goal = self._waiting.pop()
+            if goal in self._open:
+                continue
+            self._current = goal
+            if any(True for _ in self.open_branches(goal)):
+                self._open.add(goal)
+                self._waiting.extend(self._leaning[goal] - self._open)
+        self._current = outer
+
+    def _take(self, branch: Branch, literals: Iterable[Literal]) -> bool:
+        """Add demands to a branch; False where they cannot hold together."""
+        waiting = list(literals)
+        while True:
+            while waiting:
+                self.step()
+                literal = waiting.pop()
+                answer = branch.settled(literal, 0)
+                if answer is False:
+                    return False
+                if literal in branch.literals:
+                    continue
+                branch.literals.add(literal)
+                if not answer and not self._apart(branch, literal, waiting):
+                    return False
+            if not self._propagate(branch, waiting):
+                return False
+            if not waiting:
+                return True
+
+    def _apart(self, branch: Branch, literal: Literal, waiting: list[Literal]) -> bool:
+        demand, wanted = literal
+        match demand:
+            case Schema():
+                self._combined(branch, [(part.demand, wanted) for part in demand.parts], waiting, every=wanted)
+            case All() | Some():
+                every = isinstance(demand, All) is wanted
+                self._combined(branch, [(part, wanted) for part in demand.parts], waiting, every=every)
+            case Not():
+                waiting.append((demand.body, not wanted))
+            case One():
+                branch.choices.append(tuple(_exactly_one(demand) if wanted else _not_one(demand)))
+            case Kinds():
+                waiting.append((Multiple(Fraction(1)), wanted))
+            case Values():
+                branch.atoms.append(literal)
+                if wanted:
+                    branch.keys = demand.keys if branch.keys is None else branch.keys & demand.keys
+            case Unknown():
+                branch.atoms.append(literal)
+            case _:
+                branch.atoms.append(literal)
+        return True
+
+    def _combined(self, branch: Branch, parts: list[Literal], waiting: list[Literal], *, every: bool) -> None:
+        if every or len(parts) == 1:
+            waiting.extend(parts)
+        else:
+            branch.choices.append(tuple((part,) for part in parts))
+
+    def _propagate(self, branch: Branch, waiting: list[Literal]) -> bool:
+        """Drop what is settled from the choices; a choice with one alternative left is none."""
+        left = []
+        for choice in branch.choices:
+            kept = self._alternatives(branch, choice)
+            if kept is None:
+                continue
+            if not kept:
+                return False
+            if len(kept) == 1:
+                waiting.extend(kept[0])
+            else:
+                left.append(kept)
+        branch.choices = left
+        return True
+
+    def _alternatives(
+        self, branch: Branch, choice: tuple[tuple[Literal, ...], ...]
+    ) -> tuple[tuple[Literal, ...], ...] | None:
+        """Return the alternatives that are still possible; None where one holds already."""
+        kept = []
+        for alternative in choice:
+            self.step()
+            answers = [branch.settled(one) for one in alternative]
+            if False in answers:
+                continue
+            if all(answers):
+                return None
+            kept.append(alternative)
+        return tuple(kept)
+
+    def _ends(self, branch: Branch) -> bool:  # noqa: PLR0911 - one for each type
+        """Whether no value is left in a branch."""
+        if branch.keys is not None:
+            return self._listed(branch, [value_of(key) for key in branch.keys if key[0] == branch.kind])
+        match branch.kind:
+            case "null":
+                return self._listed(branch, [None])
+            case "boolean":
+                return self._listed(branch, [True, False])
+            case "number":
+                return numbers.none_left(branch.atoms)
+            case "string":
+                return strings.none_left(branch.atoms)
+            case "array":
+                return arrays.none_left(branch.atoms, self.asks) or self._only_empty(branch, [])
+            case _:
+                return objects.none_left(branch.atoms, self.asks, self.evaluator) or self._only_empty(branch, {})
+
+    def _listed(self, branch: Branch, values: list[Any]) -> bool:
+        """Whether none of the only values meets everything; one that does is remembered."""
+        unsure = False
+        for value in values:
+            answers = [self._answer(value, literal) for literal in branch.literals]
+            if False in answers:
+                continue
+            if None not in answers:
+                branch.value = [value]
+                return False
+            unsure = True
+        return not unsure
+
+    def _answer(self, value: Any, literal: Literal) -> bool | None:
+        answer = self.evaluator.meets(value, literal[0])
+        return answer if answer is None else answer is literal[1]
+
+    def _only_empty(self, branch: Branch, empty: Any) -> bool:
+        if not any(isinstance(demand, (AtLeast, AtMost)) for demand, _ in branch.atoms):
+            return False
+        most = min((_most(demand, wanted=wanted) for demand, wanted in branch.atoms), default=1)
+        return most == 0 and self._listed(branch, [empty])
+
+
+def _most(demand: Demand, *, wanted: bool) -> int:
+    if isinstance(demand, AtMost) and wanted:
+        return demand.size
+    return demand.size - 1 if isinstance(demand, AtLeast) and not wanted else 1
+
+
+def _plain(demand: Demand) -> bool:
+    """Whether a schema alone may be taken for one that something meets."""
+    return isinstance(demand, Schema) and not any(part.demand == Some(()) for part in demand.parts)
+
+
+def _exactly_one(demand: One) -> list[tuple[Literal, ...]]:
+    return [
+        tuple((part, index == chosen) for index, part in enumerate(demand.parts)) for chosen in range(len(demand.parts))
+    ]
+
+
+def _not_one(demand: One) -> list[tuple[Literal, ...]]:
+    parts = demand.parts
+    pairs = [((parts[i], True), (parts[j], True)) for i in range(len(parts)) for j in range(i + 1, len(parts))]
+    return [tuple((part, False) for part in parts), *pairs]

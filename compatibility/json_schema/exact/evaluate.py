@@ -1,0 +1,183 @@
+"""Whether a value meets a demand: yes, no, or (None) nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from contractlog.compatibility.json_schema.exact.demands import (
+    All,
+    AtLeast,
+    AtMost,
+    Bound,
+    Count,
+    Demand,
+    Elements,
+    Has,
+    Kinds,
+    Lexical,
+    Members,
+    Multiple,
+    Names,
+    NameSet,
+    Not,
+    One,
+    Pattern,
+    Schema,
+    Some,
+    Unique,
+    Values,
+)
+from contractlog.compatibility.json_schema.exact.patterns import automaton
+from contractlog.compatibility.json_schema.exact.values import key_of, kind_of
+
+__all__ = ["Evaluator", "is_named"]
+
+
+def is_named(names: NameSet, name: str) -> bool | None:
+    """Whether a name is in a set; None where a pattern is not understood."""
+    if name in names.names:
+        return not names.inverted
+    unknown = False
+    for pattern in names.patterns:
+        made = automaton(pattern)
+        if made is None:
+            unknown = True
+        elif made.matches(name):
+            return not names.inverted
+    return None if unknown else names.inverted
+
+
+def _all(answers: Iterable[bool | None]) -> bool | None:
+    known = True
+    for answer in answers:
+        if answer is False:
+            return False
+        known = known and answer is not None
+    return True if known else None
+
+
+def _opposite(answer: bool | None) -> bool | None:  # noqa: FBT001 - an answer, not an option
+    return None if answer is None else not answer
+
+
+def _some(answers: Iterable[bool | None]) -> bool | None:
+    return _opposite(_all(map(_opposite, answers)))
+
+
+class Evaluator:
+    """Holds values against demands; every look is a step."""
+
+    def __init__(self, step: Callable[[], None], *, whole: bool = False) -> None:
+        """Hold values against demands.
+
+        Args:
+            step: called for every look.
+            whole: take whole numbers for written without a fraction; otherwise nobody knows how they are written.
+        """
+        self._step = step
+        self._whole = whole
+        self._open: set[tuple[bytes, int]] = set()  #: references that lead back without going down
+
+    def meets(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each combination
+        """Whether the value meets the demand."""
+        self._step()
+        match demand:
+            case Schema():
+                return self._schema(value, demand)
+            case All():
+                return _all(self.meets(value, part) for part in demand.parts)
+            case Some():
+                return _some(self.meets(value, part) for part in demand.parts)
+            case One():
+                return self._one(value, demand)
+            case Not():
+                return _opposite(self.meets(value, demand.body))
+            case Kinds():
+                whole = kind_of(value) == "number" and value.denominator == 1
+                return kind_of(value) in demand.names or (whole and "integer" in demand.names)
+            case Values():
+                return key_of(value) in demand.keys
+            case _:
+                return self._atom(value, demand)
+
+    def _schema(self, value: Any, schema: Schema) -> bool | None:
+        key = (schema.digest, id(value))
+        if key in self._open:
+            return None
+        self._open.add(key)
+        try:
+            return _all(self.meets(value, part.demand) for part in schema.parts)
+        finally:
+            self._open.discard(key)
+
+    def _one(self, value: Any, demand: One) -> bool | None:
+        answers = [self.meets(value, part) for part in demand.parts]
+        if answers.count(True) > 1:
+            return False
+        if None in answers:
+            return None
+        return answers.count(True) == 1
+
+    def _atom(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each type
+        kind = getattr(demand, "kind", None)
+        if kind is not None and kind != kind_of(value):
+            return True
+        match kind:
+            case "number" if isinstance(demand, Lexical):
+                return False if value.denominator != 1 else self._whole or None
+            case "number":
+                return _number(value, demand)
+            case "string" | "array" | "object" if isinstance(demand, (AtLeast, AtMost)):
+                size = len(value)
+                return size >= demand.size if isinstance(demand, AtLeast) else size <= demand.size
+            case "string" if isinstance(demand, Pattern):
+                made = automaton(demand.text)
+                return made.matches(value) if made else None
+            case "array":
+                return self._array(value, demand)
+            case "object":
+                return self._object(value, demand)
+            case _:
+                return None
+
+    def _array(self, value: list[Any], demand: Demand) -> bool | None:
+        match demand:
+            case Elements():
+                return _all(self.meets(item, demand.body) for item in value[demand.start : demand.stop])
+            case Count():
+                answers = [self.meets(item, demand.body) for item in value]
+                if answers.count(True) >= demand.size:
+                    return True
+                return None if len(answers) - answers.count(False) >= demand.size else False
+            case Unique():
+                return len({key_of(item) for item in value}) == len(value)
+            case _:
+                return None
+
+    def _object(self, value: dict[str, Any], demand: Demand) -> bool | None:
+        match demand:
+            case Has():
+                return demand.name in value
+            case Members():
+                return _all(
+                    _some((_opposite(is_named(demand.names, name)), self.meets(member, demand.body)))
+                    for name, member in value.items()
+                )
+            case Names():
+                return _all(self.meets(name, demand.body) for name in value)
+            case _:
+                return None
+
+
+def _number(value: Any, demand: Demand) -> bool | None:
+    match demand:
+        case Bound():
+            if value == demand.limit:
+                return not demand.open
+            return (value < demand.limit) is demand.upper
+        case Multiple():
+            multiple: bool = (value / demand.step).denominator == 1
+            return multiple
+        case _:
+            return None

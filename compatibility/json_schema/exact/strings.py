@@ -1,0 +1,67 @@
+"""Strings that meet demands: lengths, patterns and what is excluded, decided by automata where there are any."""
+
+from __future__ import annotations
+
+from contractlog.compatibility.json_schema.exact.demands import AtLeast, AtMost, Literal, Pattern, Values
+from contractlog.compatibility.json_schema.exact.patterns import Answer, automaton, find_text
+
+__all__ = ["none_left", "text_for"]
+
+
+def none_left(literals: list[Literal]) -> bool:
+    """Whether it is certain that no string meets the demands."""
+    return text_for(literals) is Answer.NONE
+
+
+def text_for(literals: list[Literal]) -> str | Answer:
+    """Find a string that meets all demands that are understood; none, where these alone cannot be met."""
+    least, most = lengths(literals)
+    if most is not None and least > most:
+        return Answer.NONE
+    avoided = frozenset(
+        text for demand, wanted in literals if isinstance(demand, Values) and not wanted
+        for kind, text in demand.keys if kind == "string"
+    )  # fmt: skip
+    patterns = [(demand.text, wanted) for demand, wanted in literals if isinstance(demand, Pattern)]
+    understood = tuple((made, wanted) for text, wanted in sorted(patterns) if (made := automaton(text)))
+    if not understood:
+        return _filled(least, most, avoided)
+    return find_text(understood, least, most, avoided)
+
+
+def lengths(literals: list[Literal]) -> tuple[int, int | None]:
+    """Return the smallest and the largest size that is left."""
+    least, most = 0, None
+    for demand, wanted in literals:
+        if isinstance(demand, AtLeast) and wanted:
+            least = max(least, demand.size)
+        elif isinstance(demand, AtMost) and not wanted:
+            least = max(least, demand.size + 1)
+        elif isinstance(demand, (AtLeast, AtMost)):
+            limit = demand.size if wanted else demand.size - 1
+            most = limit if most is None else min(most, limit)
+    return least, most
+
+
+def _filled(least: int, most: int | None, avoided: frozenset[str]) -> str | Answer:
+    """Return a string of a length; only lengths are asked for, so any characters will do."""
+    if least > _LONGEST:
+        return Answer.UNKNOWN
+    if most == 0:
+        return Answer.NONE if "" in avoided else ""
+    length = max(least, 0 if least or "" not in avoided else 1)
+    for number in range(len(avoided) + 1):
+        text = _numbered(number, length)
+        if text not in avoided and (most is None or len(text) <= most):
+            return text
+    return Answer.UNKNOWN
+
+
+def _numbered(number: int, length: int) -> str:
+    """Return a text of a length, another one for each number."""
+    if not length:
+        return "" if not number else "a" * number
+    return (chr(ord("a") + number % 26) * length) if number < 26 else "a" * (length - 1) + chr(0x4E00 + number)  # noqa: PLR2004
+
+
+_LONGEST = 10_000
