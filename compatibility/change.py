@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from contractlog.compatibility.annotations import essence
+from contractlog.compatibility.checks import CATALOGUE
 from contractlog.compatibility.finding import Comparison, Finding
 from contractlog.compatibility.judge import Earlier, differences
 from contractlog.compatibility.level import Direction, Level
@@ -109,7 +110,13 @@ def change(
 
 
 def _admits(level: Level, comparisons: Sequence[Comparison]) -> bool:
-    return not any(comparison.findings for comparison in comparisons if comparison.direction in level.directions)
+    return not any(_counts(level, comparison) for comparison in comparisons if comparison.findings)
+
+
+def _counts(level: Level, comparison: Comparison) -> bool:
+    """Whether a level asks for a direction; what is asked of the candidate, whoever reads, all levels but NONE ask."""
+    of_candidate = any(CATALOGUE[finding.check].of_candidate for finding in comparison.findings)
+    return comparison.direction in level.directions or (of_candidate and level is not Level.NONE)
 
 
 def _kind(candidate: ParsedSchema, latest: ParsedSchema | None, levels: Sequence[Level]) -> Kind:

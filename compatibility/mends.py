@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -30,7 +30,7 @@ __all__ = ["Mend", "Trial", "mend"]
 _MOST_TRIED: Final = 40
 _MOST_OFFERED: Final = 3
 _MOST_CHARACTERS: Final = 200_000  #: of a text that mends are looked for in
-_MOST_READ: Final = 4_000_000  #: characters of mended texts that one trial reads: work is bounded, and results repeat
+_MOST_READ: Final = 1_500_000  #: characters of mended texts that one trial reads: work is bounded, and results repeat
 _WAYS: Final[Mapping[SchemaType, Callable[[Case], Iterable[Way]]]] = {
     SchemaType.AVRO: avro_ways,
     SchemaType.JSON: json_ways,
@@ -66,7 +66,7 @@ class Trial:
     policy: Policy = Policy.STRICT
     also: frozenset[str] = frozenset()  #: ids of checks that break although the policy admits them
     beside: Sequence[ParsedSchema] = ()  #: other versions that a mend must not break with
-    _before: Counter[_Where] | None = None
+    _before: dict[frozenset[Direction], Counter[_Where]] = field(default_factory=dict)
     _read: int = 0
 
     def mends(self, finding: Finding, direction: Direction) -> tuple[Mend, ...]:
@@ -137,17 +137,18 @@ class Trial:
             mended = parse(draft, self.candidate.referenced, strict=True)
         except InvalidSchema:
             return False
-        if self._before is None:
-            self._before = self._findings(self.candidate)
-        after = self._findings(mended)
+        directions = frozenset((*self.directions, direction))
+        if directions not in self._before:
+            self._before[directions] = self._findings(self.candidate, directions)
+        before, after = self._before[directions], self._findings(mended, directions)
         key = _key(0, finding, direction)
-        return after[key] < self._before[key] and after <= self._before
+        return after[key] < before[key] and after <= before
 
-    def _findings(self, candidate: ParsedSchema) -> Counter[_Where]:
+    def _findings(self, candidate: ParsedSchema, directions: frozenset[Direction]) -> Counter[_Where]:
         return Counter(
             _key(number, finding, direction)
             for number, earlier in enumerate((self.earlier, *self.beside))
-            for direction in self.directions
+            for direction in directions
             for finding in breaking(
                 differences(candidate, earlier, direction, self.policy, self.also), self.policy, self.also
             )

@@ -32,6 +32,13 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help=f"which differences of JSON schemas break: {', '.join(Policy)} (default: %(default)s)",
     )
     parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="CHECK",
+        help="a check that breaks here although the policy admits it, such as AVRO_DOC_LOST",
+    )
+    parser.add_argument(
         "--reference",
         action="append",
         default=[],

@@ -13,11 +13,10 @@ from contractlog.clients.cli.files import SchemaFile, read_file
 from contractlog.clients.cli.findings import Located, lines, located
 from contractlog.clients.cli.output import Tone, count, harmless, result, result_json, toned
 from contractlog.compatibility.change import Change, Kind, change_between
+from contractlog.compatibility.checks import CATALOGUE
 from contractlog.compatibility.errors import InvalidSchema, UsageError
-from contractlog.compatibility.level import Level
 from contractlog.compatibility.mends import Trial
 from contractlog.compatibility.parsing import parse
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema
 
 __all__ = ["run"]
@@ -37,14 +36,22 @@ def run(options: Namespace) -> int:
     """Compare, print what the change is, return the exit code."""
     referenced = dict(_leaned_on(text) for text in options.references)
     earlier, later = (_understood(path, referenced) for path in (options.earlier, options.later))
-    verdict = change_between(earlier[1], later[1], policy=options.policy)
-    found = list(_found(verdict, earlier, later, options.level, options.policy))
+    also = _known(options.also)
+    verdict = change_between(earlier[1], later[1], policy=options.policy, also=also)
+    found = _found(verdict, earlier, later, options, also)
     admitted = verdict.satisfies(options.level)
     if options.format == "json":
         result_json(_body(options, verdict, found))
     else:
         _print(options, verdict, found, later[0])
     return exit_codes.CLEAN if admitted else exit_codes.FINDINGS
+
+
+def _known(checks: Sequence[str]) -> frozenset[str]:
+    for check in checks:
+        if check not in CATALOGUE:
+            raise UsageError(f"`{check}` is no check: docs/checks.md lists them")
+    return frozenset(checks)
 
 
 def _understood(path: str, referenced: dict[str, str]) -> tuple[SchemaFile, ParsedSchema]:
@@ -66,11 +73,11 @@ def _found(
     verdict: Change,
     earlier: tuple[SchemaFile, ParsedSchema],
     later: tuple[SchemaFile, ParsedSchema],
-    level: Level,
-    policy: Policy,
+    options: Namespace,
+    also: frozenset[str],
 ) -> Sequence[Located]:
     """Put the findings that the level asks for first; they alone are mended."""
-    asked = level.directions
+    asked = options.level.directions
     comparisons = sorted(verdict.comparisons, key=lambda comparison: comparison.direction not in asked)
     trial = Trial(
         text=later[0].draft.text,
@@ -78,7 +85,8 @@ def _found(
         earlier_text=earlier[0].draft.text,
         earlier=earlier[1],
         directions=asked,
-        policy=policy,
+        policy=options.policy,
+        also=also,
     )
     found = [(finding, comparison.direction) for comparison in comparisons for finding in comparison.findings]
     return [

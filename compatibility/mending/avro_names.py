@@ -13,7 +13,7 @@ from contractlog.compatibility.mending.avro_sides import Sides, several
 from contractlog.compatibility.mending.edits import Edit, Source, Spot
 from contractlog.compatibility.mending.ways import Way
 
-__all__ = ["enum_symbols", "fixed_size", "name_changed", "renaming"]
+__all__ = ["enum_symbols", "fixed_size", "name_changed", "renaming", "stand_in"]
 
 _UNKNOWN: Final = frozenset({"UNKNOWN", "UNSPECIFIED", "OTHER", "NONE", "UNDEFINED"})
 
@@ -95,10 +95,15 @@ def _kept_symbols(sides: Sides, spot: Spot, have: Sequence[str], had: Sequence[s
         source.insert(spot, index, ", ".join(map(json.dumps, symbols))) for index, symbols in sorted(after.items())
     ]
     yield Way(f"keep {several('the symbol', missing)}", edits, undo=True)
-    stands = next((symbol for symbol in have if symbol.upper() in _UNKNOWN), have[0] if have else None)
+    stands = stand_in(have)
     if stands is not None and sides.here is not None:
         edit = source.set_member(sides.here, "default", json.dumps(stands), after="symbols")
         yield Way(f'give the enum the default "{stands}" for symbols that it does not know', [edit], rank=2)
+
+
+def stand_in(symbols: Sequence[str]) -> str | None:
+    """Return the symbol that says best that another one is not known."""
+    return next((symbol for symbol in symbols if symbol.upper() in _UNKNOWN), symbols[0] if symbols else None)
 
 
 def _left_out_symbols(sides: Sides, spot: Spot, have: Sequence[str], had: Sequence[str]) -> Iterator[Way]:

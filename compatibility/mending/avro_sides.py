@@ -68,7 +68,9 @@ class Sides:
         if field is None or field.member("default") is None:
             return
         name = self.mine.source.string(field.member("name"))
-        known = earlier_field(self.theirs, name)
+        same_place = self.theirs.source.find(at_field or "")
+        same = same_place is not None and self.theirs.source.string(same_place.member("name")) == name
+        known = same_place if same else earlier_field(self.theirs, name)
         default = None if known is None else known.member("default")
         if default is not None:
             text = self.theirs.source.slice(default)

@@ -182,6 +182,67 @@ def add_branch(schema: Any, random: Random) -> bool:
     return bool(free)
 
 
+def change_meaning(schema: Any, random: Random) -> bool:
+    found = [
+        field["type"] for field in fields(schema) if isinstance(field["type"], dict) and "logicalType" in field["type"]
+    ]
+    if found:
+        kind = random.choice(found)
+        if random.random() < 0.5:
+            kind["logicalType"] = "timestamp-micros"
+        else:
+            del kind["logicalType"]
+    return bool(found)
+
+
+def change_default(schema: Any, random: Random) -> bool:
+    found = [field for field in fields(schema) if isinstance(field.get("default"), (int, str))]
+    if found:
+        field = random.choice(found)
+        if random.random() < 0.5:
+            del field["default"]
+        elif not isinstance(field["default"], str) and not isinstance(field["default"], bool):
+            field["default"] += 1
+    return bool(found)
+
+
+def lose_doc(schema: Any, random: Random) -> bool:
+    found = [field for field in fields(schema) if "doc" in field]
+    if found:
+        del random.choice(found)["doc"]
+    return bool(found)
+
+
+def change_symbols(schema: Any, random: Random) -> bool:
+    found = definitions(schema, "enum")
+    if found:
+        place = random.choice(found)
+        place["symbols"] = [*place["symbols"], "ADDED", "ADDED_TOO"]
+        place.pop("default", None)
+    return bool(found)
+
+
+def rename_default_field(schema: Any, random: Random) -> bool:
+    found = [field for field in fields(schema) if "default" in field]
+    if found:
+        random.choice(found)["name"] = "renamed"
+    return bool(found)
+
+
+def prepare(schema: Any, mutations: list[Mutation], random: Random) -> None:
+    """Give a schema what a mutation needs and random schemas do not have."""
+    if not fields(schema):
+        return
+    field = random.choice(fields(schema))
+    if mutations == [add_aliased_field]:
+        field["aliases"] = ["formerly"]
+    elif mutations == [change_meaning]:
+        field["type"] = {"type": "long", "logicalType": "timestamp-millis"}
+        field.pop("default", None)
+    elif mutations == [lose_doc]:
+        field["doc"] = "what it is about"
+
+
 BACKWARD: dict[str, list[Mutation]] = {
     "AVRO_NAME_CHANGED": [rename],
     "AVRO_FIXED_SIZE_CHANGED": [resize],
@@ -190,6 +251,11 @@ BACKWARD: dict[str, list[Mutation]] = {
     "AVRO_FIELD_AMBIGUOUS": [add_alias],
     "AVRO_TYPE_CHANGED": [retype],
     "AVRO_UNION_BRANCH_MISSING": [drop_branch],
+    "AVRO_LOGICAL_TYPE_CHANGED": [change_meaning],
+    "AVRO_DEFAULT_CHANGED": [change_default],
+    "AVRO_DOC_LOST": [lose_doc],
+    "AVRO_ENUM_DEFAULT_MISSING": [change_symbols],
+    "AVRO_FIELD_RENAMED": [rename_default_field],
 }  #: changes of a reader
 FORWARD: dict[str, list[Mutation]] = {
     "AVRO_NAME_CHANGED": [rename],
@@ -199,6 +265,7 @@ FORWARD: dict[str, list[Mutation]] = {
     "AVRO_FIELD_AMBIGUOUS": [add_aliased_field],
     "AVRO_TYPE_CHANGED": [retype, make_optional],
     "AVRO_UNION_BRANCH_MISSING": [add_branch],
+    "AVRO_LOGICAL_TYPE_CHANGED": [change_meaning],
 }  #: changes of a writer
 
 
@@ -206,8 +273,7 @@ def mutated(mutations: list[Mutation], random: Random) -> Iterator[tuple[Any, An
     """Yield schemas and what one mutation made of them, for ever."""
     while True:
         schema = Schemas(random).schema(depth=4)
-        if mutations == [add_aliased_field] and fields(schema):
-            random.choice(fields(schema))["aliases"] = ["formerly"]
+        prepare(schema, mutations, random)
         changed = copy.deepcopy(schema)
         if random.choice(mutations)(changed, random) and changed != schema:
             yield schema, changed

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.change import Kind, change, change_between
+from contractlog.compatibility.checks import AVRO_CAUTIONS
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
@@ -112,5 +113,8 @@ def test_it_says_of_every_level_what_the_level_says_itself(random: Random, versi
         candidate = avro(evolved(schema, random, 2))
     except InvalidSchema:
         assume(False)  # noqa: FBT003 - a renamed type that is used elsewhere
-    verdict = change(candidate, history)
-    assert [level for level in Level if judge(candidate, history, level).compatible] == list(verdict.levels)
+    for also in (frozenset[str](), AVRO_CAUTIONS):
+        verdict = change(candidate, history, also=also)
+        assert [level for level in Level if judge(candidate, history, level, also=also).compatible] == list(
+            verdict.levels
+        )

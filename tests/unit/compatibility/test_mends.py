@@ -16,12 +16,9 @@ from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
-from support import avro_mutations, json_mutations
-from support.mending import avro_row, json_row
+from support.mending import EACH_AVRO_CHECK, EACH_JSON_CHECK, avro_row, json_row
 
 BACKWARD, FORWARD = Direction.BACKWARD, Direction.FORWARD
-EACH_AVRO_CHECK = [(check, direction) for check in avro_mutations.BACKWARD for direction in Direction]
-EACH_JSON_CHECK = [(check, direction) for check in json_mutations.NARROWING for direction in Direction]
 
 
 def record(*fields: Any, **more: Any) -> Any:

@@ -122,6 +122,15 @@ def test_a_policy_is_one_of_three(files: Files) -> None:
     assert files.diff(earlier, earlier, "--policy", "LOOSE")[0] == exit_codes.USAGE
 
 
+def test_more_can_be_asked_for_than_reading(files: Files) -> None:
+    earlier, later = files.put("a.avsc", order(ID | {"doc": "unique"})), files.put("b.avsc", order(ID))
+    assert files.diff(earlier, later)[0] == exit_codes.CLEAN
+    code, told = files.diff(earlier, later, "--also", "AVRO_DOC_LOST")
+    assert code == exit_codes.FINDINGS
+    assert 'mend: set "doc" back to "unique"' in told
+    assert files.diff(earlier, later, "--also", "AVRO_NONSENSE")[0] == exit_codes.USAGE
+
+
 def test_what_cannot_be_read_is_usage_with_the_place(files: Files) -> None:
     earlier = files.put("a.avsc", order(ID))
     code, told = files.diff(earlier, files.put("b.avsc", '{\n "type": }'))
