@@ -32,7 +32,7 @@ class AsyncRegistry:
     Args:
         url: of the registry, credentials included where it asks for them; several are separated by commas.
         app: an ASGI application to speak to in this process, in place of a URL.
-        timeout: seconds to wait for connecting, sending and answering, each.
+        timeout: seconds for a whole call, all attempts included.
         headers: sent with every request.
         retries: how often, and how patiently, lost calls are repeated.
     """

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any, TypeVar
 
 from contractlog.clients.calls import Call
-from contractlog.clients.conversation import Answer, Attempt, Failure, converse
+from contractlog.clients.conversation import Answer, Attempt, Failure
 from contractlog.clients.transport import MAX_ANSWER, HttpSide, answer_of
 
 __all__ = ["AsyncTransport"]
@@ -24,7 +24,7 @@ class AsyncTransport(HttpSide):
 
     async def send(self, call: Call[T]) -> T:
         """Carry a call through and return what it reads."""
-        talk = converse(call, self.urls, self.retries)
+        talk = self.conversation_of(call)
         attempt = next(talk)
         while True:
             if attempt.pause:
@@ -41,12 +41,19 @@ class AsyncTransport(HttpSide):
 
     async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
         try:
-            async with self._client.stream(**self.request_of(call, attempt)) as response:
+            async with (
+                asyncio.timeout(attempt.within) as patience,
+                self._client.stream(**self.request_of(call, attempt)) as response,
+            ):
                 body = bytearray()
                 async for chunk in response.aiter_bytes():
                     body += chunk
                     if len(body) > MAX_ANSWER:
                         break
                 return answer_of(response, body)
+        except TimeoutError:
+            if not patience.expired():  # the application's own
+                raise
+            return self.late(sent=True)
         except self.httpx2.RequestError as error:
             return self.failure_of(error)

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -51,6 +52,7 @@ class Attempt:
 
     pause: float
     address: int
+    within: float = math.inf  #: seconds that it may take
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,16 @@ Outcome = Answer | Failure
 Conversation = Generator[Attempt, Outcome, T]
 
 
-def converse(call: Call[T], urls: tuple[str, ...], retries: Retries) -> Conversation[T]:
+def converse(
+    call: Call[T], urls: tuple[str, ...], retries: Retries, left: Callable[[], float] = lambda: math.inf
+) -> Conversation[T]:
     """Carry a call through.
+
+    Args:
+        call: what is asked.
+        urls: whom it is asked, in turn.
+        retries: how often.
+        left: the seconds that are left for all of it; those not asked yet share them.
 
     Raises:
         RegistryError: the class that the error body stands for.
@@ -85,7 +95,10 @@ def converse(call: Call[T], urls: tuple[str, ...], retries: Retries) -> Conversa
     asked: float | None = None
     outcome: Outcome = Failure("no attempt was made", sent=False)
     for attempt in range(max(1, retries.attempts)):
-        outcome = yield Attempt(retries.pause(attempt, asked), address)
+        pause = retries.pause(attempt, asked)
+        if attempt and pause >= left():
+            break
+        outcome = yield Attempt(pause, address, max(left() - pause, 0) / max(1, len(urls) - attempt))
         if not _worth_repeating(call, outcome):
             break
         asked = _retry_after(outcome)

@@ -14,7 +14,7 @@ __all__ = ["DEFAULT_TIMEOUT", "DEFAULT_URL", "URL_VARIABLES", "Address", "regist
 
 URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first that is set counts
 DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: where ``contractlog serve`` listens
-DEFAULT_TIMEOUT: Final = 30.0  #: seconds for each of: connecting, sending, waiting for the answer
+DEFAULT_TIMEOUT: Final = 30.0  #: seconds for a whole call: connecting, waiting, and trying again
 
 
 def registry_url(option: str | None = None, environ: Mapping[str, str] | None = None) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
-from contractlog.clients.conversation import Answer, Attempt, Failure, Retries, converse
+from contractlog.clients.conversation import Answer, Attempt, Conversation, Failure, Retries, converse
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address
 from contractlog.compatibility.errors import UsageError
 
@@ -52,6 +52,7 @@ class HttpSide:
         self.urls = tuple(address.url for address in self.addresses)
         self.httpx2 = httpx2
         self.app = app
+        self.seconds = timeout  #: for a whole call, all its attempts and pauses
         self.timeout = httpx2.Timeout(timeout)
         self.headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
         self.retries = retries or Retries()
@@ -59,7 +60,11 @@ class HttpSide:
     def request_of(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
         """Return the arguments of the request that makes an attempt."""
         address = self.addresses[attempt.address]
-        request: dict[str, Any] = {"method": call.method, "url": address.url + call.target}
+        request: dict[str, Any] = {
+            "method": call.method,
+            "url": address.url + call.target,
+            "timeout": min(self.seconds, attempt.within),
+        }
         if address.user is not None:
             request["auth"] = (address.user, address.password or "")
         if call.body is not None:
@@ -67,11 +72,20 @@ class HttpSide:
             request["headers"] = {"Content-Type": _CONTENT_TYPE}
         return request
 
+    def conversation_of(self, call: Call[T]) -> Conversation[T]:
+        """Begin to carry a call through: the clock runs from now on."""
+        deadline = time.monotonic() + self.seconds
+        return converse(call, self.urls, self.retries, lambda: deadline - time.monotonic())
+
+    def late(self, *, sent: bool) -> Failure:
+        """Say that the time is over."""
+        return Failure(f"no answer within {self.seconds:g} seconds", sent=sent)
+
     def failure_of(self, error: httpx2.RequestError) -> Failure:
         """Say why there is no answer."""
         unsent = isinstance(error, self.httpx2.ConnectError | self.httpx2.ConnectTimeout | self.httpx2.PoolTimeout)
         if isinstance(error, self.httpx2.TimeoutException):
-            return Failure(f"no answer within {self.timeout.read:g} seconds", sent=not unsent)
+            return self.late(sent=not unsent)
         return Failure(_ERRNO.sub("", str(error)) or type(error).__name__, sent=not unsent)
 
 
@@ -89,7 +103,7 @@ class Transport(HttpSide):
 
     def send(self, call: Call[T]) -> T:
         """Carry a call through and return what it reads."""
-        talk = converse(call, self.urls, self.retries)
+        talk = self.conversation_of(call)
         attempt = next(talk)
         while True:
             if attempt.pause:
@@ -105,6 +119,7 @@ class Transport(HttpSide):
         self._client.close()
 
     def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+        deadline = time.monotonic() + attempt.within
         try:
             with self._client.stream(**self.request_of(call, attempt)) as response:
                 body = bytearray()
@@ -112,6 +127,8 @@ class Transport(HttpSide):
                     body += chunk
                     if len(body) > MAX_ANSWER:
                         break
+                    if time.monotonic() > deadline:  # an answer that only trickles
+                        return self.late(sent=True)
                 return answer_of(response, body)
         except self.httpx2.RequestError as error:
             return self.failure_of(error)

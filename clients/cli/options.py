@@ -29,7 +29,7 @@ def add_registry(parser: ArgumentParser) -> None:
         type=_seconds,
         default=DEFAULT_TIMEOUT,
         metavar="SECONDS",
-        help="how long to wait for an answer (default: %(default)g)",
+        help="how long to wait for each answer, all attempts included (default: %(default)g)",
     )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -112,6 +113,29 @@ def test_a_registry_that_does_not_answer_is_unreachable_in_time() -> None:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with Registry(url, timeout=0.1, retries=ONCE) as registry, pytest.raises(Unreachable, match=r"0\.1 seconds"):
             registry.subjects()
+
+
+def test_the_time_out_bounds_a_call_with_all_its_attempts() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+
+        async def ask() -> None:
+            async with AsyncRegistry(url, timeout=0.4) as registry:
+                await registry.subjects()
+
+        began = time.monotonic()
+        with Registry(url, timeout=0.4) as registry, pytest.raises(Unreachable, match=r"0\.4 seconds"):
+            registry.subjects()
+        with pytest.raises(Unreachable, match=r"0\.4 seconds"):
+            asyncio.run(ask())
+        assert time.monotonic() - began < 1.6
+
+
+def test_one_that_hangs_leaves_time_for_the_next_url() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, answering(http(b"[]")) as (url, _):
+        both = f"http://127.0.0.1:{silent.getsockname()[1]},{url}"
+        with Registry(both, timeout=1) as registry:
+            assert registry.subjects() == []
 
 
 def test_a_busy_answer_is_followed_by_another_attempt() -> None:
