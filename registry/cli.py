@@ -6,7 +6,7 @@ import json
 import signal
 import socket
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
@@ -104,10 +104,10 @@ def _run(app: Any, listener: socket.socket, greet: Callable[[], None]) -> None:
 def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Upgrade, downgrade or show the tables of a database."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    upgrade = actions.add_parser("upgrade", help="bring the tables to this release")
-    downgrade = actions.add_parser("downgrade", help="go back to an earlier revision")
+    upgrade = _action(actions, "upgrade", "bring the tables to this release")
+    downgrade = _action(actions, "downgrade", "go back to an earlier revision", " 0001")
     downgrade.add_argument("revision", help="a revision, -1 for the one before, or `base`: no tables")
-    current = actions.add_parser("current", help="show the revision that the database has")
+    current = _action(actions, "current", "show the revision that the database has")
     for action in (upgrade, downgrade, current):
         _add_database_url(action)
         _add_format(action)
@@ -127,6 +127,17 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     if arguments.action == "current" and found != newest:
         print(f"this release needs {newest}: contractlog db upgrade", file=sys.stderr)
     return 0
+
+
+def _action(actions: Any, name: str, summary: str, words: str = "") -> ArgumentParser:
+    parser: ArgumentParser = actions.add_parser(
+        name,
+        help=summary,
+        description=summary[0].upper() + summary[1:] + ".",
+        epilog=f"example:\n  contractlog db {name}{words} --database-url sqlite:///contractlog.db",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    return parser
 
 
 def _add_format(parser: ArgumentParser) -> None:

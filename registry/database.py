@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy import URL, Connection, String, column, inspect, select, table
@@ -74,8 +75,11 @@ def downgrade(database_url: str, revision: str) -> str | None:
 
 
 def current(database_url: str) -> tuple[str | None, str]:
-    """Return the revision that a database has, and the newest one."""
-    with _connection(parse_url(database_url), reading=True) as connection:
+    """Return the revision that a database has, and the newest one; a SQLite file that is not there has none."""
+    url = parse_url(database_url)
+    if url.get_backend_name() == "sqlite" and not in_memory(url) and not Path(url.database or "").exists():
+        return None, newest()  # to open it would make it
+    with _connection(url, reading=True) as connection:
         return _revision(connection), newest()
 
 

@@ -89,6 +89,7 @@ def test_db_shows_upgrades_and_downgrades(sqlite_url: str) -> None:
         return done.stdout.strip()
 
     assert db("current") == "none"
+    assert not Path(sqlite_url.removeprefix("sqlite:///")).exists()  # to look is to touch nothing
     assert db("upgrade") == db("current") == newest()
     assert db("downgrade", "base") == "base"
 
