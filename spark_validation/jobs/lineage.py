@@ -8,6 +8,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, named_servers
 from contractlog.clients.cli.exit_codes import CLEAN
@@ -19,6 +20,8 @@ from contractlog.contracts.observed.states import AuditState
 from contractlog.spark_validation.jobs.audit import source_of
 
 __all__ = ["lineage"]
+
+FORMAT: Final = "contractlog.lineage/1"
 
 
 def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -40,7 +43,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
     )
     add_registry(parser)
-    options = parser.parse_args(argv)
+    options = parser.parse_intermixed_args(argv)
     return _run(options, _audited(options) if options.state is None else _read(options.state))
 
 
@@ -85,7 +88,7 @@ def _topics(state: AuditState) -> set[str]:
 
 def _written(found: list[Edge], state: AuditState, options: Namespace) -> str:
     if options.format == "json":
-        return json.dumps({"lineage": found}, indent=1) + "\n"
+        return json.dumps({"format": FORMAT, "lineage": found}, indent=1) + "\n"
     if options.format == "openlineage":
         from contractlog.spark_validation.lineage.openlineage import events  # noqa: PLC0415 - only when asked
 

@@ -94,7 +94,7 @@ def test_a_state_without_samples_is_said_to_be_one(tmp_path: Path, capsys: pytes
     assert main(["lineage", "--state", str(tmp_path)]) == 0
     assert "no samples of values" in capsys.readouterr().out
     assert main(["lineage", "--state", str(tmp_path), "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"lineage": []}
+    assert json.loads(capsys.readouterr().out) == {"format": "contractlog.lineage/1", "lineage": []}
 
 
 def test_what_cannot_be_read_or_written_ends_with_usage(
