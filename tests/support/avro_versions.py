@@ -365,6 +365,7 @@ CHANGES: Final[tuple[Callable[[Any, Random], bool], ...]] = (
     *(_field_renamed_with_alias, _field_alias_of_another, _field_default_changed, _doc_changed),
     *(_type_widened, _type_narrowed, _type_changed, _made_nullable),
     *(_branch_added, _branch_removed, _branches_reordered),
-    *(_symbols_added, _symbols_removed, _enum_default_set, _size_changed, _size_changed),
+    *(_symbols_added, _symbols_added, _symbols_added, _symbols_removed, _symbols_removed, _enum_default_set),
+    *(_size_changed, _size_changed, _logical_type_changed, _logical_type_changed, _logical_type_changed),
     *(_renamed, _renamed_with_alias, _renamed_with_alias, _namespace_changed, _logical_type_changed),
 )

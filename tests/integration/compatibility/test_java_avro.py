@@ -1,4 +1,7 @@
-"""Java Avro, which Spark brings along, judges the parser, the canonical text and the engine."""
+"""Java Avro and Confluent's own checker judge the parser, the texts, the engine and its messages.
+
+The long part runs the full sizes; ``python -m support.avro_proof`` prints what they met.
+"""
 
 from __future__ import annotations
 
@@ -8,90 +11,108 @@ from random import Random
 from typing import Any
 
 import pytest
-from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
 
-from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import check, parse
-from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.compatibility.parsing import check
 
-from support.avro_schemas import Schemas, evolved
+from support.avro_plans import evolve, parsed
+from support.avro_proof import Proof, accepting, messaging, reading
+from support.java_avro import Judge
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-JAVA_STUMBLES = "Schema fields not set yet"  # at a default for a union that holds the record being read
 GOLDEN = Path(__file__).parents[2] / "unit" / "compatibility" / "cases" / "canonical" / "avro.json"
+FULL = pytest.mark.slow
 
 
-class JavaAvro:
-    """The reference's parser and checker."""
-
-    def __init__(self, spark: SparkSession) -> None:
-        self.refusal = ""
-        self.avro = spark.sparkContext._jvm.org.apache.avro
-
-    def schema(self, text: str) -> Any | None:
-        self.refusal = ""
-        try:
-            return self.avro.Schema.Parser(self.avro.NameValidator.STRICT_VALIDATOR).parse(text)
-        except Py4JJavaError as refusal:
-            self.refusal = str(refusal.java_exception)
-            return None
-
-    def findings(self, reader: str, writer: str) -> list[tuple[str, str, str]]:
-        pair = self.avro.SchemaCompatibility.checkReaderWriterCompatibility(self.schema(reader), self.schema(writer))
-        found = pair.getResult().getIncompatibilities()
-        return [(one.getType().toString(), one.getLocation(), one.getMessage()) for one in found]
+def record(name: str, *fields: Any, **more: Any) -> dict[str, Any]:
+    return {"type": "record", "name": name, "fields": [{"name": one, "type": kind} for one, kind in fields], **more}
 
 
-@pytest.fixture(scope="module")
-def java(spark: SparkSession) -> JavaAvro:
-    return JavaAvro(spark)
+def agrees(proof: Proof) -> None:
+    assert proof.unassigned == {}
 
 
-def ours(text: str) -> ParsedSchema | None:
-    try:
-        return parse(SchemaDraft(text))
-    except InvalidSchema:
-        return None
+def test_the_golden_texts_are_javas(java_avro: Judge) -> None:
+    golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    answers = java_avro.ask([{"op": "parse", "schema": [case["text"]]} for case in golden])
+    assert [answer["canonical"] for answer in answers] == [case["canonical"] for case in golden]
 
 
-@pytest.mark.parametrize("golden", json.loads(GOLDEN.read_text(encoding="utf-8")))
-def test_the_golden_texts_are_javas(java: JavaAvro, golden: dict[str, str]) -> None:
-    schema = java.schema(golden["text"])
-    assert schema is not None
-    assert schema.toString() == golden["canonical"]
+@pytest.mark.parametrize("strict", [True, False], ids=["new", "stored"])
+@pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=FULL)])
+def test_what_is_a_schema_and_its_texts_and_fingerprints_are_javas(
+    java_avro: Judge, count: int, *, strict: bool
+) -> None:
+    proof = accepting(java_avro, Random(count), count, strict=strict)  # noqa: S311 - the same schemas in every run
+    agrees(proof)
+    assert proof.counts["accepted by both"] > count / 3
+    assert proof.counts["refused by both"] > count / 5
 
 
-def test_random_schemas_are_accepted_and_written_as_java_does(java: JavaAvro) -> None:
-    random, compared = Random(20130101), 0  # noqa: S311 - the same schemas in every run
-    for _ in range(150):
-        text = json.dumps(evolved(Schemas(random).schema(), random, 2))
-        theirs, parsed = java.schema(text), ours(text)
-        if JAVA_STUMBLES in java.refusal:
-            continue
-        assert (theirs is None) == (parsed is None), text
-        if theirs is not None and parsed is not None:
-            compared += 1
-            assert parsed.canonical == theirs.toString()
-    assert compared > 100
+@pytest.mark.parametrize(("count", "least"), [(2_000, 3), pytest.param(50_000, 200, marks=FULL)])
+def test_verdicts_are_javas_and_java_reads_what_they_admit(java_avro: Judge, count: int, least: int) -> None:
+    proof = reading(java_avro, Random(count), count)  # noqa: S311 - the same pairs in every run
+    agrees(proof)
+    assert proof.thin(least) == []
+    assert proof.counts["values read"] > count
 
 
-def test_random_pairs_have_javas_verdict_and_its_first_finding(java: JavaAvro) -> None:
-    random, refused = Random(20130701), 0  # noqa: S311 - the same schemas in every run
-    for _ in range(300):
-        writer = Schemas(random).schema()
-        texts = [json.dumps(evolved(writer, random, random.randint(1, 3))), json.dumps(writer)]
-        reader, old = map(ours, texts)
-        if reader is None or old is None or any(java.schema(text) is None for text in texts):
-            continue
-        messages = [finding.message.format(reader="new", writer="old") for finding in check(reader, old)]
-        theirs = java.findings(*texts)
-        assert bool(messages) == bool(theirs), texts
-        if theirs:
-            refused += 1
-            kind, location, info = theirs[0]
-            assert messages[0].startswith(f"{{errorType:'{kind}'"), texts
-            assert f"path '{location}'" in messages[0], texts
-            assert messages[0].endswith(f"additionalInfo:'{info}'}}"), texts
-    assert refused > 50
+@pytest.mark.parametrize("refusals", [500, pytest.param(10_000, marks=FULL)])
+def test_messages_are_the_references_to_the_letter(java_confluent: Judge, refusals: int) -> None:
+    proof = messaging(java_confluent, Random(refusals), refusals)  # noqa: S311 - the same pairs in every run
+    agrees(proof)
+    assert proof.counts["to the letter"] > 0.9 * proof.counts["refusals"]
+
+
+def test_a_verdict_under_an_open_assumption_is_what_java_admits_and_cannot_read(java_avro: Judge) -> None:
+    kinds = {
+        "B": record("B", ("a", ["null", "A"])),
+        "A": record("A", ("b", ["null", "B"]), ("n", "long")),
+    }
+    inner = {**kinds["A"], "fields": [{"name": "b", "type": ["null", kinds["B"]]}, {"name": "n", "type": "long"}]}
+    changed = {**inner, "fields": [inner["fields"][0], {"name": "n", "type": "string"}]}
+    writer = record("R", ("u", inner), ("v", "B"))
+    reader = record("R", ("u", [changed, record("D", aliases=["A"])]), ("v", "B"))
+    texts = {"reader": [json.dumps(reader)], "writer": [json.dumps(writer)]}
+    theirs, data = java_avro.ask([{"op": "compare", **texts}, {"op": "decode", **texts, "seed": 1, "count": 50}])
+    assert theirs["findings"] == []
+    assert "error" in data
+    assert {finding.check for finding in check(parsed(reader), parsed(writer))} == {"AVRO_TYPE_CHANGED"}
+
+
+@pytest.mark.parametrize(
+    ("writer", "value", "reader", "read"),
+    [
+        pytest.param(
+            record("R", ("u", ["null", {"type": "enum", "name": "E", "symbols": ["A"]}])),
+            {"u": "A"},
+            record("R", ("u", ["null", {"type": "enum", "name": "n.E", "symbols": ["A"]}, "int"])),
+            {"u": "A"},
+            id="branch under another namespace",
+        ),
+        pytest.param(
+            record("R", ("a", "int")),
+            {"a": 1},
+            record("n.R") | {"fields": [{"name": "b", "type": "int", "aliases": ["a"]}]},
+            {"b": 1},
+            id="field alias under another namespace",
+        ),
+        pytest.param(
+            record("R"),
+            {},
+            record("R") | {"fields": [{"name": "a", "type": [{"type": "array", "items": "int"}, "null"],
+                                       "default": None}]},
+            {"a": None},
+            id="default of a later branch",
+        ),
+    ],
+)  # fmt: skip
+def test_what_the_specification_admits_and_javas_decoder_cannot_read_is_read_here(
+    java_avro: Judge, writer: Any, value: Any, reader: Any, read: Any
+) -> None:
+    texts = {"reader": [json.dumps(reader)], "writer": [json.dumps(writer)]}
+    theirs, data = java_avro.ask([{"op": "compare", **texts}, {"op": "decode", **texts, "seed": 1, "count": 20}])
+    assert theirs["findings"] == []
+    assert "error" in data
+    assert list(check(parsed(reader), parsed(writer))) == []
+    assert evolve(writer, value, reader) == read
