@@ -81,7 +81,13 @@ class Node:
     def digest(self) -> bytes:
         """What stands for the node and all that it leads to."""
         if self._digest is None:
-            content = "\0".join(f"{name}={_written(getattr(self, name))}" for name in _members_of(self))
+            given = [(name, value) for name in _members_of(self) if (value := getattr(self, name)) is not None]
+            content = "\0".join(
+                [
+                    f"{name}={value!r}" if isinstance(value, (bool, str)) else f"{name}={_written(value)}"
+                    for name, value in given
+                ]
+            )
             digest = blake2b(f"{type(self).__name__}\0{content}".encode(), digest_size=16).digest()
             object.__setattr__(self, "_digest", digest)
             return digest

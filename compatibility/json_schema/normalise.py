@@ -80,6 +80,11 @@ _UNKNOWN: Final[Mapping[str, frozenset[str]]] = {
     "2020-12": frozenset({"additionalItems", "dependencies"}),
 }  #: what a draft does not read
 
+_FAMILIES: Final = tuple(
+    (family, frozenset(words))
+    for family, words in (("object", _OBJECT), ("array", _ARRAY), ("number", _NUMBER), ("string", _STRING))
+)
+
 Make = Callable[..., Node]
 
 
@@ -184,8 +189,8 @@ class _Reading:
         elif isinstance(named, str):
             families.add(_family(named))
             yield self.of_type(named, contents, here)
-        for family, words in (("object", _OBJECT), ("array", _ARRAY), ("number", _NUMBER), ("string", _STRING)):
-            if family not in families and any(word in contents for word in words):
+        for family, words in _FAMILIES:
+            if family not in families and not words.isdisjoint(contents):
                 yield self.of_family(family, contents, here)
         if named is None and here.draft.name in _OLD and "format" in contents and not _mentions(contents, _STRING):
             yield partial(String, typed=False)
