@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 from contractlog.compatibility.errors import InvalidSchema
 
-__all__ = ["MAX_NESTING", "Number", "plain", "pointer", "quoted", "read", "write"]
+__all__ = ["MAX_NESTING", "Number", "outside_strings", "plain", "pointer", "quoted", "read", "write"]
 
 MAX_NESTING: Final = 128
 MAX_DIGITS: Final = 1_000
@@ -127,12 +127,16 @@ def pointer(parent: str, *tokens: str | int) -> str:
     return parent
 
 
+def outside_strings(text: str) -> str:
+    """Return what is left of a JSON text without its strings."""
+    return "".join((_ESCAPE.sub("", text) if "\\" in text else text).split('"')[::2])
+
+
 def _limit_nesting(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_NESTING:
         return
-    outside_strings = "".join((_ESCAPE.sub("", text) if "\\" in text else text).split('"')[::2])
     depth = 0
-    for bracket in _NO_BRACKETS.sub("", outside_strings):
+    for bracket in _NO_BRACKETS.sub("", outside_strings(text)):
         if bracket in "[{":
             depth += 1
             if depth > MAX_NESTING:

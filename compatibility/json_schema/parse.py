@@ -17,7 +17,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_text import plain, pointer, read
+from contractlog.compatibility.json_text import outside_strings, plain, pointer, read
 from contractlog.compatibility.limits import check_referenced, shortened
 
 __all__ = ["DRAFTS", "Draft", "JsonSchema", "bridges", "draft_of", "parse_json_schema"]
@@ -42,6 +42,7 @@ DRAFTS: Final = (
 _DEFAULT: Final = DRAFTS[2]
 _BY_URI: Final = {draft.uri.partition(":")[2]: draft for draft in DRAFTS}
 _BRIDGED: Final = ("#/definitions/", "#/$defs/")
+MAX_OBJECTS: Final = 20_000  #: in one text
 _POINTING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -74,6 +75,8 @@ def parse_json_schema(text: str, referenced: Mapping[str, str], *, strict: bool)
         InvalidSchema: it is none; ``at`` points to the place.
     """
     check_referenced(referenced)
+    if text.count("{") > MAX_OBJECTS and outside_strings(text).count("{") > MAX_OBJECTS:
+        raise InvalidSchema(f"the schema has more than {MAX_OBJECTS} objects", at="")
     value = read(text)
     if not isinstance(value, (dict, bool)):
         raise InvalidSchema("the root of a JSON schema is an object, true or false", at="")
