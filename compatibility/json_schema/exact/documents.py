@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 from urllib.parse import unquote, urldefrag, urljoin
@@ -24,6 +24,7 @@ _ASSERTING: Final = frozenset({
     "exclusiveMinimum", "format", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum", "minContains",
     "minItems", "minLength", "minProperties", "minimum", "multipleOf", "pattern", "required", "type", "uniqueItems",
 })  # fmt: skip
+_LARGEST_CLOSURE: Final = 64
 _NAMED: Final = frozenset({"$defs", "definitions"})
 _OLD: Final = frozenset({"draft-04", "draft-06", "draft-07"})
 
@@ -53,7 +54,8 @@ class Documents:
         self._addresses: dict[str, Place] = {}
         self._anchors: dict[tuple[str, str], Place] = {}
         self._dynamic_anchors: dict[str, int] = {}
-        self._hashes: dict[tuple[int, bool], tuple[bytes, frozenset[str]]] = {}
+        self._hashes: dict[int, tuple[bytes, frozenset[str]]] = {}
+        self._all: bytes | None = None
         self.several = False  #: whether there is more than one resource with an address of its own
         root_base = _id_of(schema.value, schema.draft) or ""
         self.root = Place("", "", root_base, schema.draft)
@@ -158,29 +160,35 @@ class Documents:
         One ``Documents`` is asked with or without formats, not both.
         """
         self._ignored = _NAMED if formats else _NAMED | {"format"}
-        text, references = self._hash(place)
+        text, references = self._hash(self.value(place), place)
         closure: dict[str, bytes] = {}
         waiting = list(references)
         while waiting:
             target = waiting.pop()
             if target in closure:
                 continue
+            if len(closure) >= _LARGEST_CLOSURE:
+                closure = {"": self._everything()}  # equal where all the texts are: less is not looked into
+                break
             document, _, at = target.partition("#")
-            _, base = self._walk(document, at)
-            closure[target], further = self._hash(Place(document, at, base, self._draft(document)))
+            value, base = self._walk(document, at)
+            closure[target], further = self._hash(value, Place(document, at, base, self._draft(document)))
             waiting.extend(further)
         content = b"".join(f"{target}\0".encode() + text for target, text in sorted(closure.items()))
         return blake2b(place.draft.name.encode() + text + content, digest_size=16).digest()
 
-    def _hash(self, place: Place) -> tuple[bytes, frozenset[str]]:
+    def _everything(self) -> bytes:
+        if self._all is None:
+            self._all = blake2b(data_text(self.values).encode(), digest_size=16).digest()
+        return self._all
+
+    def _hash(self, value: Any, place: Place) -> tuple[bytes, frozenset[str]]:
         """Return the hash of what a schema says itself, and the places that it refers to."""
-        value = self.value(place)
-        key = (id(value), True)
         if not isinstance(value, dict):
             return repr(value).encode(), frozenset()
-        if key not in self._hashes:
-            self._hashes[key] = self._hash_words(value, place)
-        return self._hashes[key]
+        if id(value) not in self._hashes:
+            self._hashes[id(value)] = self._hash_words(value, place)
+        return self._hashes[id(value)]
 
     def _hash_words(self, value: dict[str, Any], place: Place) -> tuple[bytes, frozenset[str]]:
         content, references = blake2b(digest_size=16), set[str]()
@@ -192,11 +200,14 @@ class Documents:
                 references.add(f"{found.document}#{found.at}")
                 content.update(f"{word}\0{found.document}#{found.at}\0".encode())
             elif word in {"$dynamicRef", "$recursiveRef"}:
-                content.update(f"{word}\0{data_text(self.values[''])}\0".encode())
+                content.update(f"{word}\0".encode() + self._everything())
             elif inner or word in ONE or word in LISTS or word in MAPS:
                 content.update(f"{word}\0{len(inner)}\0".encode())
-                for tokens, _ in inner:
-                    text, further = self._hash(self.below(place, *tokens))
+                for tokens, below in inner:
+                    named = _id_of(below, place.draft)
+                    text, further = self._hash(
+                        below, replace(place, base=urljoin(place.base, named)) if named else place
+                    )
                     references |= further
                     content.update(f"{tokens[1:]}\0".encode() + text)
                 if isinstance(body, dict):

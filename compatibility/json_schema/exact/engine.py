@@ -36,7 +36,7 @@ from contractlog.compatibility.json_schema.exact.values import KINDS, value_of
 
 __all__ = ["STEP_LIMIT", "Branch", "Engine", "LimitReached", "opposite"]
 
-STEP_LIMIT: Final = 150_000
+STEP_LIMIT: Final = 100_000
 _LOOK: Final = 3  #: how deep a demand is looked into before it is taken apart
 
 
