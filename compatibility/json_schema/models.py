@@ -39,9 +39,7 @@ def array_model(node: Array) -> tuple[Node, Tokens] | Model:
     Without a list, what holds behind the list says nothing.
     """
     additional = node.additional if node.listed is not None else None
-    return _model(
-        node.additional, node.words.get("additional", "additionalItems"), node.unevaluated, "unevaluatedItems"
-    )
+    return _model(additional, node.words.get("additional", "additionalItems"), node.unevaluated, "unevaluatedItems")
 
 
 def _model(additional: Node | None, word: str, unevaluated: Node | None, later: str) -> tuple[Node, Tokens] | Model:
