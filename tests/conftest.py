@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -14,12 +13,12 @@ if os.environ.get("CI"):
     settings.load_profile("repeatable")  # fresh examples are looked for by developers and by the long part
 
 pytest_plugins = [
-    name
-    for name in (
-        *("support.postgres", "support.kafka", "support.spark", "support.registry", "support.browser"),
-        "support.java_avro",
-    )
-    if find_spec(name)
+    "support.browser",
+    "support.java_avro",
+    "support.kafka",
+    "support.postgres",
+    "support.registry",
+    "support.spark",
 ]
 
 
