@@ -5,11 +5,12 @@ SHELL := bash
 PARTS := clients compatibility contracts migrations registry serdes spark_validation
 PYTHON ?= python3
 BIN := .venv/bin
+FUZZ_SECONDS ?= 120
 READY := .venv/.ready
 LOCKS := uv base server spark demo dev
 COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11
 
-.PHONY: help setup lock format check test test-all docs build demo bench clean
+.PHONY: help setup lock format check test test-all soak docs build demo bench clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,7 +50,10 @@ test: setup ## the tests: unit, contract, integration, e2e (about five minutes o
 	@echo "all tests passed; next: make demo shows the whole product on real flights, CONTRIBUTING.md tells how to change it"
 
 test-all: setup ## the long part: fuzz, histories, full-size data
-	$(BIN)/pytest --quiet -m slow tests
+	CONTRACTLOG_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow tests
+
+soak: setup ## an hour of fuzzing schemas
+	$(BIN)/python tests/fuzz/schemas.py --seconds 3600
 
 demo: setup ## the main job on real flights: registry, Kafka, gate, audit, lineage (under two minutes once set up)
 	@$(BIN)/python examples/demo.py

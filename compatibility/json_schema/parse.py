@@ -20,7 +20,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import outside_strings, plain, pointer, read
 from contractlog.compatibility.limits import check_referenced, shortened
 
-__all__ = ["DRAFTS", "Draft", "JsonSchema", "bridges", "draft_of", "parse_json_schema"]
+__all__ = ["DRAFTS", "Draft", "JsonSchema", "bridges", "draft_of", "invalid", "parse_json_schema"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,21 @@ def parse_json_schema(text: str, referenced: Mapping[str, str], *, strict: bool)
         leaned_on = {name: plain(_read(name, other)) for name, other in referenced.items()}
         _find_references(contents, schema.draft, leaned_on)
     return schema
+
+
+def invalid(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
+    """Return why a stored schema, or one that it leans on, is none by its own draft; None where all are."""
+    if "invalid" not in schema.made:
+        try:
+            _check_against_draft(plain(schema.value), schema.draft)
+            for name, text in referenced.items():
+                other = _read(name, text)
+                _check_against_draft(plain(other), draft_of(other))
+            schema.made["invalid"] = None
+        except InvalidSchema as problem:
+            schema.made["invalid"] = problem
+    found: InvalidSchema | None = schema.made["invalid"]
+    return found
 
 
 def _read(name: str, text: str) -> Any:

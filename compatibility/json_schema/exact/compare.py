@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.json_schema.exact.catalogue import UNDECIDED
 from contractlog.compatibility.json_schema.exact.demands import Schema
 from contractlog.compatibility.json_schema.exact.engine import STEP_LIMIT, Engine, LimitReached
 from contractlog.compatibility.json_schema.exact.reading import Reading
 from contractlog.compatibility.json_schema.exact.telling import Telling
 from contractlog.compatibility.json_schema.exact.witness import Witness
-from contractlog.compatibility.json_schema.parse import JsonSchema
+from contractlog.compatibility.json_schema.parse import JsonSchema, invalid
 from contractlog.compatibility.walk import work_limit_exceeded
 
 __all__ = ["compare_exactly"]
@@ -23,6 +25,11 @@ def compare_exactly(reader: Side, writer: Side, *, limit: int = STEP_LIMIT) -> I
 
     Formats are compared when all else is proven: they are annotations, so they have a finding of their own.
     """
+    for owner, side in (("reader", reader), ("writer", writer)):
+        problem = invalid(*side)
+        if problem is not None:
+            yield _not_valid(owner, problem)
+            return
     try:
         found = _findings(_root("reader", reader), _root("writer", writer), limit)
         if not found:
@@ -31,6 +38,13 @@ def compare_exactly(reader: Side, writer: Side, *, limit: int = STEP_LIMIT) -> I
     except (LimitReached, RecursionError):
         found = [work_limit_exceeded(limit)]
     yield from found
+
+
+def _not_valid(owner: str, problem: InvalidSchema) -> Finding:
+    """Stored schemas were not all held against their draft; what such a one means is nowhere said."""
+    sentence = f"the {owner} cannot be understood exactly: {problem.message}"
+    message = f"{UNDECIDED.title}: {sentence}".replace("{", "{{").replace("}", "}}")
+    return Finding(UNDECIDED.id, "", "", sentence, message, UNDECIDED.mend, UNDECIDED.mend)
 
 
 def _root(owner: str, side: Side, *, formats: bool = False) -> Schema:

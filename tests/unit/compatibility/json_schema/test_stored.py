@@ -1,0 +1,23 @@
+"""Stored JSON schemas that their own draft would refuse: every policy has an answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
+
+INVALID = ['{"oneOf":null}', '{"required":5}', '{"maximum":"a"}', '{"properties":[]}', '{"$ref":1}', '{"enum":{}}']
+
+
+@pytest.mark.parametrize("text", INVALID)
+def test_what_no_draft_knows_is_undecided_under_exact(text: str) -> None:
+    new = parse(SchemaDraft("{}", SchemaType.JSON))
+    stored = parse(SchemaDraft(text, SchemaType.JSON), strict=False)
+    verdict = judge(new, [Earlier(1, stored)], Level.BACKWARD, policy=Policy.EXACT)
+    assert [finding.check for finding in verdict.findings] == ["JSON_UNDECIDED"]
+    for policy in (Policy.STRICT, Policy.LENIENT):
+        assert judge(stored, [Earlier(1, stored)], Level.FULL, policy=policy).compatible
