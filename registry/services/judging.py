@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
 from contractlog.compatibility.finding import Verdict
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.interning import Memo
+from contractlog.compatibility.judge import judge
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.registry.services.understanding import Understanding, Understood
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Configured, scopes
@@ -55,8 +58,30 @@ class Judging:
         self, snapshot: Snapshot, candidate: Understood, earlier: Iterable[RegisteredSchema], configured: Configured
     ) -> Verdict:
         """Judge against these versions, oldest first."""
-        history = [Earlier(one.version or 0, self._understanding.stored(snapshot, one)) for one in earlier]
-        return judge(candidate.parsed, history, self.level(configured), policy=self.policy(configured))
+        history = [_Stored(self._understanding, snapshot, one) for one in earlier]
+        level, policy, memo = self.level(configured), self.policy(configured), self._understanding.memo
+        with self._understanding.judging:
+            return judge(candidate.parsed, history, level, policy=policy, memo=memo)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A stored version, which is parsed only when its shape does not tell enough."""
+
+    understanding: Understanding
+    snapshot: Snapshot
+    held: RegisteredSchema
+
+    @property
+    def version(self) -> int:
+        return self.held.version or 0
+
+    @property
+    def parsed(self) -> ParsedSchema:
+        return self.understanding.stored(self.snapshot, self.held)
+
+    def shape(self, _memo: Memo) -> Any:
+        return self.understanding.shape(self.snapshot, self.held)
 
 
 def _same_group(earlier: RegisteredSchema, candidate: Understood, group: str | None) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from contractlog.compatibility.contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.identity import content_hash, guid
+from contractlog.compatibility.interning import Bounded, Memo
 from contractlog.compatibility.names import Subject
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.parsing import parse, shape
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.services.references import Resolved, resolve
 from contractlog.registry.storage.reads import Snapshot
@@ -20,6 +21,8 @@ from contractlog.registry.storage.values import Content, Seen, Target
 __all__ = ["Understanding", "Understood"]
 
 _KEPT_BYTES: Final = 8 * 1024 * 1024  #: of schema text; trees are some times larger
+_SHAPED_CHARACTERS: Final = 32 * 1024 * 1024  #: of schema text; shapes share what is equal
+_SHARED: Final = 100_000  #: entries of each table in the memo, of some hundred bytes
 _VERSION_PROPERTY: Final = "confluent:version"
 
 
@@ -58,6 +61,9 @@ class Understanding:
         self._kept: OrderedDict[tuple[str, int], ParsedSchema] = OrderedDict()
         self._kept_bytes = 0
         self._lock = threading.Lock()
+        self._shapes: Bounded[tuple[str, int], Any] = Bounded(_SHAPED_CHARACTERS)
+        self.memo = Memo(shapes=_SHARED, verdicts=_SHARED)  #: of all that is judged, one at a time
+        self.judging = threading.Lock()  #: held by who uses the memo
 
     def draft(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, *, strict: bool) -> Understood:
         """Understand a draft as a schema of this subject.
@@ -96,6 +102,19 @@ class Understanding:
             while self._kept_bytes > _KEPT_BYTES:
                 self._kept_bytes -= _size(self._kept.popitem(last=False)[1])
         return parsed
+
+    def shape(self, snapshot: Snapshot, held: RegisteredSchema) -> Any:
+        """Return what findings about a stored schema depend on; kept when its tree is long gone.
+
+        Whoever asks holds ``judging``.
+        """
+        key = ((held.subject or Subject.parse("")).context, held.schema_id)
+        found = self._shapes.held.get(key)
+        if found is None:
+            found = shape(self.stored(snapshot, held), self.memo)
+            if found is not None:
+                self._shapes.put(key, found, len(held.text))
+        return found
 
 
 def _target(snapshot: Snapshot, found: RegisteredSchema) -> Target:
