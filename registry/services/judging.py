@@ -8,7 +8,7 @@ from typing import Any
 
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.interning import Memo
-from contractlog.compatibility.judge import judge
+from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.policy import Policy
@@ -58,10 +58,16 @@ class Judging:
         self, snapshot: Snapshot, candidate: Understood, earlier: Iterable[RegisteredSchema], configured: Configured
     ) -> Verdict:
         """Judge against these versions, oldest first."""
-        history = [_Stored(self._understanding, snapshot, one) for one in earlier]
-        level, policy, memo = self.level(configured), self.policy(configured), self._understanding.memo
-        with self._understanding.judging:
-            return judge(candidate.parsed, history, level, policy=policy, memo=memo)
+        understanding = self._understanding
+        history = [_Stored(understanding, snapshot, one) for one in earlier]
+        level, policy = self.level(configured), self.policy(configured)
+        if not understanding.judging.acquire(blocking=False):  # a long check elsewhere makes nobody wait
+            plain = [Earlier(one.version, one.parsed) for one in history]
+            return judge(candidate.parsed, plain, level, policy=policy)
+        try:
+            return judge(candidate.parsed, history, level, policy=policy, memo=understanding.memo)
+        finally:
+            understanding.judging.release()
 
 
 @dataclass(frozen=True, slots=True)

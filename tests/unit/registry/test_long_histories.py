@@ -39,3 +39,20 @@ def test_versions_that_were_judged_are_not_parsed_again(monkeypatch: pytest.Monk
         assert len(parsed) <= 6
         assert "/fields/0/type" in refused.json()["message"]
         assert http.post("/subjects/s/versions", json={"schema": version(32)}).status_code == 200
+
+
+def test_a_check_that_takes_long_makes_nobody_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[understanding.Understanding] = []
+    begin = understanding.Understanding.__init__
+
+    def kept(self: understanding.Understanding) -> None:
+        begin(self)
+        made.append(self)
+
+    monkeypatch.setattr(understanding.Understanding, "__init__", kept)
+    with in_process(Settings(database_url="sqlite://")) as http:
+        assert http.post("/subjects/s/versions", json={"schema": version(0)}).status_code == 200
+        (shared,) = made
+        with shared.judging:  # as somebody else's check does
+            assert http.post("/subjects/s/versions", json={"schema": version(1)}).status_code == 200
+            assert http.post("/subjects/s/versions", json={"schema": version(2, "long")}).status_code == 409
