@@ -55,7 +55,7 @@ class ShapedFormat(Protocol):
 
 
 _FORMATS: Final[Mapping[SchemaType, SchemaFormat]] = {SchemaType.AVRO: avro, SchemaType.JSON: json_schema}
-_SHAPED: Final[Mapping[SchemaType, ShapedFormat]] = {SchemaType.AVRO: avro}
+_SHAPED: Final[Mapping[SchemaType, ShapedFormat]] = {SchemaType.AVRO: avro, SchemaType.JSON: json_schema}
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 

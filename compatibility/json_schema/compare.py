@@ -28,7 +28,7 @@ from contractlog.compatibility.json_schema.scalars import consts, enums, numbers
 from contractlog.compatibility.json_schema.wording import finding
 from contractlog.compatibility.walk import STEP_LIMIT, work_limit_exceeded
 
-__all__ = ["compare"]
+__all__ = ["compare", "walk"]
 
 
 def compare(original: Node, update: Node, admitted: Collection[str], *, limit: int = STEP_LIMIT) -> Iterator[Finding]:
@@ -45,6 +45,11 @@ def compare(original: Node, update: Node, admitted: Collection[str], *, limit: i
             yield finding(told)
     except LimitReached:
         yield work_limit_exceeded(limit)
+
+
+def walk(admitted: Collection[str], limit: int) -> Pairs:
+    """Return the walk that ``compare`` makes, to be asked for more than one pair of schemas."""
+    return Pairs(_rule, admitted, limit)
 
 
 def _rule(pairs: Pairs, original: Node, update: Node) -> Rule:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.json_schema.compare import compare
 from contractlog.compatibility.json_schema.exact.compare import compare_exactly
 from contractlog.compatibility.json_schema.nodes import Node
 from contractlog.compatibility.json_schema.normalise import tree_of
 from contractlog.compatibility.json_schema.parse import JsonSchema, parse_json_schema
+from contractlog.compatibility.json_schema.reading import Reading, Shape, shape_of
 from contractlog.compatibility.json_text import Number, write
 from contractlog.compatibility.policy import ADMITTED, Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.steps import Steps
 
 
 def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
@@ -49,6 +52,16 @@ def tree(parsed: ParsedSchema) -> Node:
         schema.made["tree"] = tree_of(schema, parsed.referenced)
     root: Node = schema.made["tree"]
     return root
+
+
+def shape(parsed: ParsedSchema, memo: Memo) -> Shape:
+    """Return what differences are found in, as one object for all schemas that are equal in it."""
+    return memo.root(parsed.root, lambda: shape_of(tree(parsed), memo))
+
+
+def reads_all(reader: Shape, writers: frozenset[Shape], policy: Policy, memo: Memo, steps: Steps) -> bool:
+    """Whether ``check`` would yield nothing that breaks for any of the writers; EXACT is never asked in such haste."""
+    return policy is not Policy.EXACT and Reading(policy, memo, steps).reads_all(reader, writers)
 
 
 def _exact(number: Number) -> str:

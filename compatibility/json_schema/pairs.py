@@ -93,6 +93,12 @@ class Pairs:
         if self.steps > self.limit:
             raise LimitReached
 
+    def forget(self, limit: int) -> None:
+        """Let go of what was concluded for good, if it is more than so many pairs."""
+        if len(self._failed) + len(self._holding) > limit:
+            self._failed.clear()
+            self._holding.clear()
+
     def told(self, original: Node, update: Node) -> Iterator[Told]:
         """Yield every difference of two schemas, each pair once for each place it stands at.
 

@@ -46,7 +46,7 @@ MAX_OBJECTS: Final = 20_000  #: in one text
 _POINTING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class JsonSchema:
     """An understood JSON Schema."""
 

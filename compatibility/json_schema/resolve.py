@@ -63,6 +63,8 @@ class Texts:
         """Return where the parts of a schema stand: an id of its own is their base."""
         if here.resolver is None or not isinstance(contents, dict):
             return here
+        if not isinstance(contents.get("id" if here.draft.name == "draft-04" else "$id", ""), str):
+            return here
         resource = here.draft.specification.create_resource(contents)
         return Here(here.text, here.draft, here.resolver.in_subresource(resource))
 

@@ -10,7 +10,15 @@ from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
-INVALID = ['{"oneOf":null}', '{"required":5}', '{"maximum":"a"}', '{"properties":[]}', '{"$ref":1}', '{"enum":{}}']
+INVALID = [
+    '{"items":{"$id":{"$id":"x"}}}',
+    '{"oneOf":null}',
+    '{"required":5}',
+    '{"maximum":"a"}',
+    '{"properties":[]}',
+    '{"$ref":1}',
+    '{"enum":{}}',
+]
 
 
 @pytest.mark.parametrize("text", INVALID)

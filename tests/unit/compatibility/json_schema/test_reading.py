@@ -1,0 +1,84 @@
+"""The quick look at many JSON schemas says yes exactly where the comparison in detail finds nothing that breaks."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.interning import Memo
+from contractlog.compatibility.json_schema.format import reads_all, shape
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.parsing import check, parse
+from contractlog.compatibility.policy import Policy, breaking
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.steps import Steps
+
+from support.json_schemas import Schemas, Versions
+
+
+def parsed(schema: Any) -> ParsedSchema:
+    return parse(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=False)
+
+
+def history(random: Random, length: int) -> list[ParsedSchema]:
+    versions = [Schemas(random).schema()]
+    while len(versions) < length:
+        versions.append(Versions(random).evolved(random.choice(versions)))
+    made = []
+    for version in versions:
+        try:
+            made.append(parsed(version))
+        except InvalidSchema:
+            continue
+    return made
+
+
+@pytest.mark.parametrize("policy", [Policy.STRICT, Policy.LENIENT])
+@settings(max_examples=100, deadline=None)
+@given(random=st.randoms(use_true_random=False))
+def test_the_quick_look_agrees_with_the_comparison_in_detail(random: Random, policy: Policy) -> None:
+    memo = Memo()
+    versions = history(random, 5)
+
+    def reads(reader: ParsedSchema, *writers: ParsedSchema) -> bool:
+        shapes = frozenset(shape(writer, memo) for writer in writers)
+        return reads_all(shape(reader, memo), shapes, policy, memo, Steps(1_000_000))
+
+    for reader in versions:
+        clean = [not breaking(check(reader, writer, policy), policy) for writer in versions]
+        assert [reads(reader, writer) for writer in versions] == clean
+        assert reads(reader, *versions) == all(clean)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.randoms(use_true_random=False), st.sampled_from(Level), st.sampled_from(Policy))
+def test_a_memo_changes_no_verdict(random: Random, level: Level, policy: Policy) -> None:
+    versions = history(random, 4)
+    memo = Memo(shapes=random.choice([5, 5_000]), verdicts=random.choice([5, 5_000]))
+    earlier = [Earlier(number, version) for number, version in enumerate(versions)]
+    for candidate in versions[:2]:
+        assert judge(candidate, earlier, level, policy=policy, memo=memo) == judge(
+            candidate, earlier, level, policy=policy
+        )
+
+
+def test_objects_that_differ_in_many_ways_are_compared_property_by_property() -> None:
+    def closed(**properties: Any) -> ParsedSchema:
+        required = [name for name in properties if name.startswith("r")]
+        return parsed({"properties": properties, "required": required, "additionalProperties": False})
+
+    whole = {"type": "integer"}
+    old, wider, more = closed(a=whole, r=whole), closed(a={"type": "number"}, r=whole), closed(a=whole, r=whole, b={})
+    memo = Memo()
+    for candidate, follows in [(closed(a={"type": "number"}, r=whole, b={}), True), (closed(a=whole, r=whole), False)]:
+        earlier = [Earlier(number, one) for number, one in enumerate([old, wider, more])]
+        assert judge(candidate, earlier, Level.BACKWARD_TRANSITIVE, memo=memo).compatible is follows
+    demanding = closed(a={"type": "number"}, r=whole, b={}, r2=whole)
+    assert not judge(demanding, [Earlier(1, old)], Level.BACKWARD, memo=memo).compatible
