@@ -236,7 +236,8 @@ class Fuzzer:
         assert bare is not None
         if bare != known:
             raise Finding(f"a memo changes the verdict under {policy}")
-        if clean and not bare.compatible:
+        ambiguous = {finding.check for finding in bare.findings} <= {"AVRO_FIELD_AMBIGUOUS"}
+        if clean and not ambiguous:  # a record one of whose fields is another's alias does not read itself
             raise Finding(f"not compatible with itself under {policy}: {bare.findings[0].check}")
         self.counts[f"{policy}: {'compatible' if bare.compatible else 'not compatible'}"] += 1
 
