@@ -19,6 +19,8 @@ from contractlog.compatibility.steps import Steps
 __all__ = ["STEP_LIMIT", "Earlier", "EarlierVersion", "differences", "judge"]
 
 STEP_LIMIT: Final = 1_000_000  #: of one call, for the quick look at all versions
+_STEPS: Final = 50_000  #: for that look at few
+_STEPS_EACH: Final = 1_000  #: more for each version
 
 DIFFERENT_TYPE: Final = Finding(
     check="SCHEMA_TYPE_CHANGED",
@@ -102,7 +104,7 @@ def _unproven(
     if own is None:
         yield from reversed(history)
         return
-    steps = Steps(STEP_LIMIT)
+    steps = Steps(min(STEP_LIMIT, _STEPS + _STEPS_EACH * len(history)))
     shapes = [earlier.shape(memo) for earlier in history]
     if all(shapes) and _follows(own, shapes, level, policy=policy, memo=memo, steps=steps):
         return

@@ -160,7 +160,7 @@ class Reading:
         return known
 
     def _compatible(self, original: Node, update: Node) -> bool:
-        self._pairs.steps = 0
+        self._pairs.steps, self._pairs.limit = 0, min(STEP_LIMIT, self._steps.left)
         try:
             return self._pairs.compatible(original, update)
         except LimitReached:
