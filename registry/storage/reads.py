@@ -68,6 +68,11 @@ class Snapshot:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
+    @property
+    def connection(self) -> Connection:
+        """For questions of other modules of the storage."""
+        return self._connection
+
     def _rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
         return self._connection.execute(statement).all()
 

@@ -20,7 +20,7 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.appends import append
 from contractlog.registry.storage.engines import Engines
 from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import FIRST_CONTEXT, Append, Stale
+from contractlog.registry.storage.values import FIRST_CONTEXT, JOURNAL, Append, Stale
 from contractlog.registry.storage.writer import Writer
 from contractlog.registry.storage.writes import Transaction, lock
 
@@ -39,6 +39,7 @@ def create_tables(connection: Connection) -> None:
     """Make the tables directly, with the first row; for databases in memory."""
     tables.metadata.create_all(connection)
     connection.execute(insert(tables.contexts).values(name=FIRST_CONTEXT, next_schema_id=1))
+    connection.execute(insert(tables.journal).values(name=JOURNAL, next_sequence=1))
 
 
 class _BrokenDown(Exception):

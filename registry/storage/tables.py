@@ -15,17 +15,24 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
+    text,
 )
 
 __all__ = [
+    "associations",
     "changes",
     "conformance",
     "contents",
     "contexts",
+    "fetches",
+    "journal",
+    "marks",
     "metadata",
     "retired",
     "schema_references",
     "schemas",
+    "search_terms",
     "settings",
     "subjects",
     "versions",
@@ -63,7 +70,9 @@ subjects: Final = Table(
     Column("revision", BigInteger, nullable=False),
 )
 
-#: Rows are never updated. ``submitted`` is null where it equals ``text``.
+#: Rows are never updated, but for ``hash``, ``normalized_hash`` and ``canonical_form`` when a release prints texts in
+#: another canonical form. ``submitted`` is null where it equals ``text``; ``verbatim`` texts came with an import, are
+#: not understood here, and are served as they are.
 schemas: Final = Table(
     "schemas",
     metadata,
@@ -71,6 +80,8 @@ schemas: Final = Table(
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("hash", String(64), nullable=False),
     Column("normalized_hash", String(64), nullable=False),
+    Column("canonical_form", Integer, nullable=False, server_default=text("1")),
+    Column("verbatim", Boolean, nullable=False, server_default=false()),
     Column("guid", String(36), nullable=False, index=True),
     Column("type", String(16), nullable=False),
     Column("text", Text, nullable=False),
@@ -136,9 +147,26 @@ settings: Final = Table(
     Column("compatibility_group", Text),
     Column("own_policy", String(32)),
     Column("mode", String(32)),
+    Column("alias", Text),
+    Column("alias_for_deks", Text),
+    Column("validate_fields", Boolean),
+    Column("validate_new_schemas", Boolean),
+    Column("validate_rules", Boolean),
+    Column("default_metadata", Text),
+    Column("override_metadata", Text),
+    Column("default_rule_set", Text),
+    Column("override_rule_set", Text),
 )
 
-#: Written in the transaction of its effect; no answer's truth relies on it.
+#: One row, locked last in every write: the lines of ``changes`` get their numbers from it, without gaps.
+journal: Final = Table(
+    "journal",
+    metadata,
+    Column("name", String(16), primary_key=True),
+    Column("next_sequence", BigInteger, nullable=False),
+)
+
+#: Written in the transaction of its effect; no answer's truth relies on it. ``details`` is JSON.
 changes: Final = Table(
     "changes",
     metadata,
@@ -149,6 +177,61 @@ changes: Final = Table(
     Column("target", Text, nullable=False),
     Column("before", String(64)),
     Column("after", String(64)),
+    Column("details", Text),
+)
+
+#: Which subject holds the schemas of which resource, a topic's key or value.
+associations: Final = Table(
+    "associations",
+    metadata,
+    Column("guid", String(36), primary_key=True),
+    Column("context", String(255), nullable=False),
+    Column("subject_key", String(64), nullable=False, index=True),
+    Column("subject", Text, nullable=False),
+    Column("resource_id", String(256), nullable=False),
+    Column("resource_name", String(256), nullable=False),
+    Column("resource_namespace", String(256), nullable=False),
+    Column("resource_type", String(64), nullable=False),
+    Column("association_type", String(64), nullable=False),
+    Column("lifecycle", String(16), nullable=False),
+    Column("frozen", Boolean, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    Index("ix_associations_resource_id", "resource_id", "resource_type", "association_type"),
+    Index("ix_associations_resource_name", "resource_name", "resource_namespace"),
+)
+
+#: What a schema can be found by: its fields, types, tags, properties. ``folded`` is the name in lower case, cut.
+search_terms: Final = Table(
+    "search_terms",
+    metadata,
+    Column("context", String(255), primary_key=True),
+    Column("schema_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("kind", String(16), nullable=False),
+    Column("folded", String(255), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("path", Text, nullable=False),
+    Index("ix_search_terms_kind_folded", "kind", "folded"),
+)
+
+#: How far whoever follows the journal has come.
+marks: Final = Table(
+    "marks",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("sequence", BigInteger, nullable=False),
+)
+
+#: How often a client fetched an id on a day (days since 1970-01-01).
+fetches: Final = Table(
+    "fetches",
+    metadata,
+    Column("context", String(255), primary_key=True),
+    Column("schema_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("client", String(128), primary_key=True),
+    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("count", BigInteger, nullable=False),
 )
 
 #: Audit results, appended only; ``ranges`` is a hash of the offsets that were read, empty where none were.

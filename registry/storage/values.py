@@ -151,3 +151,6 @@ class Recorded:
 
 #: The lock row and counter of unqualified subjects.
 FIRST_CONTEXT = DEFAULT_CONTEXT
+
+#: The row from which changes get their numbers.
+JOURNAL = "changes"
