@@ -400,6 +400,12 @@ class SubjectNotReadWrite(OperationNotPermitted):
     template = "Subject {subject} in context {context} is not in read-write mode"
 
 
+class StrongReference(OperationNotPermitted):
+    """A resource owns the subject, so no schema may lean on it."""
+
+    template = "Subject '{subject}' has a strong association and cannot be referenced"
+
+
 class ReferenceExists(Unprocessable):
     """Another schema leans on this version."""
 

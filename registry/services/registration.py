@@ -19,6 +19,7 @@ from contractlog.compatibility.level import Mode
 from contractlog.compatibility.messages import details
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.services.association_guards import refuse_strong
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
@@ -67,15 +68,27 @@ class Registration:
         if not subject.name:
             raise InvalidSubject(subject=str(subject))  # that is a context
         for _ in range(_ATTEMPTS):
-            proposal = await self._threads.run(
-                self._propose, subject, draft, normalize=normalize, schema_id=schema_id, version=version
-            )
+            proposal = await self.propose(subject, draft, normalize=normalize, schema_id=schema_id, version=version)
             if isinstance(proposal, Registered):
                 return proposal
             outcome = await asyncio.wrap_future(self._store.append(proposal))
             if not isinstance(outcome, Stale):
                 return Registered(outcome)
         raise Overloaded
+
+    async def propose(
+        self,
+        subject: Subject,
+        draft: SchemaDraft,
+        *,
+        normalize: bool = False,
+        schema_id: int | None = None,
+        version: int | None = None,
+    ) -> Registered | Append:
+        """Understand and judge: return what the subject already holds, or what would have to be appended."""
+        return await self._threads.run(
+            self._propose, subject, draft, normalize=normalize, schema_id=schema_id, version=version
+        )
 
     def _propose(
         self, subject: Subject, draft: SchemaDraft, *, normalize: bool, schema_id: int | None, version: int | None
@@ -91,6 +104,7 @@ class Registration:
             if known is not None and _answers(known.schema, schema_id, version):
                 return known
             _refuse(subject, configured, schema_id)
+            refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
             verdict = self._judging.against_history(snapshot, subject, understood, configured)
         if not verdict.compatible:
             raise IncompatibleSchema(subject=str(subject), details=details(verdict), verdict=verdict)

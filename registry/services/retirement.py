@@ -15,12 +15,13 @@ from contractlog.compatibility.errors import (
     VersionSoftDeleted,
 )
 from contractlog.compatibility.names import Subject
+from contractlog.registry.services.association_guards import refuse_associated, refuse_last_live
 from contractlog.registry.services.registration import refuse_read_only
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import Configured, Seen, scopes
 from contractlog.registry.storage.writes import Transaction
 
-__all__ = ["Retirement"]
+__all__ = ["Retirement", "erase_subject", "hide_subject"]
 
 
 class Retirement:
@@ -36,7 +37,7 @@ class Retirement:
             SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists,
             SubjectReadOnly: nothing changed.
         """
-        work = _erase_subject if permanent else _hide_subject
+        work = erase_subject if permanent else hide_subject
         return await asyncio.wrap_future(self._store.change(lambda transaction: work(transaction, subject)))
 
     async def version(self, subject: Subject, number: int | None, *, permanent: bool = False) -> int:
@@ -59,20 +60,24 @@ def _versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:
     return versions
 
 
-def _hide_subject(transaction: Transaction, subject: Subject) -> list[int]:
+def hide_subject(transaction: Transaction, subject: Subject) -> list[int]:
+    """Delete the live versions of a subject softly, and return their numbers."""
     versions = _versions(transaction, subject)
     live = [number for number, deleted in versions.items() if not deleted]
     if not live:
         raise SubjectSoftDeleted(subject=str(subject))
+    refuse_associated(transaction, subject)
     subject_id = _unreferenced(transaction, subject, Seen.LIVE)
     transaction.soft_delete(subject, subject_id, live)
     return live
 
 
-def _erase_subject(transaction: Transaction, subject: Subject) -> list[int]:
+def erase_subject(transaction: Transaction, subject: Subject) -> list[int]:
+    """Delete all versions of a soft-deleted subject for good, and return their numbers."""
     versions = _versions(transaction, subject)
     if not all(versions.values()):
         raise SubjectNotSoftDeleted(subject=str(subject))
+    refuse_associated(transaction, subject)
     subject_id = _unreferenced(transaction, subject, Seen.ALL)
     _erase(transaction, subject, subject_id, list(versions), remaining=0)
     return list(versions)
@@ -82,6 +87,7 @@ def _hide_version(transaction: Transaction, subject: Subject, number: int | None
     versions, number = _chosen(transaction, subject, number)
     if versions[number]:
         raise VersionSoftDeleted(subject=str(subject), version=number)
+    refuse_last_live(transaction, subject, versions, number)
     subject_id = _unreferenced(transaction, subject, Seen.LIVE, number)
     transaction.soft_delete(subject, subject_id, [number])
     return number

@@ -255,13 +255,21 @@ def _held(
 
 
 def _live_targets(connection: Connection, targets: set[Target]) -> set[Target]:
-    """Read what the numbers stand for now; a number that was given again stands for another id."""
+    """Read what the numbers stand for now; a number that was given again stands for another id.
+
+    Subjects that a resource owns are no targets: what leans on one is judged again, and refused.
+    """
     if not targets:
         return set()
-    c = tables.versions.c
+    c, a = tables.versions.c, tables.associations.c
     numbers = {(target.subject_id, target.version) for target in targets}
+    owned = (
+        select(tables.subjects.c.id)
+        .join(tables.associations, a.subject_key == tables.subjects.c.key)
+        .where(tables.subjects.c.id.in_({target.subject_id for target in targets}), a.lifecycle == "STRONG")
+    )
     statement = select(c.subject_id, c.version, c.schema_id).where(
-        tuple_(c.subject_id, c.version).in_(numbers), c.deleted_at.is_(None)
+        tuple_(c.subject_id, c.version).in_(numbers), c.deleted_at.is_(None), c.subject_id.not_in(owned)
     )
     return {Target(row.subject_id, row.version, row.schema_id) for row in connection.execute(statement)}
 
