@@ -18,7 +18,7 @@ from contractlog.registry.services.references import Resolved, resolve
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Content, Seen, Target
 
-__all__ = ["Understanding", "Understood"]
+__all__ = ["Understanding", "Understood", "hashes_of"]
 
 _KEPT_BYTES: Final = 8 * 1024 * 1024  #: of schema text; trees are some times larger
 _SHAPED_CHARACTERS: Final = 32 * 1024 * 1024  #: of schema text; shapes share what is equal
@@ -38,14 +38,13 @@ class Understood:
         """Make the content that would be stored."""
         references, metadata, rule_set = tuple(self.resolved.references), self.draft.metadata, self.draft.rule_set
         text = self.parsed.normalized if normalize else self.parsed.canonical
+        hashes = hashes_of(self.draft, text, self.parsed.normalized)
         return Content(
             text=text,
             submitted=self.draft.text,
             type=self.draft.type,
-            hash=content_hash(_typed(self.draft.type, text), references, metadata, rule_set),
-            normalized_hash=content_hash(
-                _typed(self.draft.type, self.parsed.normalized), references, _unversioned(metadata), rule_set
-            ),
+            hash=hashes[0],
+            normalized_hash=hashes[1],
             guid=guid(text, references, metadata, rule_set),
             references=references,
             metadata=metadata,
@@ -133,6 +132,21 @@ def _parse(draft: SchemaDraft, resolved: Resolved, *, strict: bool) -> ParsedSch
 
 def _size(parsed: ParsedSchema) -> int:
     return len(parsed.canonical) + sum(map(len, parsed.referenced.values())) + 1_000
+
+
+def hashes_of(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]:
+    """Return the hash of a content, and the one that it shares with those that differ in spelling only.
+
+    Args:
+        draft: whose type, metadata, rules and references, with numbers in place of "latest", count.
+        text: the canonical text.
+        normalized: the normalized text.
+    """
+    references, metadata, rule_set = draft.references, draft.metadata, draft.rule_set
+    return (
+        content_hash(_typed(draft.type, text), references, metadata, rule_set),
+        content_hash(_typed(draft.type, normalized), references, _unversioned(metadata), rule_set),
+    )
 
 
 def _typed(schema_type: SchemaType, text: str) -> str:
