@@ -44,6 +44,7 @@ def upgrade() -> None:
         sa.Column("count", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("context", "schema_id", "client", "day", name="pk_fetches"),
     )
+    op.create_index("ix_fetches_day", "fetches", ["day"])
 
 
 def _journal() -> None:
@@ -94,12 +95,14 @@ def _search() -> None:
         sa.Column("schema_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("position", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("kind", sa.String(16), nullable=False),
-        sa.Column("folded", sa.String(255), nullable=False),
+        sa.Column("folded", sa.LargeBinary(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("path", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("context", "schema_id", "position", name="pk_search_terms"),
     )
-    op.create_index("ix_search_terms_kind_folded", "search_terms", ["kind", "folded"])
+    op.create_index(
+        "ix_search_terms_kind_folded", "search_terms", ["kind", "folded", "context", "schema_id", "position"]
+    )
 
 
 def downgrade() -> None:

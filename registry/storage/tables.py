@@ -11,6 +11,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
@@ -201,7 +202,8 @@ associations: Final = Table(
     Index("ix_associations_resource_name", "resource_name", "resource_namespace"),
 )
 
-#: What a schema can be found by: its fields, types, tags, properties. ``folded`` is the name in lower case, cut.
+#: What a schema can be found by: its fields, types, tags, properties; the row at position 0 says that it was looked at.
+#: ``folded`` is the name in lower case, as bytes: every database orders them alike.
 search_terms: Final = Table(
     "search_terms",
     metadata,
@@ -209,10 +211,10 @@ search_terms: Final = Table(
     Column("schema_id", BigInteger, primary_key=True, autoincrement=False),
     Column("position", Integer, primary_key=True, autoincrement=False),
     Column("kind", String(16), nullable=False),
-    Column("folded", String(255), nullable=False),
+    Column("folded", LargeBinary(), nullable=False),
     Column("name", Text, nullable=False),
     Column("path", Text, nullable=False),
-    Index("ix_search_terms_kind_folded", "kind", "folded"),
+    Index("ix_search_terms_kind_folded", "kind", "folded", "context", "schema_id", "position"),
 )
 
 #: How far whoever follows the journal has come.
@@ -230,7 +232,7 @@ fetches: Final = Table(
     Column("context", String(255), primary_key=True),
     Column("schema_id", BigInteger, primary_key=True, autoincrement=False),
     Column("client", String(128), primary_key=True),
-    Column("day", Integer, primary_key=True, autoincrement=False),
+    Column("day", Integer, primary_key=True, autoincrement=False, index=True),
     Column("count", BigInteger, nullable=False),
 )
 
