@@ -16,11 +16,12 @@ from contractlog.compatibility.schema import Reference, RegisteredSchema, Schema
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.values import Configured, Holder, Recorded, Seen, SubjectState, key_of
 
-__all__ = ["Snapshot"]
+__all__ = ["REGISTERED", "Snapshot", "only", "registered"]
 
 _S, _V, _U, _C = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.contents.c
 
-_REGISTERED = (
+#: Versions with their schemas and subjects.
+REGISTERED = (
     select(
         *(column for column in tables.schemas.c if column.name not in {"created_at", "submitted"}),
         _U.context.label("subject_context"),
@@ -35,7 +36,7 @@ _REGISTERED = (
 
 # Built once: making a statement costs as much as running it.
 _STATE = select(_U.id, _U.revision).where(_U.key == bindparam("key"))
-_OF_SUBJECT = _REGISTERED.where(_U.key == bindparam("key")).order_by(_V.version.desc()).limit(1)
+_OF_SUBJECT = REGISTERED.where(_U.key == bindparam("key")).order_by(_V.version.desc()).limit(1)
 _HOLDING = (
     # Through `contents`, by its key: a subject may have thousands of versions.
     _OF_SUBJECT.join(tables.contents, (_C.context == _V.context) & (_C.schema_id == _V.schema_id)).where(
@@ -51,14 +52,15 @@ _SEEN: dict[Seen, ColumnElement[bool] | None] = {
 }
 
 
-def _only(statement: Select[Any], seen: Seen) -> Select[Any]:
+def only(statement: Select[Any], seen: Seen) -> Select[Any]:
+    """Keep the versions of this kind."""
     condition = _SEEN[seen]
     return statement if condition is None else statement.where(condition)
 
 
-_LATEST = {seen: _only(_OF_SUBJECT, seen) for seen in Seen}
+_LATEST = {seen: only(_OF_SUBJECT, seen) for seen in Seen}
 _NUMBERED = {seen: statement.where(_V.version == bindparam("number")) for seen, statement in _LATEST.items()}
-_SAME = {seen: _only(_HOLDING, seen) for seen in Seen}
+_SAME = {seen: only(_HOLDING, seen) for seen in Seen}
 _ALIKE = {seen: statement.where(_S.normalized_hash == bindparam("hash")) for seen, statement in _LATEST.items()}
 
 
@@ -107,7 +109,7 @@ class Snapshot:
             .where(_U.key == key_of(subject))
             .order_by(_V.version)
         )
-        return [(row.version, row.deleted_at is not None) for row in self._rows(_only(statement, seen))]
+        return [(row.version, row.deleted_at is not None) for row in self._rows(only(statement, seen))]
 
     def version(self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
         """Return one version; None as number means the highest of this kind."""
@@ -117,8 +119,8 @@ class Snapshot:
 
     def history(self, subject: Subject) -> list[RegisteredSchema]:
         """List the live versions with their schemas, oldest first."""
-        statement = _only(_REGISTERED.where(_U.key == key_of(subject)), Seen.LIVE)
-        return [_registered(row) for row in self._rows(statement.order_by(_V.version))]
+        statement = only(REGISTERED.where(_U.key == key_of(subject)), Seen.LIVE)
+        return [registered(row) for row in self._rows(statement.order_by(_V.version))]
 
     def holding(self, subject: Subject, content_hash: str, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
         """Return the newest version of the subject that holds a content."""
@@ -138,7 +140,7 @@ class Snapshot:
             .where(r.target_subject_id == target_id, r.target_version == version)
             .order_by(r.schema_id)
         )
-        return [row.schema_id for row in self._rows(_only(statement, seen))]
+        return [row.schema_id for row in self._rows(only(statement, seen))]
 
     def leaning(self, target_id: int, seen: Seen, *, version: int | None = None) -> int | None:
         """Return the lowest version that others lean on; a subject as a whole may lean on itself."""
@@ -149,17 +151,17 @@ class Snapshot:
             .where(r.target_subject_id == target_id)
         )
         statement = statement.where(_V.subject_id != target_id if version is None else r.target_version == version)
-        found: int | None = self._connection.execute(_only(statement, seen)).scalar()
+        found: int | None = self._connection.execute(only(statement, seen)).scalar()
         return found
 
     def schema(self, context: str, schema_id: int, *, prefer: Subject | None = None) -> RegisteredSchema | None:
         """Return a schema by id, with one of its versions: of the preferred subject, else live, else any."""
-        rows = self._rows(_REGISTERED.where(_V.context == context, _V.schema_id == schema_id))
-        return min(map(_registered, rows), key=lambda held: _rank(held, prefer), default=None)
+        rows = self._rows(REGISTERED.where(_V.context == context, _V.schema_id == schema_id))
+        return min(map(registered, rows), key=lambda held: _rank(held, prefer), default=None)
 
     def by_guid(self, guid: str) -> RegisteredSchema | None:
         """Return a schema by guid, with one of its versions."""
-        return min(map(_registered, self._rows(_REGISTERED.where(_S.guid == guid))), key=_rank, default=None)
+        return min(map(registered, self._rows(REGISTERED.where(_S.guid == guid))), key=_rank, default=None)
 
     def ids_of_guid(self, guid: str) -> list[tuple[str, int]]:
         """List (context, id) of the schemas with this guid."""
@@ -173,7 +175,7 @@ class Snapshot:
             .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
             .where(_V.context == context, _V.schema_id == schema_id)
         )
-        found = self._rows(_only(statement, seen))
+        found = self._rows(only(statement, seen))
         return sorted(Holder(Subject(row.context, row.name), row.version, row.deleted_at is not None) for row in found)
 
     def max_id(self, context: str) -> int:
@@ -202,7 +204,7 @@ class Snapshot:
 
     def _first(self, statement: Select[Any], **values: Any) -> RegisteredSchema | None:
         row = self._connection.execute(statement, values).first()
-        return _registered(row) if row else None
+        return registered(row) if row else None
 
 
 def _rank(held: RegisteredSchema, prefer: Subject | None = None) -> tuple[bool, bool, Subject, int]:
@@ -210,7 +212,8 @@ def _rank(held: RegisteredSchema, prefer: Subject | None = None) -> tuple[bool, 
     return subject != prefer, held.deleted, subject, -(held.version or 0)
 
 
-def _registered(row: Row[Any]) -> RegisteredSchema:
+def registered(row: Row[Any]) -> RegisteredSchema:
+    """Make a value of a row of ``REGISTERED``."""
     references = json.loads(row.references) if row.references else ()
     return RegisteredSchema(
         schema_id=SchemaId(row.id),
