@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 from contractlog.compatibility.errors import InvalidSchema
 
-__all__ = ["MAX_NESTING", "Number", "outside_strings", "plain", "pointer", "quoted", "read", "write"]
+__all__ = ["MAX_NESTING", "Number", "outside_strings", "plain", "pointer", "quoted", "read", "utf16", "write"]
 
 MAX_NESTING: Final = 128
 MAX_DIGITS: Final = 1_000
@@ -81,7 +81,7 @@ def write(value: Any, number: Callable[[Number], str], *, sort_keys: bool = Fals
     """Write a value as compact JSON, in the order it has or with sorted keys; ``number`` writes the numbers."""
     match value:
         case dict():
-            members = sorted(value.items(), key=_utf16) if sort_keys else value.items()
+            members = sorted(value.items(), key=lambda member: utf16(member[0])) if sort_keys else value.items()
             inner = (f"{quoted(key)}:{write(member, number, sort_keys=sort_keys)}" for key, member in members)
             return "{" + ",".join(inner) + "}"
         case list():
@@ -98,6 +98,11 @@ def quoted(text: str) -> str:
     """Write a string; only control characters, quotes and backslashes are escaped, with capital digits as Java does."""
     written = encode_basestring(text)
     return _ESCAPED.sub(lambda match: match[0][:2] + match[0][2:].upper(), written) if "\\u00" in written else written
+
+
+def utf16(text: str) -> bytes:
+    """Order texts as Java orders strings."""
+    return text.encode("utf-16-be")
 
 
 def plain(value: Any) -> Any:
@@ -181,8 +186,3 @@ def _refuse_surrogates(value: Any, at: str = "") -> None:
                 _refuse_surrogates(item, pointer(at, index))
         case _:
             pass
-
-
-def _utf16(member: tuple[str, Any]) -> bytes:
-    """Order keys as Java orders strings."""
-    return member[0].encode("utf-16-be")

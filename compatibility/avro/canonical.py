@@ -9,6 +9,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from contractlog.compatibility.avro.logical import words
 from contractlog.compatibility.avro.nodes import (
     PRIMITIVES,
     Array,
@@ -24,8 +25,9 @@ from contractlog.compatibility.avro.nodes import (
     TypeName,
     Union,
 )
+from contractlog.compatibility.avro.plain_defaults import has_other_ways, plain_default
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_text import MAX_NESTING, Number, quoted, write
+from contractlog.compatibility.json_text import MAX_NESTING, Number, quoted, utf16, write
 
 __all__ = ["MAX_INLINED", "definition", "inlined", "java_number", "texts"]
 
@@ -36,7 +38,7 @@ _COMPLEX: Final = frozenset({"record", "enum", "array", "map", "union", "fixed"}
 def texts(schema: Schema, known: Collection[str] = ()) -> tuple[str, str]:
     """Write the canonical text, which is stored, hashed and answered, and the normalized one.
 
-    In the normalized text aliases and properties are sorted, too, and empty documentation is gone.
+    In the normalized text aliases and properties are sorted, too, and empty documentation of types is gone.
 
     Args:
         schema: what to write.
@@ -118,7 +120,7 @@ class _Writer:
                 yield "values", self.node(node.values, namespace, depth + 1)
             case Primitive():
                 yield "type", quoted(node.type)
-        yield from self.type_props(node.props)
+        yield from self.type_props(node)
 
     def named(self, name: str, node: TypeName | Named, namespace: str | None, depth: int) -> str:
         if name in self.known:
@@ -144,24 +146,27 @@ class _Writer:
                     yield "default", quoted(node.default)
             case Fixed():
                 yield "size", str(node.size)
-        yield from self.type_props(node.props)
+        yield from self.type_props(node)
         yield from self.aliases(node.aliases, space)
 
     def field(self, field: Field, namespace: str, depth: int) -> Iterator[tuple[str, str]]:
         yield "name", quoted(field.name)
         yield "type", self.node(field.type, namespace, depth + 1)
-        yield from self.doc(field.doc)
+        yield from self.field_doc(field.doc)
         if field.has_default:
-            yield "default", self.value(field.default)
+            yield "default", self.default(field)
         if field.order != "ascending":
             yield "order", quoted(field.order)
-        if field.aliases:
-            yield "aliases", "[" + ",".join(map(quoted, field.aliases)) + "]"
-        yield from self.field_props(field.props)
+        yield from self.field_aliases(field.aliases)
+        yield from self.props(field.props)
 
     def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
         if doc is not None:
             self.unsorted = self.unsorted or not doc
+            yield "doc", quoted(doc)
+
+    def field_doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
+        if doc is not None:
             yield "doc", quoted(doc)
 
     def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
@@ -169,12 +174,21 @@ class _Writer:
             self.unsorted = self.unsorted or len(aliases) > 1
             yield "aliases", "[" + ",".join(quoted(relative(alias, space)) for alias in aliases) + "]"
 
-    def type_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        self.unsorted = self.unsorted or len(props) > 1
+    def field_aliases(self, aliases: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        if aliases:
+            self.unsorted = self.unsorted or len(aliases) > 1
+            yield "aliases", "[" + ",".join(map(quoted, aliases)) + "]"
+
+    def type_props(self, node: Node) -> Iterator[tuple[str, str]]:
+        return self.props(node.props)
+
+    def props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        self.unsorted = self.unsorted or len(props) > 1 or any(isinstance(one, dict | list) for one in props.values())
         return ((name, self.value(value)) for name, value in props.items())
 
-    def field_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        return self.type_props(props)
+    def default(self, field: Field) -> str:
+        self.unsorted = self.unsorted or has_other_ways(field)
+        return self.value(field.default)
 
     def value(self, value: Any) -> str:
         return write(value, java_number)
@@ -187,18 +201,21 @@ class _Normalizing(_Writer):
         return super().doc(doc or None)
 
     def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
-        return super().aliases(tuple(sorted(aliases)), space)
+        return super().aliases(tuple(sorted(aliases, key=utf16)), space)
 
-    def type_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        first: tuple[str, ...] = (
-            ("logicalType", "precision", "scale") if isinstance(props.get("logicalType"), str) else ()
-        )
-        kept = {name: value for name, value in props.items() if not (name == "scale" in first and value == Number("0"))}
-        names = [*(name for name in first if name in kept), *sorted(kept.keys() - set(first))]
-        return ((name, self.value(kept[name])) for name in names)
+    def field_aliases(self, aliases: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        return super().field_aliases(tuple(sorted(aliases, key=utf16)))
 
-    def field_props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        return super().field_props(dict(sorted(props.items())))
+    def default(self, field: Field) -> str:
+        return write(plain_default(field.default, field.type, self.types), java_number, sort_keys=True)
+
+    def type_props(self, node: Node) -> Iterator[tuple[str, str]]:
+        first = [word for word in words(node) if node.props.get(word, Number("0")) != Number("0")]
+        yield from ((word, self.value(node.props[word])) for word in first)
+        yield from self.props({name: value for name, value in node.props.items() if name not in first})
+
+    def props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        return ((name, write(props[name], java_number, sort_keys=True)) for name in sorted(props, key=utf16))
 
 
 class _Limited(_Writer):

@@ -8,7 +8,7 @@ from typing import Any, Final
 from contractlog.compatibility.avro.nodes import Fixed, Node, Primitive
 from contractlog.compatibility.json_text import Number
 
-__all__ = ["meaning"]
+__all__ = ["meaning", "words"]
 
 _BASES: Final[Mapping[str, frozenset[str]]] = {
     "decimal": frozenset({"bytes", "fixed"}),
@@ -40,6 +40,15 @@ def meaning(node: Node) -> str:
     if isinstance(node, Fixed) and _SIZES.get(name, node.size) != node.size:
         return ""
     return _decimal(node) if name == "decimal" else name
+
+
+def words(node: Node) -> tuple[str, ...]:
+    """Return the properties of a well-formed logical type that Java knows, in the order of the reference."""
+    if node.logical_type not in _BASES or node.logical_type == "time-nanos" or not meaning(node):
+        return ()
+    if isinstance(node.props.get("avro.java.string"), str):  # says how Java holds a text, and hides what it means
+        return ()
+    return ("logicalType", "precision", "scale") if node.logical_type == "decimal" else ("logicalType",)
 
 
 def _decimal(node: Node) -> str:

@@ -14,6 +14,7 @@ import pytest
 
 from contractlog.compatibility.parsing import check
 
+from support.avro_normal import DEPARTURES, normalizing
 from support.avro_plans import evolve, parsed
 from support.avro_proof import Proof, accepting, messaging, reading
 from support.java_avro import Judge
@@ -21,6 +22,7 @@ from support.java_avro import Judge
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
 GOLDEN = Path(__file__).parents[2] / "unit" / "compatibility" / "cases" / "canonical" / "avro.json"
+NORMALIZED = GOLDEN.with_name("avro_normalized.json")
 FULL = pytest.mark.slow
 
 
@@ -36,6 +38,12 @@ def test_the_golden_texts_are_javas(java_avro: Judge) -> None:
     golden = json.loads(GOLDEN.read_text(encoding="utf-8"))
     answers = java_avro.ask([{"op": "parse", "schema": [case["text"]]} for case in golden])
     assert [answer["canonical"] for answer in answers] == [case["canonical"] for case in golden]
+
+
+def test_the_golden_normalized_texts_are_the_references(java_confluent: Judge) -> None:
+    golden = json.loads(NORMALIZED.read_text(encoding="utf-8"))
+    answers = java_confluent.ask([{"op": "normalize", "schema": [case["text"]]} for case in golden])
+    assert [answer["normalized"] for answer in answers] == [case["normalized"] for case in golden]
 
 
 @pytest.mark.parametrize("strict", [True, False], ids=["new", "stored"])
@@ -63,6 +71,16 @@ def test_messages_are_the_references_to_the_letter(java_confluent: Judge, refusa
     proof = messaging(java_confluent, Random(refusals), refusals)  # noqa: S311 - the same pairs in every run
     agrees(proof)
     assert proof.counts["to the letter"] > 0.9 * proof.counts["refusals"]
+
+
+@pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=FULL)])
+def test_normalized_texts_are_the_references_to_the_letter(java_confluent: Judge, count: int) -> None:
+    proof = normalizing(java_confluent, Random(count), count)  # noqa: S311 - the same schemas in every run
+    assert {name: case for name, case in proof.smallest.items() if name not in DEPARTURES} == {}
+    assert proof.counts["same canonical"] > 0.98 * count
+    assert proof.counts["same normalized"] > 0.85 * count
+    assert proof.counts["another text than the canonical"] > 0.8 * count
+    assert all(proof.counts[name] for name in DEPARTURES)
 
 
 def test_a_verdict_under_an_open_assumption_is_what_java_admits_and_cannot_read(java_avro: Judge) -> None:

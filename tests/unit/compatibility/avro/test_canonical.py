@@ -16,9 +16,12 @@ from contractlog.compatibility.json_text import Number
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import SchemaDraft
 
+from support.avro_decorated import decorated
 from support.avro_schemas import Schemas
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "cases" / "canonical" / "avro.json").read_text(encoding="utf-8"))
+CASES = Path(__file__).parents[1] / "cases" / "canonical"
+GOLDEN = json.loads((CASES / "avro.json").read_text(encoding="utf-8"))
+NORMALIZED = json.loads((CASES / "avro_normalized.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("golden", GOLDEN)
@@ -57,11 +60,35 @@ def test_a_canonical_text_is_its_own_and_does_not_depend_on_how_the_text_was_wri
 
 
 def test_the_normalized_text_sorts_what_has_no_order_and_keeps_the_rest() -> None:
-    one = '{"type":"fixed","name":"F","size":2,"doc":"","z":1,"scale":0,"precision":4,"logicalType":"decimal","a":2,'
-    other = '{"type":"fixed","name":"F","size":2,"logicalType":"decimal","precision":4,"a":2,"z":1,'
+    one = '{"type":"fixed","name":"F","size":2,"doc":"","z":{"y":1,"x":2},"precision":4,"logicalType":"decimal","a":2,'
+    other = '{"type":"fixed","name":"F","size":2,"logicalType":"decimal","precision":4,"a":2,"z":{"x":2,"y":1},'
     first, second = parse(SchemaDraft(one + '"aliases":["H","G"]}')), parse(SchemaDraft(other + '"aliases":["G","H"]}'))
     assert first.canonical != second.canonical
     assert first.normalized == second.normalized == second.canonical
+
+
+@pytest.mark.parametrize("golden", NORMALIZED)
+def test_the_normalized_text_is_the_references(golden: dict[str, str]) -> None:
+    assert parse(SchemaDraft(golden["text"])).normalized == golden["normalized"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_normalized_text_is_its_own_however_much_there_was_to_sort(random: Random) -> None:
+    schema = decorated(Schemas(random).schema(), random)
+    first = parse(SchemaDraft(json.dumps(schema)), strict=False)
+    again = parse(SchemaDraft(first.normalized), strict=False)
+    assert first.normalized == again.normalized == again.canonical
+
+
+def test_the_normalized_text_keeps_what_the_reference_loses() -> None:
+    later = '{"type":"record","name":"R","fields":[{"name":"a","type":["null","string"],"default":"s"}]}'
+    outside = (
+        '{"type":"record","name":"n.R","fields":[{"name":"a","type":'
+        '{"type":"fixed","name":"F","namespace":"","size":1}},{"name":"b","type":"F"}]}'
+    )
+    assert parse(SchemaDraft(later)).normalized == later
+    assert '"name":"F","namespace":""' in parse(SchemaDraft(outside.replace('"F"}]', '"F","z":1,"y":2}]'))).normalized
 
 
 def test_documentation_aliases_and_properties_make_a_new_schema_and_spaces_do_not() -> None:

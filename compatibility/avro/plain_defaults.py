@@ -1,0 +1,74 @@
+"""Defaults in the one way in which the normalized text writes them."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping
+from typing import Any, Final
+
+from contractlog.compatibility.avro.nodes import Array, Field, Map, Named, Node, Primitive, Record, TypeName, Union
+from contractlog.compatibility.json_text import Number
+
+__all__ = ["has_other_ways", "plain_default"]
+
+_FLOAT_DIGITS: Final = 9  #: of a float of 32 bits at most
+
+
+def plain_default(value: Any, node: Node, types: Mapping[str, Named]) -> Any:  # noqa: PLR0911 - one for each kind of type
+    """Return a default as the reference writes it: what is a float or a double has a fraction, and its own digits.
+
+    Of a union the first branch says how; what is of a later one, or of no type, stays as it is.
+    """
+    node = types[node.name] if isinstance(node, TypeName) else node
+    match node, value:
+        case Union(branches=(first, *_)), _:
+            return plain_default(value, first, types)
+        case Array(items=items), list():
+            return [plain_default(item, items, types) for item in value]
+        case Map(values=values), dict():
+            return {name: plain_default(member, values, types) for name, member in value.items()}
+        case Record(fields=fields), dict():
+            plain = {
+                field.name: plain_default(value[field.name], field.type, types)
+                for field in fields
+                if field.name in value
+            }
+            return {**value, **plain}
+        case Primitive(type="double"), Number():
+            return _number(float(value.text))
+        case Primitive(type="float"), Number():
+            return _number(_shortest(float(value.text)))
+        case _:
+            return value
+
+
+def has_other_ways(field: Field) -> bool:
+    """Whether a default may be written in a way that is not the normalized one."""
+    match field.default:
+        case dict() | list():
+            return bool(field.default)
+        case Number():
+            kind = field.type.branches[0] if isinstance(field.type, Union) and field.type.branches else field.type
+            return isinstance(kind, Primitive) and kind.type in {"float", "double"}
+        case _:
+            return False
+
+
+def _number(figure: float) -> Number:
+    return Number(repr(figure)) if math.isfinite(figure) else Number("1e999" if figure > 0 else "-1e999")
+
+
+def _shortest(figure: float) -> float:
+    """Return the figure with the fewest digits that is the same float of 32 bits."""
+    nearest = _nearest(figure)
+    written = (float(f"{nearest:.{digits}g}") for digits in range(1, _FLOAT_DIGITS + 1))
+    return next((shorter for shorter in written if _nearest(shorter) == nearest), nearest)
+
+
+def _nearest(figure: float) -> float:
+    try:
+        nearest: float = struct.unpack("f", struct.pack("f", figure))[0]
+    except OverflowError:
+        return math.copysign(math.inf, figure)
+    return nearest
