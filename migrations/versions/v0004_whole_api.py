@@ -30,6 +30,8 @@ def upgrade() -> None:
     with op.batch_alter_table("schemas") as table:
         table.add_column(sa.Column("canonical_form", sa.Integer(), nullable=False, server_default=sa.text("1")))
         table.add_column(sa.Column("verbatim", sa.Boolean(), nullable=False, server_default=sa.false()))
+    with op.batch_alter_table("contexts") as table:
+        table.add_column(sa.Column("deleted_at", sa.BigInteger(), nullable=True))
     with op.batch_alter_table("changes") as table:
         table.add_column(sa.Column("details", sa.Text(), nullable=True))
     _journal()
@@ -110,6 +112,8 @@ def downgrade() -> None:
         op.drop_table(table)
     with op.batch_alter_table("changes") as changes:
         changes.drop_column("details")
+    with op.batch_alter_table("contexts") as contexts:
+        contexts.drop_column("deleted_at")
     with op.batch_alter_table("schemas") as schemas:
         schemas.drop_column("verbatim")
         schemas.drop_column("canonical_form")

@@ -51,12 +51,13 @@ metadata: Final = MetaData(naming_convention=NAMING)
 # SQLite gives row numbers to INTEGER keys alone; PostgreSQL needs the room of BIGINT.
 _number = BigInteger().with_variant(Integer, "sqlite")
 
-#: The row ``.`` is locked first in every write; the counter only grows.
+#: The row ``.`` is locked first in every write; the counter only grows, so a deleted context keeps its row.
 contexts: Final = Table(
     "contexts",
     metadata,
     Column("name", String(255), primary_key=True),
     Column("next_schema_id", BigInteger, nullable=False),
+    Column("deleted_at", BigInteger),  # null: listed; a deleted one is listed again as soon as it holds versions
 )
 
 #: ``key`` is a hash of context and name, because names may be longer than what an index holds.

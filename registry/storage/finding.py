@@ -1,0 +1,137 @@
+"""Finding the version or the schema that a name means: by alias, by id, and for plain names in every context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import Select, bindparam, select
+
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.reads import REGISTERED, Snapshot, only, registered
+from contractlog.registry.storage.values import Seen, key_of
+
+__all__ = ["aliased", "by_guid", "by_id", "elsewhere", "version"]
+
+_S, _V, _U, _T = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.settings.c
+_CHUNK: Final = 500  #: contexts that one statement looks into
+
+# Built once: making a statement costs as much as running it. A version and the alias of its subject come together, so
+# that no request that names a subject without an alias asks twice.
+_ALIAS: Final = select(_T.alias).where(_T.key == bindparam("key"))
+_OF_SUBJECT: Final = REGISTERED.add_columns(_ALIAS.scalar_subquery().label("alias")).where(_U.key == bindparam("key"))
+_BY_NUMBER: Final = _OF_SUBJECT.order_by(_V.version.desc()).limit(1)
+_LATEST: Final = only(_BY_NUMBER, Seen.LIVE)
+_NUMBERED: Final = {seen: only(_BY_NUMBER, seen).where(_V.version == bindparam("number")) for seen in Seen}
+
+#: Of the versions that hold an id: the earliest live one, else the earliest of all.
+_FIRST: Final = (_V.deleted_at.is_not(None), _V.created_at, _V.subject_id, _V.version)
+_HOLDING: Final = (_V.context == bindparam("context")) & (_V.schema_id == bindparam("id"))
+_OWN: Final = _OF_SUBJECT.where(_HOLDING).order_by(*_FIRST).limit(1)
+
+
+def _chosen(holders: Select[Any]) -> Select[Any]:
+    """Choose one of many holders before their texts are read."""
+    first = holders.order_by(*_FIRST).limit(1).subquery()
+    return REGISTERED.join(first, (first.c.subject_id == _V.subject_id) & (first.c.version == _V.version))
+
+
+_KEYS: Final = select(_V.subject_id, _V.version)
+_BY_ID: Final = _chosen(_KEYS.where(_HOLDING))
+_BY_GUID: Final = _chosen(
+    _KEYS.join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id)).where(
+        _S.guid == bindparam("guid")
+    )
+)
+
+
+def aliased(snapshot: Snapshot, subject: Subject) -> Subject:
+    """Return the subject that a name means: its alias, where it has one. An alias of an alias is not followed."""
+    return _named(snapshot.connection.execute(_ALIAS, {"key": key_of(subject)}).scalar(), subject)
+
+
+def _named(alias: str | None, subject: Subject) -> Subject:
+    if not alias:
+        return subject
+    found = Subject.parse(alias)
+    return found if alias.startswith(":.") else Subject(subject.context, found.name)
+
+
+def version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Seen) -> RegisteredSchema | None:
+    """Return one version of the subject that a name means; None as number is the newest live one.
+
+    A plain name that has no such version in the default context is looked for in the others, by their names.
+    """
+    statement, values = (_LATEST, {}) if number is None else (_NUMBERED[seen], {"number": number})
+    row = snapshot.connection.execute(statement, {"key": key_of(subject), **values}).first()
+    if row is not None and not row.alias:
+        return registered(row)
+    meant = aliased(snapshot, subject) if row is None else _named(row.alias, subject)
+    if meant != subject:
+        row = snapshot.connection.execute(statement, {"key": key_of(meant), **values}).first()
+    if row is not None:
+        return registered(row)
+    where = () if number is None else (_V.version == number,)
+    other = elsewhere(snapshot, meant, Seen.LIVE if number is None else seen, *where)
+    return None if other is None else snapshot.version(other, number, seen)
+
+
+def elsewhere(snapshot: Snapshot, subject: Subject, seen: Seen, *where: Any) -> Subject | None:
+    """Return the subject of this name in the first other context where it has such a version; only for plain names."""
+    if subject.context != DEFAULT_CONTEXT or not subject.name:
+        return None
+    names = iter(sorted(snapshot.connection.execute(select(tables.contexts.c.name)).scalars()))
+    while chunk := list(islice(names, _CHUNK)):
+        found = _contexts_with(snapshot, [Subject(name, subject.name) for name in chunk], seen, *where)
+        if found:
+            return Subject(min(found), subject.name)
+    return None
+
+
+def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], seen: Seen, *where: Any) -> list[str]:
+    keys = [key_of(subject) for subject in subjects if subject.context != DEFAULT_CONTEXT]
+    statement = (
+        select(_U.context).join_from(tables.versions, tables.subjects, _U.id == _V.subject_id).where(_U.key.in_(keys))
+    )
+    return list(snapshot.connection.execute(only(statement.where(*where).distinct(), seen)).scalars()) if keys else []
+
+
+def by_id(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema | None:
+    """Return a schema by id, shown as a version of the given subject where it holds the id.
+
+    The subject's context is the id's. A plain name that does not hold it is looked for in the other contexts, and after
+    that any holder of the default context will do; a qualified one has to hold it.
+    """
+    context = subject.context if subject else DEFAULT_CONTEXT
+    if subject is not None and subject.name:
+        held = _held(snapshot, schema_id, subject)
+        if held is not None or context != DEFAULT_CONTEXT:
+            return held
+    row = snapshot.connection.execute(_BY_ID, {"context": context, "id": schema_id}).first()
+    return registered(row) if row else None
+
+
+def _held(snapshot: Snapshot, schema_id: int, subject: Subject) -> RegisteredSchema | None:
+    def ask(one: Subject) -> Any:
+        values = {"key": key_of(one), "context": one.context, "id": schema_id}
+        return snapshot.connection.execute(_OWN, values).first()
+
+    row = ask(subject)
+    if row is not None and not row.alias:
+        return registered(row)
+    meant = aliased(snapshot, subject) if row is None else _named(row.alias, subject)
+    if meant != subject:
+        row = ask(meant)
+    if row is None:
+        other = elsewhere(snapshot, meant, Seen.ALL, _V.schema_id == schema_id)
+        row = ask(other) if other else None
+    return registered(row) if row else None
+
+
+def by_guid(snapshot: Snapshot, guid: str) -> RegisteredSchema | None:
+    """Return a schema by guid, in whatever context."""
+    row = snapshot.connection.execute(_BY_GUID, {"guid": guid}).first()
+    return registered(row) if row else None
