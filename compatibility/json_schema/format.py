@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.interning import Memo
+from contractlog.compatibility.json_schema import lookup
 from contractlog.compatibility.json_schema.compare import compare
 from contractlog.compatibility.json_schema.exact.compare import compare_exactly
 from contractlog.compatibility.json_schema.nodes import Node
@@ -75,5 +76,5 @@ def cautions(_reader: ParsedSchema, _writer: ParsedSchema) -> Iterator[Finding]:
 
 
 def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
-    """Whether a lookup with one schema finds the other: the same references and, keys in order, the same text."""
-    return set(first.references) == set(second.references) and first.normalized == second.normalized
+    """Whether a lookup with one schema finds the other."""
+    return lookup.equivalent(first, second)
