@@ -14,7 +14,11 @@ __all__ = ["diff"]
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Compare two files; exit code 1 when the level does not admit the change."""
-    parser.add_argument("earlier", metavar="EARLIER", help="the schema as it was: .avsc, .schema.json or .json")
+    parser.add_argument(
+        "earlier",
+        metavar="EARLIER",
+        help="the schema as it was: .avsc, .schema.json or .json; - is standard input",
+    )
     parser.add_argument("later", metavar="LATER", help="the schema as it shall be")
     parser.add_argument(
         "--level",

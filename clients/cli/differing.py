@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.examine import MOST_FINDINGS, MOST_MENDED, unreadable
-from contractlog.clients.cli.files import SchemaFile, read_file
+from contractlog.clients.cli.files import SchemaFile, format_of, read_file, read_stream
 from contractlog.clients.cli.findings import Located, lines, located
 from contractlog.clients.cli.output import Tone, count, harmless, result, result_json, toned
 from contractlog.compatibility.change import Change, Kind, change_between
@@ -35,7 +35,8 @@ _KINDS: Final = {
 def run(options: Namespace) -> int:
     """Compare, print what the change is, return the exit code."""
     referenced = dict(_leaned_on(text) for text in options.references)
-    earlier, later = (_understood(path, referenced) for path in (options.earlier, options.later))
+    old, new = _files(options.earlier, options.later)
+    earlier, later = _understood(old, referenced, strict=False), _understood(new, referenced, strict=True)
     also = _known(options.also)
     verdict = change_between(earlier[1], later[1], policy=options.policy, also=also)
     found = _found(verdict, earlier, later, options, also)
@@ -54,10 +55,25 @@ def _known(checks: Sequence[str]) -> frozenset[str]:
     return frozenset(checks)
 
 
-def _understood(path: str, referenced: dict[str, str]) -> tuple[SchemaFile, ParsedSchema]:
-    file = read_file(Path(path), "")
+def _files(*paths: str) -> Sequence[SchemaFile]:
+    """Read both; a pipe, or another file whose name tells no format, has that of the file beside it."""
+    kinds = [format_of(Path(path)) for path in paths]
+    known = next((kind for kind in kinds if kind is not None), None)
+    if paths == ("-", "-"):
+        raise UsageError("one of the two can be `-`, standard input: name the other one")
+    for path in paths:
+        if Path(path).is_dir():
+            raise UsageError(f"`{path}` is a folder: name two schema files")
+    return [
+        read_file(Path(path), "") if kind or known is None else read_stream(Path(path), known)
+        for path, kind in zip(paths, kinds, strict=True)
+    ]
+
+
+def _understood(file: SchemaFile, referenced: dict[str, str], *, strict: bool) -> tuple[SchemaFile, ParsedSchema]:
+    """Parse as the registry does: what was registered earlier may be older than the rules for new schemas."""
     try:
-        return file, parse(file.draft, referenced, strict=True)
+        return file, parse(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
         raise UsageError(unreadable(file, error)) from None
 

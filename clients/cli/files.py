@@ -7,8 +7,9 @@ subject holds what a file name cannot. A folder named by a number holds that ver
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -21,12 +22,23 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.positions import position_of
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 
-__all__ = ["ENDINGS", "SchemaFile", "Unreadable", "collect", "file_name", "read_file", "tells_its_subject"]
+__all__ = [
+    "ENDINGS",
+    "SchemaFile",
+    "Unreadable",
+    "collect",
+    "file_name",
+    "format_of",
+    "read_file",
+    "read_stream",
+    "tells_its_subject",
+]
 
 ENDINGS: Final = {SchemaType.AVRO: ".avsc", SchemaType.JSON: ".schema.json", SchemaType.PROTOBUF: ".proto"}
 _READ: Final = {".avsc": SchemaType.AVRO, ".schema.json": SchemaType.JSON, ".json": SchemaType.JSON}
 _FOUND_IN_FOLDERS: Final = (".avsc", ".schema.json")
 _PARTS: Final = ("-value", "-key")
+_STANDARD_INPUT: Final = Path("-")
 _MAX_BYTES: Final = 16 * 1024 * 1024
 _MAX_NAME: Final = 255  #: bytes that file systems take
 _KEPT: Final = 200  #: characters of a name that is cut
@@ -108,6 +120,20 @@ def collect(
     return groups
 
 
+def format_of(path: Path) -> SchemaType | None:
+    """Return the format that the name of a file tells; None where it tells none."""
+    return next((kind for ending, kind in _READ.items() if path.name.endswith(ending)), None)
+
+
+def read_stream(path: Path, kind: SchemaType) -> SchemaFile:
+    """Read a file whose name tells nothing, as a pipe has it; ``-`` is standard input.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    return SchemaFile(path, "", SchemaDraft(_text(path), kind))
+
+
 def read_file(path: Path, subject: str | None = None, references: tuple[Reference, ...] = ()) -> SchemaFile:
     """Read one file; its name tells the format, and the subject where none is given.
 
@@ -186,7 +212,7 @@ def _walk(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with nullcontext(sys.stdin.buffer) if path == _STANDARD_INPUT else path.open("rb") as file:
             content = file.read(_MAX_BYTES + 1)
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +144,50 @@ def test_another_format_breaks(files: Files) -> None:
     code, told = files.diff(files.put("a.avsc", order(ID)), files.put("b.schema.json", "true"))
     assert code == exit_codes.FINDINGS
     assert "SCHEMA_TYPE_CHANGED" in told
+
+
+def test_one_side_may_come_through_a_pipe(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = files.put("b.avsc", order(ID, NOTE))
+
+    def piped(text: str, *arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+        return files.diff(*arguments)
+
+    code, told = piped(order(ID), "-", later)
+    assert code == exit_codes.FINDINGS
+    assert "it cannot read what - wrote" in told
+    assert piped(order(ID, NOTE), later, "-")[0] == exit_codes.CLEAN
+    assert piped(order(ID)[:-1], later, "-") == (
+        exit_codes.USAGE,
+        "contractlog: -:10:1: the text is not JSON: Expecting ',' delimiter\n",
+    )
+    assert piped("", "-", "-") == (
+        exit_codes.USAGE,
+        "contractlog: one of the two can be `-`, standard input: name the other one\n",
+    )
+
+
+def test_a_file_whose_name_tells_no_format_has_that_of_the_other(files: Files) -> None:
+    plain, later = files.put("earlier.txt", order(ID)), files.put("b.avsc", order(ID))
+    assert files.diff(plain, later)[0] == exit_codes.CLEAN
+    code, told = files.diff(plain, plain)
+    assert (code, told) == (
+        exit_codes.USAGE,
+        f"contractlog: `{plain}` tells no format: schema files end in .avsc or .schema.json\n",
+    )
+
+
+def test_a_folder_is_no_schema(files: Files) -> None:
+    assert files.diff(str(files.folder), files.put("a.avsc", order())) == (
+        exit_codes.USAGE,
+        f"contractlog: `{files.folder}` is a folder: name two schema files\n",
+    )
+
+
+def test_the_earlier_schema_may_be_older_than_the_rules_for_new_ones(files: Files) -> None:
+    old = files.put("a.avsc", order({"name": "größe", "type": "int", "default": "none"}))
+    new = files.put("b.avsc", order())
+    assert files.diff(old, new)[0] == exit_codes.CLEAN
+    code, told = files.diff(new, old)
+    assert code == exit_codes.USAGE
+    assert "größe" in told
