@@ -17,7 +17,8 @@ from contractlog.registry.dependencies import Services
 from contractlog.registry.documented import complete, operation_id
 from contractlog.registry.middleware import BodyLimit, HotSchemas, RawPaths, RequestIds
 from contractlog.registry.problems import Answer
-from contractlog.registry.routes import compatibility, conformance, levels, schemas, service, subjects
+from contractlog.registry.routes import associations, compatibility, conformance, levels, schemas, service, subjects
+from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
 from contractlog.registry.services.judging import Judging
@@ -63,7 +64,7 @@ def create_app(settings: Settings | None = None, store: Store | None = None) -> 
         lifespan=_lifespan(services),
     )
     problems.install(app)
-    for module in (schemas, subjects, compatibility, levels, service, conformance):
+    for module in (associations, schemas, subjects, compatibility, levels, service, conformance):
         app.include_router(module.router)
     app.state.services = services
     app.state.close = services.close
@@ -77,11 +78,13 @@ def _services(settings: Settings, store: Store) -> Services:
     store.on_commit(cache.forget)
     understanding = Understanding()
     judging = Judging(understanding, settings.level)
+    registration = Registration(store, threads, understanding, judging)
     return Services(
         store=store,
         threads=threads,
         cache=cache,
-        registration=Registration(store, threads, understanding, judging),
+        registration=registration,
+        associations=Associations(store, threads, registration),
         compatibility=Compatibility(store, threads, understanding, judging),
         lookup=Lookup(store, threads),
         retirement=Retirement(store),

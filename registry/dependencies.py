@@ -12,6 +12,7 @@ from contractlog.compatibility.errors import InvalidVersion
 from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.paths import decode, subject_of
+from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
 from contractlog.registry.services.levels import Levels
@@ -22,6 +23,7 @@ from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage.protocol import Store
 
 __all__ = [
+    "AssociationsDependency",
     "CacheDependency",
     "CompatibilityDependency",
     "ConformanceDependency",
@@ -58,6 +60,7 @@ class Services:
     retirement: Retirement
     levels: Levels
     conformance: Conformance
+    associations: Associations
 
     def close(self) -> None:
         """End the threads and close the store."""
@@ -79,6 +82,7 @@ LookupDependency = Annotated[Lookup, _service("lookup")]
 RetirementDependency = Annotated[Retirement, _service("retirement")]
 LevelsDependency = Annotated[Levels, _service("levels")]
 ConformanceDependency = Annotated[Conformance, _service("conformance")]
+AssociationsDependency = Annotated[Associations, _service("associations")]
 
 
 _TEXT = WithJsonSchema({"type": "string"})

@@ -50,13 +50,6 @@ async def metadata_version() -> Answer:
     return Answer({"version": version_of("contractlog"), "commitId": ""})
 
 
-@router.get("/associations/subjects/{subject}", **documented(listed("object")))
-@router.get("/associations/resources/{resource}", **documented(listed("object")))
-@router.get("/associations/resources/{namespace}/{name}", **documented(listed("object")))
-async def associations() -> Answer:
-    """List associations: there are none yet, and serializers ask for them first of all."""
-    return Answer(b"[]")
-
 
 @router.get("/healthz/live", **documented(_OBJECT))
 async def live() -> Answer:

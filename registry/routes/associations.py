@@ -1,0 +1,236 @@
+"""Associations: which subject holds the schemas of which topic. Serializers ask here before anything else."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from contractlog.compatibility.errors import (
+    AssociationExists,
+    AssociationFrozen,
+    AssociationNotFound,
+    AssociationTypeExists,
+    BadRequest,
+    IncompatibleSchema,
+    InvalidAssociation,
+    InvalidSchema,
+    InvalidSubject,
+    NoActiveVersion,
+    NotFound,
+    OperationNotPermitted,
+    Overloaded,
+    PayloadTooLarge,
+    ReferenceExists,
+    RegistryError,
+    StrongAssociationExists,
+    Unprocessable,
+)
+from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.registry.bodies.associations import (
+    AssociationBatchGetRequest,
+    AssociationBatchRequest,
+    AssociationBody,
+    AssociationRequest,
+    AssociationResponseBody,
+    AssociationResultBody,
+    AssociationResultsBody,
+)
+from contractlog.registry.bodies.requests import read
+from contractlog.registry.dependencies import (
+    AssociationsDependency,
+    Flag,
+    Limit,
+    Offset,
+    SubjectPath,
+    TextPath,
+    page,
+)
+from contractlog.registry.documented import documented, listed
+from contractlog.registry.problems import Answer
+from contractlog.registry.services.association_rules import Operation
+from contractlog.registry.services.associations import Associations
+from contractlog.registry.storage.associations import TOPIC, Lifecycle, Wanted
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["associations"])
+
+_ANY: Final = "-"
+_MULTI_STATUS: Final = 207
+_BAD_BODY: Final = (BadRequest, PayloadTooLarge, Unprocessable)
+_BIND: Final = (
+    *_BAD_BODY,
+    AssociationExists,
+    AssociationTypeExists,
+    IncompatibleSchema,
+    InvalidAssociation,
+    InvalidSchema,
+    InvalidSubject,
+    NoActiveVersion,
+    OperationNotPermitted,
+    Overloaded,
+    ReferenceExists,
+    StrongAssociationExists,
+)
+
+
+async def _filter(
+    resource_type: Annotated[str, Query(alias="resourceType")] = "",
+    association_types: Annotated[list[str] | None, Query(alias="associationType")] = None,
+    lifecycle: str = "",
+) -> dict[str, Any]:
+    """Read which associations are asked for; empty values ask for nothing."""
+    if lifecycle and lifecycle.upper() not in Lifecycle.__members__:
+        raise NotFound
+    return {
+        "resource_type": resource_type or TOPIC,
+        "types": tuple(one for one in association_types or () if one),
+        "lifecycle": Lifecycle(lifecycle.upper()) if lifecycle else None,
+    }
+
+
+async def _context(context: str = "") -> str:
+    name = context.removeprefix(":").removesuffix(":")
+    if ":" in name or "\0" in name:
+        raise BadRequest(f"`{context}` is no name of a context")
+    return name if name.startswith(".") else f".{name}" if name else DEFAULT_CONTEXT
+
+
+async def _paging(offset: Offset = 0, limit: Limit = -1) -> tuple[int, int]:
+    return offset, limit
+
+
+Paging = Annotated[tuple[int, int], Depends(_paging)]
+Filter = Annotated[dict[str, Any], Depends(_filter)]
+ContextQuery = Annotated[str, Depends(_context)]
+DryRun = Annotated[Flag, Query(alias="dryRun")]
+
+
+@router.get("/associations/subjects/{subject}", **documented(listed(AssociationBody), InvalidSubject))
+async def of_subject(
+    subject: SubjectPath, associations: AssociationsDependency, which: Filter, paging: Paging
+) -> Answer:
+    """List the associations of a subject."""
+    return await _listed(associations, Wanted(subject=subject, **which), paging)
+
+
+@router.get("/associations/resources/{resource}", **documented(listed(AssociationBody)))
+async def of_resource(
+    resource: TextPath, associations: AssociationsDependency, which: Filter, paging: Paging
+) -> Answer:
+    """List the associations of a resource by its id; an unknown one has none."""
+    return await _listed(associations, Wanted(resource_id=resource, **which), paging)
+
+
+@router.get("/associations/resources/{namespace}/{name}", **documented(listed(AssociationBody)))
+async def of_name(
+    namespace: TextPath,
+    name: TextPath,
+    associations: AssociationsDependency,
+    which: Filter,
+    paging: Paging,
+) -> Answer:
+    """List the associations of a resource by its name; ``-`` stands for any namespace or name."""
+    wanted = Wanted(name=None if name == _ANY else name, namespace=None if namespace == _ANY else namespace, **which)
+    return await _listed(associations, wanted, paging)
+
+
+async def _listed(associations: Associations, wanted: Wanted, paging: tuple[int, int]) -> Answer:
+    found = page(await associations.find(wanted), *paging)
+    return Answer([AssociationBody.of(one.association) for one in found])
+
+
+@router.post("/associations", **documented(AssociationResponseBody, *_BIND, body=AssociationRequest))
+async def create(
+    request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
+) -> Answer:
+    """Bind subjects to a resource; a schema that comes along is registered, and its subject belongs to the resource."""
+    body = read(await request.body(), AssociationRequest)
+    wishes = [one.wish(Operation.CREATE, context) for one in _single(body)]
+    bound = await associations.apply(body.resource(), wishes, rehearsal=dry_run)
+    return Answer(AssociationResponseBody.of(body.resource(), bound))
+
+
+@router.put(
+    "/associations/resources/{resource}", **documented(AssociationResponseBody, *_BIND, body=AssociationRequest)
+)
+async def upsert(
+    request: Request,
+    resource: TextPath,
+    associations: AssociationsDependency,
+    context: ContextQuery,
+    *,
+    dry_run: DryRun = False,
+) -> Answer:
+    """Make sure that a resource has associations; what is there already keeps its subject and lifecycle."""
+    body = read(await request.body(), AssociationRequest)
+    wishes = [one.wish(Operation.UPSERT, context) for one in _single(body)]
+    bound = await associations.apply(body.resource(resource), wishes, rehearsal=dry_run)
+    return Answer(AssociationResponseBody.of(body.resource(resource), bound))
+
+
+def _single(body: AssociationRequest) -> list[Any]:
+    """Return the members of a request outside a batch: its method says what shall become of them."""
+    for one in body.associations or ():
+        one.op_type = None
+    return body.associations or []
+
+
+@router.delete(
+    "/associations/resources/{resource}",
+    **documented({}, AssociationNotFound, AssociationFrozen, OperationNotPermitted, Overloaded, status=204),
+)
+async def remove(
+    resource: TextPath,
+    associations: AssociationsDependency,
+    which: Filter,
+    *,
+    cascade: Annotated[Flag, Query(alias="cascadeLifecycle")] = False,
+    dry_run: DryRun = False,
+) -> Answer:
+    """Remove the associations of a resource; with ``cascadeLifecycle`` the subjects that it owns are deleted."""
+    wanted = Wanted(resource_id=resource, **which)
+    await associations.remove(resource, wanted, cascade=cascade, rehearsal=dry_run)
+    return Answer(b"", status_code=204)
+
+
+@router.post(
+    "/associations:batchGet",
+    **documented(AssociationResultsBody, *_BAD_BODY, body=AssociationBatchGetRequest, status=_MULTI_STATUS),
+)
+async def batch_get(
+    request: Request,
+    associations: AssociationsDependency,
+    *,
+    schemas: Annotated[Flag, Query(alias="includeSchemas")] = False,
+) -> Answer:
+    """List the associations of many resources, each with its newest schema where that is asked for."""
+    results = []
+    for one in read(await request.body(), AssociationBatchGetRequest).limited():
+        if one.resource_id or one.resource_name:
+            found = await associations.find(one.wanted(), schemas=schemas)
+            results.append(AssociationResultBody(result=one.answer(found)))
+        else:
+            error = InvalidAssociation(property="resourceName", detail="cannot be null or empty")
+            results.append(AssociationResultBody.failed(error))
+    return Answer(AssociationResultsBody(results), status_code=_MULTI_STATUS)
+
+
+@router.post(
+    "/associations:batchMutate",
+    **documented(AssociationResultsBody, *_BAD_BODY, body=AssociationBatchRequest, status=_MULTI_STATUS),
+)
+async def batch_mutate(
+    request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
+) -> Answer:
+    """Change the associations of many resources, in order; each succeeds or fails by itself."""
+    results = []
+    for one in read(await request.body(), AssociationBatchRequest).limited():
+        try:
+            wishes = one.wishes(Operation.CREATE, context)
+            bound = await associations.apply(one.resource(), wishes, rehearsal=dry_run)
+            results.append(AssociationResultBody(result=AssociationResponseBody.of(one.resource(), bound)))
+        except RegistryError as error:
+            results.append(AssociationResultBody.failed(error))
+    return Answer(AssociationResultsBody(results), status_code=_MULTI_STATUS)

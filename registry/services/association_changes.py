@@ -1,0 +1,269 @@
+"""Changing associations, inside the transaction that also registers and deletes what goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from contractlog.compatibility.errors import (
+    AssociationExists,
+    AssociationFrozen,
+    AssociationNotFound,
+    AssociationTypeExists,
+    NoActiveVersion,
+    ReferenceExists,
+    RegistryError,
+    StrongAssociationExists,
+)
+from contractlog.compatibility.level import Mode
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.services.association_rules import Operation, Wish, default_subject, refuse
+from contractlog.registry.services.registration import Registered, refuse_read_only
+from contractlog.registry.services.retirement import erase_subject, hide_subject
+from contractlog.registry.storage import associations
+from contractlog.registry.storage.appends import append
+from contractlog.registry.storage.associations import Association, Lifecycle, Resource, Wanted
+from contractlog.registry.storage.values import Append, Configured, Seen, Stale, scopes
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = ["Bound", "JudgeAgain", "Proposal", "apply", "unbind"]
+
+Proposal = Registered | Append | None
+_IMPORTING: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
+
+
+class JudgeAgain(Exception):
+    """A schema was judged by what is not so any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An association as it is now, with the schema that came with it."""
+
+    association: Association
+    schema: RegisteredSchema | None = None
+
+
+def apply(
+    transaction: Transaction,
+    resource: Resource,
+    wishes: Sequence[tuple[Wish, Proposal]],
+    new_guid: Callable[[], str],
+) -> list[Bound]:
+    """Carry out what is asked of one resource, all of it or nothing."""
+    bound = []
+    for wish, proposal in wishes:
+        if wish.operation is Operation.DELETE:
+            unbind(transaction, resource.id, (wish.type or "",), cascade=wish.cascade)
+        else:
+            bound.append(_bind(transaction, resource, wish, proposal, new_guid))
+    return bound
+
+
+def unbind(
+    transaction: Transaction,
+    resource_id: str,
+    types: tuple[str, ...] = (),
+    *,
+    cascade: bool,
+    resource_type: str = "topic",
+) -> None:
+    """Remove associations of a resource; with ``cascade`` the subjects that it owns go with them.
+
+    Raises:
+        AssociationNotFound: there are none of these types.
+        AssociationFrozen: the resource owns a subject, and ``cascade`` was not asked for.
+    """
+    wanted = Wanted(resource_id=resource_id, types=types, resource_type=resource_type)
+    found = associations.find(transaction, wanted)
+    if not found:
+        raise AssociationNotFound(resource=resource_id)
+    for one in found:
+        if one.frozen and not cascade:
+            raise AssociationFrozen(type=one.type, subject=str(one.subject))
+        refuse_read_only(one.subject, _configured(transaction, one.subject))
+    associations.remove(transaction, [one.guid for one in found])
+    for one in found:
+        _tell(transaction, "association.deleted", one)
+        if one.lifecycle is Lifecycle.STRONG and cascade:
+            _take_along(transaction, one.subject)
+
+
+def _take_along(transaction: Transaction, subject: Subject) -> None:
+    versions = dict(transaction.versions(subject, Seen.ALL))
+    if not all(versions.values()):
+        hide_subject(transaction, subject)
+    if versions:
+        erase_subject(transaction, subject)
+
+
+def _bind(
+    transaction: Transaction, resource: Resource, wish: Wish, proposal: Proposal, new_guid: Callable[[], str]
+) -> Bound:
+    known = _known(transaction, resource, wish)
+    if known is None:
+        return _bind_anew(transaction, resource, wish, proposal, new_guid)
+    if wish.operation is Operation.CREATE:
+        if not _same(known, resource, wish):
+            raise AssociationTypeExists(type=known.type, resource=resource.name)
+    else:
+        _refuse_other(known, resource, wish)
+    if proposal is None:
+        return Bound(known)
+    schema, written = _register(transaction, proposal)
+    if written:
+        known = replace(known, updated_at=transaction.now)
+        associations.replace_row(transaction, known)
+        _tell(transaction, "association.updated", known)
+    return Bound(known, schema)
+
+
+def _known(transaction: Transaction, resource: Resource, wish: Wish) -> Association | None:
+    """Find the association of this type, by the resource's id or by its name: either names one resource."""
+    types = (wish.type or "",)
+    by_name = Wanted(name=resource.name, namespace=resource.namespace, types=types)
+    found = associations.find(transaction, by_name)
+    if not found and resource.id:
+        found = associations.find(transaction, Wanted(resource_id=resource.id, types=types))
+    return found[0] if found else None
+
+
+def _same(known: Association, resource: Resource, wish: Wish) -> bool:
+    subject = wish.subject or default_subject(resource, known.type)
+    return (_is(known.resource, resource), known.subject, known.lifecycle, known.frozen) == (
+        True,
+        subject,
+        wish.lifecycle,
+        wish.frozen,
+    )
+
+
+def _is(known: Resource, asked: Resource) -> bool:
+    """Whether two resources are one; a rehearsal may leave out the id."""
+    return known == replace(asked, id=asked.id or known.id)
+
+
+def _refuse_other(known: Association, resource: Resource, wish: Wish) -> None:
+    """An association may be upserted only as what it is."""
+    if not _is(known.resource, resource):
+        raise AssociationTypeExists(type=known.type, resource=resource.name)
+    if wish.subject not in {None, known.subject}:
+        refuse("subject", "cannot be changed")
+    if wish.frozen not in {None, known.frozen}:
+        refuse("frozen", "cannot be changed")
+    if wish.lifecycle not in {None, known.lifecycle}:
+        frozen = str(known.frozen).lower()
+        refuse("frozen", f"association with lifecycle of {wish.lifecycle} cannot be frozen={frozen}")
+    if wish.schema is not None and known.lifecycle is Lifecycle.WEAK:
+        refuse("lifecycle", "cannot be WEAK when schema is provided")
+
+
+def _bind_anew(
+    transaction: Transaction, resource: Resource, wish: Wish, proposal: Proposal, new_guid: Callable[[], str]
+) -> Bound:
+    subject = (wish.subject or default_subject(resource, wish.type or "")).validated()
+    configured = _configured(transaction, subject)
+    refuse_read_only(subject, configured)
+    importing = configured.mode in _IMPORTING
+    lifecycle = wish.lifecycle or (Lifecycle.STRONG if wish.frozen else Lifecycle.WEAK)
+    _refuse_new(transaction, resource, wish, subject, lifecycle, importing=importing)
+    schema = None
+    if proposal is not None:
+        schema, _ = _register(transaction, proposal)
+    live = transaction.versions(subject, Seen.LIVE)
+    if not live:
+        raise NoActiveVersion(subject=str(subject))
+    if lifecycle is Lifecycle.STRONG and not importing and len(live) > 1:
+        refuse("subject", f"frozen associations need a subject that has no other schemas, unlike '{subject}'")
+    made = Association(
+        guid=new_guid(),
+        subject=subject,
+        resource=resource,
+        type=wish.type or "",
+        lifecycle=lifecycle,
+        frozen=lifecycle is Lifecycle.STRONG,
+        created_at=transaction.now,
+        updated_at=transaction.now,
+    )
+    associations.add(transaction, made)
+    _tell(transaction, "association.created", made)
+    return Bound(made, schema)
+
+
+def _refuse_new(
+    transaction: Transaction,
+    resource: Resource,
+    wish: Wish,
+    subject: Subject,
+    lifecycle: Lifecycle,
+    *,
+    importing: bool,
+) -> None:
+    """Raise what stands against a new association: its kind, its resource's other ones, its subject's other ones."""
+    strong = lifecycle is Lifecycle.STRONG
+    if not importing:
+        _refuse_origin(wish, strong=strong)
+    if not strong and subject == default_subject(resource, wish.type or ""):
+        refuse("subject", f"associations with lifecycle of WEAK cannot use subject '{subject}'")
+    siblings = associations.find(transaction, Wanted(name=resource.name, namespace=resource.namespace))
+    if any(one.lifecycle is not lifecycle for one in siblings):
+        refuse("frozen", "all associations for a resource must be consistently frozen or non-frozen")
+    if not all(_is(one.resource, resource) for one in siblings):
+        refuse("resourceId", f"resource '{resource.name}' has another id")
+    others = associations.of_subject(transaction, subject)
+    if any(one.lifecycle is Lifecycle.STRONG for one in others):
+        raise StrongAssociationExists(subject=str(subject))
+    if strong and others:
+        raise AssociationExists(subject=str(subject))
+    if strong:
+        _refuse_shared(transaction, subject)
+
+
+def _refuse_origin(wish: Wish, *, strong: bool) -> None:
+    """What belongs to a resource comes into being with its schema; only an import may bind it later."""
+    if wish.operation is Operation.CREATE:
+        if strong and wish.schema is None:
+            refuse("schema", "must be provided for frozen associations")
+        return
+    if wish.schema is not None:
+        refuse("schema", "cannot be provided for a new association by an upsert")
+    if strong:
+        refuse("lifecycle", "an upsert cannot create a STRONG association")
+
+
+def _refuse_shared(transaction: Transaction, subject: Subject) -> None:
+    """A subject that others lean on cannot come to belong to a resource."""
+    subject_id = transaction.state(subject).id
+    for number, _ in transaction.versions(subject, Seen.ALL):
+        if transaction.leaning(subject_id or 0, Seen.ALL, version=number) is not None:
+            raise ReferenceExists(subject=str(subject), version=number)
+
+
+def _register(transaction: Transaction, proposal: Registered | Append) -> tuple[RegisteredSchema, bool]:
+    """Append a judged schema, and tell whether anything was written."""
+    if isinstance(proposal, Registered):
+        held = proposal.schema
+        now = transaction.version(held.subject or Subject.parse(""), held.version)
+        if now is None or now.schema_id != held.schema_id:
+            raise JudgeAgain
+        return now, False
+    before = transaction.version(proposal.subject, None, Seen.ALL)
+    done = append(transaction.connection, [proposal], transaction.now)
+    outcome = done.outcomes[0]
+    if isinstance(outcome, Stale):
+        raise JudgeAgain
+    if isinstance(outcome, RegistryError):
+        raise outcome
+    transaction.touched |= done.touched
+    return outcome, before is None or (outcome.version or 0) > (before.version or 0)
+
+
+def _configured(transaction: Transaction, subject: Subject) -> Configured:
+    return Configured.inherited(transaction.configured(scopes(subject)).values())
+
+
+def _tell(transaction: Transaction, action: str, one: Association) -> None:
+    resource = one.resource
+    transaction.journal(action, f"{resource.namespace}:{resource.name}/{one.type}")

@@ -1,0 +1,106 @@
+"""Associations: which subject holds the schemas of which topic's key or value."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+from contractlog.compatibility.errors import Overloaded
+from contractlog.registry.services.association_changes import Bound, JudgeAgain, Proposal, apply, unbind
+from contractlog.registry.services.association_rules import Wish, checked_resource, default_subject, settled
+from contractlog.registry.services.registration import Registration
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.storage import associations
+from contractlog.registry.storage.associations import Resource, Wanted
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = ["Associations"]
+
+T = TypeVar("T")
+_ATTEMPTS: Final = 500  #: each lost attempt means that somebody else's was written
+
+
+class _Rehearsed(Exception):
+    """Takes the result of a rehearsal out of its transaction, which is rolled back by it."""
+
+    def __init__(self, outcome: object) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+class Associations:
+    """Finds, makes and removes associations."""
+
+    def __init__(
+        self,
+        store: Store,
+        threads: Threads,
+        registration: Registration,
+        new_guid: Callable[[], str] = lambda: str(uuid.uuid4()),
+    ) -> None:
+        self._store = store
+        self._threads = threads
+        self._registration = registration
+        self._new_guid = new_guid
+
+    async def find(self, wanted: Wanted, *, schemas: bool = False) -> list[Bound]:
+        """List associations, in the order of resource, type and subject; with the newest schemas of their subjects."""
+        return await self._threads.run(self._find, wanted, schemas=schemas)
+
+    def _find(self, wanted: Wanted, *, schemas: bool) -> list[Bound]:
+        with self._store.reading() as snapshot:
+            found = associations.find(snapshot, wanted)
+            return [Bound(one, snapshot.version(one.subject, None) if schemas else None) for one in found]
+
+    async def apply(self, resource: Resource, wishes: Sequence[Wish], *, rehearsal: bool = False) -> list[Bound]:
+        """Carry out what is asked of one resource, all of it or nothing; a rehearsal only says what would come of it.
+
+        Raises:
+            InvalidAssociation, AssociationTypeExists, AssociationExists, StrongAssociationExists, NoActiveVersion,
+            AssociationNotFound, AssociationFrozen, ReferenceExists: it cannot be.
+            InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted: the schema cannot be registered.
+        """
+        resource = checked_resource(resource, rehearsal=rehearsal)
+        asked = settled(resource, wishes)
+        for _ in range(_ATTEMPTS):
+            proposals = [(wish, await self._proposal(resource, wish)) for wish in asked]
+            try:
+                work = partial(apply, resource=resource, wishes=proposals, new_guid=self._new_guid)
+                return await self._change(work, rehearsal=rehearsal)
+            except JudgeAgain:
+                continue
+        raise Overloaded
+
+    async def remove(self, resource_id: str, wanted: Wanted, *, cascade: bool = False, rehearsal: bool = False) -> None:
+        """Remove associations of a resource; with ``cascade`` the subjects that it owns go with them."""
+
+        def work(transaction: Transaction) -> None:
+            unbind(transaction, resource_id, wanted.types, cascade=cascade, resource_type=wanted.resource_type)
+
+        await self._change(work, rehearsal=rehearsal)
+
+    async def _proposal(self, resource: Resource, wish: Wish) -> Proposal:
+        new = wish.schema
+        if new is None:
+            return None
+        subject = (wish.subject or default_subject(resource, wish.type or "")).validated()
+        return await self._registration.propose(
+            subject, new.draft, normalize=new.normalize, schema_id=new.id, version=new.version
+        )
+
+    async def _change(self, work: Callable[[Transaction], T], *, rehearsal: bool) -> T:
+        if not rehearsal:
+            return await asyncio.wrap_future(self._store.change(work))
+
+        def rehearse(transaction: Transaction) -> T:
+            raise _Rehearsed(work(transaction))
+
+        try:
+            return await asyncio.wrap_future(self._store.change(rehearse))
+        except _Rehearsed as done:
+            outcome: T = done.outcome  # type: ignore[assignment]
+            return outcome
