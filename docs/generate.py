@@ -18,6 +18,7 @@ from contractlog.compatibility.checks import CATALOGUE
 from contractlog.compatibility.errors import RegistryError
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.registry import openapi
+from contractlog.registry.telemetry.catalogue import CATALOGUE as CATALOGUE_OF_METRICS
 from contractlog.spark_validation.report.words import MEANINGS
 
 ROOT: Final = Path(__file__).parent.parent
@@ -83,6 +84,17 @@ def verbs() -> Iterator[str]:
         yield f"\n## contractlog {name}\n\n```text\n{_help(name)}\n```\n"
 
 
+def metrics() -> Iterator[str]:
+    """List every metric."""
+    yield "# Metrics\n\n" + MADE
+    yield "`GET /metrics` shows these in Prometheus' text format, summed up over all workers of the server\n"
+    yield "that is asked. Series with labels appear once they are not zero.\n\n"
+    yield "| name | kind | labels | means |\n|---|---|---|---|\n"
+    for metric in CATALOGUE_OF_METRICS:
+        labels = ", ".join(f"`{label}`" for label in metric.labels)
+        yield f"| `{metric.name}` | {metric.kind} | {labels} | {_cell(metric.help)} |\n"
+
+
 def _help(*verb: str) -> str:
     command = [sys.executable, "-m", "contractlog.clients.cli.main", *verb, "--help"]
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
@@ -101,6 +113,7 @@ DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "docs/errors.md": errors,
     "docs/outcomes.md": outcomes,
     "docs/checks.md": checks,
+    "docs/metrics.md": metrics,
     "docs/verbs.md": verbs,
     "openapi.yaml": lambda: iter([openapi.text()]),
 }

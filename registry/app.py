@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any, Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from contractlog.registry import problems
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.database import open_store
 from contractlog.registry.dependencies import Services
 from contractlog.registry.documented import complete, operation_id
-from contractlog.registry.middleware import BodyLimit, HotSchemas, RawPaths, RequestIds
+from contractlog.registry.middleware import BodyLimit, HotSchemas, RawPaths
 from contractlog.registry.problems import Answer
-from contractlog.registry.routes import associations, compatibility, conformance, levels, schemas, service, subjects
+from contractlog.registry.routes import (
+    associations,
+    compatibility,
+    conformance,
+    levels,
+    operating,
+    schemas,
+    service,
+    subjects,
+)
 from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
@@ -30,21 +40,26 @@ from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.protocol import Store
+from contractlog.registry.telemetry.requests import Observed
+from contractlog.registry.telemetry.state import Telemetry
 
 __all__ = ["create_app"]
 
 _CACHED_SECONDS: Final = 5.0  #: how long another node may go on answering with a schema that was deleted for good
 
 
-def create_app(settings: Settings | None = None, store: Store | None = None) -> FastAPI:
+def create_app(
+    settings: Settings | None = None, store: Store | None = None, telemetry: Telemetry | None = None
+) -> FastAPI:
     """Make the service.
 
     The store is opened at once, from the settings' database, unless one is handed in. It is closed when the app's
     lifespan ends; where nothing runs the lifespan, call ``app.state.close()``.
     """
     settings = settings or Settings()
-    services = _services(settings, store or open_store(settings))
-    app = FastAPI(
+    telemetry = telemetry or Telemetry(version=version("contractlog"))
+    services = _services(settings, store or open_store(settings), telemetry)
+    app = _Service(
         title="contractlog registry",
         version=version("contractlog"),
         description="The schema registry that reads the log. Paths outside `/contractlog/v1` are the reference's.",
@@ -56,15 +71,14 @@ def create_app(settings: Settings | None = None, store: Store | None = None) -> 
         default_response_class=Answer,
         telemetry={"tracing": False, "metrics": False, "logs": False},
         middleware=[
-            Middleware(RequestIds),
             Middleware(RawPaths),
-            Middleware(HotSchemas, cache=services.cache),
+            Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry),
             Middleware(BodyLimit, limit=settings.max_body_bytes),
         ],
         lifespan=_lifespan(services),
     )
     problems.install(app)
-    for module in (associations, schemas, subjects, compatibility, levels, service, conformance):
+    for module in (associations, schemas, subjects, compatibility, levels, service, operating, conformance):
         app.include_router(module.router)
     app.state.services = services
     app.state.close = services.close
@@ -72,10 +86,25 @@ def create_app(settings: Settings | None = None, store: Store | None = None) -> 
     return app
 
 
-def _services(settings: Settings, store: Store) -> Services:
+class _Service(FastAPI):
+    """FastAPI, with one layer around all of it: also around what makes an answer of an error that nobody expected."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        telemetry: Telemetry = self.state.services.telemetry
+        return Observed(super().build_middleware_stack(), telemetry.meters, _templates(self), telemetry.draining)
+
+
+def _templates(app: FastAPI) -> Iterator[tuple[str, str]]:
+    for route in app.routes:
+        for inner in getattr(getattr(route, "original_router", None), "routes", [route]):
+            yield from ((method, inner.path) for method in sorted(inner.methods))
+
+
+def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
     threads = Threads(settings.read_threads, max_waiting=settings.max_pending_writes)
     cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS)
     store.on_commit(cache.forget)
+    store.watch(telemetry)
     understanding = Understanding()
     judging = Judging(understanding, settings.level)
     registration = Registration(store, threads, understanding, judging)
@@ -90,6 +119,7 @@ def _services(settings: Settings, store: Store) -> Services:
         retirement=Retirement(store),
         levels=Levels(store, threads, settings.level),
         conformance=Conformance(store, threads),
+        telemetry=telemetry,
     )
 
 

@@ -15,7 +15,7 @@ _OVERHEAD: Final = 200  #: bytes that an entry costs beside its body
 
 
 class ByteCache:
-    """Keeps the answers used last, for at most ``seconds``: other nodes may delete what is kept here.
+    """Keeps the answers used last. They are fresh for ``seconds``: other nodes may delete what is kept here.
 
     An answer is put with the ``generation`` that was current before it was read from the database; if something was
     forgotten in between, it is not kept, because it may be what had to be forgotten.
@@ -38,10 +38,24 @@ class ByteCache:
                 return None
             until, body = entry
             if until < self._clock():
-                self._remove(key)
-                return None
+                return None  # but kept, for when the database is away
             self._entries.move_to_end(key)
             return body
+
+    def stale(self, key: Key) -> bytes | None:
+        """Return the answer, however old: for when nobody can be asked for a newer one."""
+        with self._lock:
+            entry = self._entries.get(key)
+            return None if entry is None else entry[1]
+
+    def __len__(self) -> int:
+        """Count the answers that are kept."""
+        return len(self._entries)
+
+    @property
+    def size(self) -> int:
+        """The memory that they take, in bytes."""
+        return self._size
 
     def put(self, key: Key, body: bytes, *, generation: int) -> None:
         """Keep an answer that was read while this generation was current."""
@@ -62,6 +76,13 @@ class ByteCache:
             self.generation += 1
             for key in keys:
                 self._remove(key)
+
+    def forget_all(self) -> None:
+        """Drop every answer: some changed, and nobody knows which."""
+        with self._lock:
+            self.generation += 1
+            self._entries.clear()
+            self._size = 0
 
     def _remove(self, key: Key) -> None:
         entry = self._entries.pop(key, None)

@@ -21,6 +21,7 @@ from contractlog.registry.services.registration import Registration
 from contractlog.registry.services.retirement import Retirement
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage.protocol import Store
+from contractlog.registry.telemetry.state import Telemetry
 
 __all__ = [
     "AssociationsDependency",
@@ -38,6 +39,7 @@ __all__ = [
     "Services",
     "SubjectPath",
     "SubjectQuery",
+    "TelemetryDependency",
     "TextPath",
     "VersionPath",
     "page",
@@ -61,6 +63,7 @@ class Services:
     levels: Levels
     conformance: Conformance
     associations: Associations
+    telemetry: Telemetry
 
     def close(self) -> None:
         """End the threads and close the store."""
@@ -83,6 +86,7 @@ RetirementDependency = Annotated[Retirement, _service("retirement")]
 LevelsDependency = Annotated[Levels, _service("levels")]
 ConformanceDependency = Annotated[Conformance, _service("conformance")]
 AssociationsDependency = Annotated[Associations, _service("associations")]
+TelemetryDependency = Annotated[Telemetry, _service("telemetry")]
 
 
 _TEXT = WithJsonSchema({"type": "string"})

@@ -9,6 +9,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from contractlog.compatibility.errors import (
     BadRequest,
@@ -36,9 +37,21 @@ class Answer(Response):
         return content if isinstance(content, bytes) else _encoder.encode(content)
 
 
+class _Problem(Answer):
+    """An answer that is an error; its code is noted, to be counted and logged."""
+
+    def __init__(self, error: RegistryError) -> None:
+        super().__init__({"error_code": error.error_code, "message": error.message}, status_code=error.http_status)
+        self._code = error.error_code
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["error_code"] = self._code
+        await super().__call__(scope, receive, send)
+
+
 def problem(error: RegistryError) -> Answer:
     """Shape an error as an answer."""
-    return Answer({"error_code": error.error_code, "message": error.message}, status_code=error.http_status)
+    return _Problem(error)
 
 
 def install(app: FastAPI) -> None:

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from fastapi import APIRouter
 
-from contractlog.compatibility.errors import StoreError
 from contractlog.registry.dependencies import Limit, LookupDependency, Offset, page
 from contractlog.registry.documented import documented, listed
 from contractlog.registry.problems import Answer
@@ -49,17 +48,3 @@ async def metadata_version() -> Answer:
     """Tell the version."""
     return Answer({"version": version_of("contractlog"), "commitId": ""})
 
-
-
-@router.get("/healthz/live", **documented(_OBJECT))
-async def live() -> Answer:
-    """Answer as long as the process can."""
-    return Answer({"status": "live"})
-
-
-@router.get("/healthz/startup", **documented(_OBJECT, StoreError))
-@router.get("/healthz/ready", **documented(_OBJECT, StoreError))
-async def ready(lookup: LookupDependency) -> Answer:
-    """Answer 200 while the database does."""
-    await lookup.check()
-    return Answer({"status": "ready"})

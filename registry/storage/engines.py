@@ -102,7 +102,11 @@ def _on_begin(engine: Engine, statement: str) -> None:
 
 def _postgresql(url: URL, readers: int, statement_timeout_ms: int) -> Engines:
     arguments = {
-        "connect_timeout": 10,
+        "connect_timeout": 3,
+        "keepalives_idle": 10,  # a server that is gone without a word is noticed
+        "keepalives_interval": 3,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,
         "application_name": "contractlog",
         "options": f"-c statement_timeout={statement_timeout_ms} -c lock_timeout={statement_timeout_ms} "
         f"-c idle_in_transaction_session_timeout={4 * statement_timeout_ms}",

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.storage.availability import Watch
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Append, Stale
 from contractlog.registry.storage.writes import Transaction
@@ -40,6 +41,9 @@ class Store(Protocol):
 
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
         """Tell the listener, after each commit and before its answers, which (context, id) changed what they answer."""
+
+    def watch(self, watch: Watch) -> None:
+        """Tell what happens to whoever counts it."""
 
     def check(self) -> None:
         """Raise ``StoreError`` unless the database answers and has the expected tables."""

@@ -18,6 +18,7 @@ from contractlog.compatibility.errors import RegistryError, StoreError, StoreTim
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.appends import append
+from contractlog.registry.storage.availability import Availability, Watch
 from contractlog.registry.storage.engines import Engines
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import FIRST_CONTEXT, JOURNAL, Append, Stale
@@ -63,39 +64,52 @@ class SqlStore:
         self._turns: AbstractContextManager[Any] = threading.RLock() if engines.shared else nullcontext()
         self._listeners: list[Callable[[frozenset[tuple[str, int]]], None]] = []
         self._writer = Writer(self._commit, limit=max_pending_writes)
+        self._availability = Availability(self._ping)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
         """Open one state to ask questions of."""
+        self._availability.require()
         try:
             with self._turns, self._engines.readers.connect() as connection:
                 yield Snapshot(connection)
         except SQLAlchemyError as error:
-            raise _translated(error) from error
+            raise self._translated(error) from error
 
     def append(self, one: Append) -> Future[RegisteredSchema | Stale]:
         """Append a version."""
+        self._availability.require()
         return self._writer.submit(one)
 
     def change(self, work: Callable[[Transaction], T]) -> Future[T]:
         """Run a change under the lock."""
+        self._availability.require()
         return self._writer.submit(work)
 
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
         """Tell the listener which ids changed what they answer."""
         self._listeners.append(listener)
 
+    def watch(self, watch: Watch) -> None:
+        """Tell what happens to whoever counts it."""
+        self._availability.watch = self._writer.watch = watch
+
     def check(self) -> None:
         """Raise ``StoreError`` unless the database answers."""
+        self._availability.require()
         try:
-            with self._turns, self._engines.readers.connect() as connection:
-                connection.execute(select(tables.contexts.c.name).limit(1)).first()
+            self._ping()
         except SQLAlchemyError as error:
-            raise _translated(error) from error
+            raise self._translated(error) from error
+
+    def _ping(self) -> None:
+        with self._turns, self._engines.readers.connect() as connection:
+            connection.execute(select(tables.contexts.c.name).limit(1)).first()
 
     def close(self) -> None:
         """Commit what waits and free everything."""
         self._writer.close()
+        self._availability.close()
         self._engines.dispose()
         self._closing.close()
 
@@ -103,16 +117,22 @@ class SqlStore:
         try:
             return self._transact(batch)
         except DBAPIError as error:
-            translated = _translated(error)
-            if len(batch) == 1 or error.connection_invalidated or isinstance(translated, StoreTimeout):
+            translated = self._translated(error)
+            lost = error.connection_invalidated or error.statement is None
+            if len(batch) == 1 or lost or isinstance(translated, StoreTimeout):
                 return [translated] * len(batch)
         except SQLAlchemyError as error:
-            return [_translated(error)] * len(batch)
+            return [self._translated(error)] * len(batch)
         except _BrokenDown as error:
             if len(batch) == 1:
                 return [error.__cause__]
         _LOG.warning("a batch of %d writes failed; running them one by one", len(batch))
         return [outcome for work in batch for outcome in self._commit([work])]
+
+    def _translated(self, error: SQLAlchemyError) -> RegistryError:
+        if isinstance(error, DBAPIError) and error.statement is None and not error.connection_invalidated:
+            self._availability.lost()  # there was not even a connection
+        return _translated(error)
 
     def _transact(self, batch: Sequence[Any]) -> list[Any]:
         with self._turns, self._engines.writer.begin() as connection:

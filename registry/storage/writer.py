@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contractlog.compatibility.errors import Overloaded, StoreError
+from contractlog.registry.storage.availability import Watch
 
 __all__ = ["Job", "Writer"]
 
@@ -39,6 +41,7 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._closed = False
+        self.watch: Watch | None = None
 
     def submit(self, work: Any) -> Future[Any]:
         """Hand in a write; the answer comes after its commit.
@@ -56,6 +59,8 @@ class Writer:
             try:
                 self._waiting.put_nowait(job)
             except queue.Full:
+                if self.watch is not None:
+                    self.watch.refused()
                 raise Overloaded from None
         return job.answer
 
@@ -71,6 +76,8 @@ class Writer:
     def _run(self) -> None:
         while (first := self._waiting.get()) is not None:
             batch, last = self._gather(first)
+            if self.watch is not None:
+                self.watch.queued(len(batch) + self._waiting.qsize())
             self._answer(batch)
             if last:
                 return
@@ -91,10 +98,15 @@ class Writer:
         jobs = [job for job in batch if job.answer.set_running_or_notify_cancel()]
         if not jobs:
             return
+        started = time.perf_counter()
         try:
             outcomes: Sequence[Any] = self._commit([job.work for job in jobs])
         except BaseException as error:  # noqa: BLE001 - whatever it is, somebody waits for it
             outcomes = [error] * len(jobs)
+        if self.watch is not None:
+            failed = sum(isinstance(outcome, BaseException) for outcome in outcomes)
+            self.watch.committed(len(jobs) - failed, failed, time.perf_counter() - started)
+            self.watch.queued(self._waiting.qsize())
         for job, outcome in zip(jobs, outcomes, strict=True):
             if isinstance(outcome, BaseException):
                 job.answer.set_exception(outcome)

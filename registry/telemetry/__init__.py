@@ -1,0 +1,1 @@
+"""What operators see: metrics, request ids, logs, and whether the registry is ready."""

@@ -1,0 +1,120 @@
+"""The metrics that there are; ``docs/metrics.md`` is made from this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+__all__ = ["CATALOGUE", "Kind", "Metric"]
+
+_SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Kind(StrEnum):
+    """How a metric moves."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A name that dashboards may rely on."""
+
+    name: str
+    kind: Kind
+    help: str
+    labels: tuple[str, ...] = ()
+    bounds: tuple[float, ...] = ()  #: of a histogram's buckets, the last of which is unbounded
+
+
+REQUESTS: Final = Metric(
+    "contractlog_http_requests_total",
+    Kind.COUNTER,
+    "Requests answered, by method, route template and HTTP status; `other` is every route that there is not.",
+    ("method", "route", "status"),
+)
+REQUEST_SECONDS: Final = Metric(
+    "contractlog_http_request_seconds",
+    Kind.HISTOGRAM,
+    "Time from a request's first byte at the application to the end of its answer, by route template.",
+    ("route",),
+    _SECONDS,
+)
+IN_FLIGHT: Final = Metric("contractlog_http_requests_in_flight", Kind.GAUGE, "Requests that are being answered now.")
+ERRORS: Final = Metric(
+    "contractlog_errors_total", Kind.COUNTER, "Answers with an `error_code`, by that code.", ("code",)
+)
+CACHE_HITS: Final = Metric(
+    "contractlog_cache_hits_total", Kind.COUNTER, "Reads answered from memory, without asking the database."
+)
+STALE_ANSWERS: Final = Metric(
+    "contractlog_stale_answers_total",
+    Kind.COUNTER,
+    "Reads by id answered from memory because the database was away; they carry `X-Contractlog-Stale`.",
+)
+CACHE_BYTES: Final = Metric("contractlog_cache_bytes", Kind.GAUGE, "Memory that cached answers take.")
+CACHE_ENTRIES: Final = Metric("contractlog_cache_entries", Kind.GAUGE, "Answers that are cached.")
+WRITES: Final = Metric(
+    "contractlog_writes_total",
+    Kind.COUNTER,
+    "Writes that the writer finished, by what became of them: `done` or `failed`.",
+    ("outcome",),
+)
+WRITES_WAITING: Final = Metric("contractlog_writes_waiting", Kind.GAUGE, "Writes in the queue, or being committed.")
+WRITES_REFUSED: Final = Metric(
+    "contractlog_writes_refused_total", Kind.COUNTER, "Writes answered with 503 at once because the queue was full."
+)
+BATCH_SIZE: Final = Metric(
+    "contractlog_write_batch_size",
+    Kind.HISTOGRAM,
+    "Writes that were committed together.",
+    bounds=(1, 2, 4, 8, 16, 32, 64, 128, 256),
+)
+BATCH_SECONDS: Final = Metric(
+    "contractlog_write_batch_seconds",
+    Kind.HISTOGRAM,
+    "Time that a batch of writes took, from the lock to the commit.",
+    bounds=_SECONDS,
+)
+DATABASE_AWAY: Final = Metric(
+    "contractlog_database_away", Kind.GAUGE, "Workers that cannot reach the database now; 0 is good."
+)
+DRAINING: Final = Metric(
+    "contractlog_draining", Kind.GAUGE, "Workers that finish what is in flight and take nothing new."
+)
+BUILD_INFO: Final = Metric("contractlog_build_info", Kind.GAUGE, "Always 1 per worker; the label tells.", ("version",))
+PROCESS_CPU: Final = Metric("process_cpu_seconds_total", Kind.COUNTER, "Processor time that all workers used.")
+PROCESS_MEMORY: Final = Metric("process_resident_memory_bytes", Kind.GAUGE, "Memory that all workers hold.")
+PROCESS_FILES: Final = Metric("process_open_fds", Kind.GAUGE, "Files and connections that all workers hold open.")
+PROCESS_START: Final = Metric(
+    "process_start_time_seconds", Kind.GAUGE, "When the worker that started last began, in seconds since 1970."
+)
+WORKERS: Final = Metric("contractlog_workers", Kind.GAUGE, "Processes that are summed up here.")
+
+#: In the order in which they are shown.
+CATALOGUE: Final = (
+    REQUESTS,
+    REQUEST_SECONDS,
+    IN_FLIGHT,
+    ERRORS,
+    CACHE_HITS,
+    STALE_ANSWERS,
+    CACHE_BYTES,
+    CACHE_ENTRIES,
+    WRITES,
+    WRITES_WAITING,
+    WRITES_REFUSED,
+    BATCH_SIZE,
+    BATCH_SECONDS,
+    DATABASE_AWAY,
+    DRAINING,
+    BUILD_INFO,
+    WORKERS,
+    PROCESS_CPU,
+    PROCESS_MEMORY,
+    PROCESS_FILES,
+    PROCESS_START,
+)

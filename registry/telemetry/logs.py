@@ -1,0 +1,66 @@
+"""Logs on stderr, for people or as one JSON object per line."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+__all__ = ["LogForm", "configure"]
+
+LogForm = Literal["text", "json"]
+_LIBRARIES: Final = ("uvicorn", "uvicorn.error", "sqlalchemy", "alembic")
+
+
+def configure(form: LogForm, level: str, *, access: bool) -> None:
+    """Set up the loggers of a serving process."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Json() if form == "json" else _Text())
+    own = logging.getLogger("contractlog")
+    own.handlers[:] = [handler]
+    own.propagate = False
+    own.setLevel(level.upper())
+    logging.getLogger("contractlog.access").setLevel(logging.INFO if access else logging.CRITICAL)
+    for name in _LIBRARIES:
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING)
+
+
+class _Json(logging.Formatter):
+    """One object per line: time, level, logger, message, and the facts as members of their own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a line."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=True, default=str)
+
+
+class _Text(logging.Formatter):
+    """One line for people; the facts follow as name=value, and what is not printable is escaped."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a line, and the trace below it where there is one."""
+        fields = getattr(record, "fields", {})
+        facts = "".join(f" {name}={_plain(value)}" for name, value in fields.items())
+        head, newline, trace = super().format(record).partition("\n")
+        return f"{head}{facts}{newline}{trace}"
+
+
+def _plain(value: object) -> str:
+    text = str(value)
+    return text if text.isprintable() and " " not in text else json.dumps(text)

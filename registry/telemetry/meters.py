@@ -1,0 +1,124 @@
+"""Numbers in memory that the workers of one server share: each writes its own part, whoever is asked sums them up.
+
+The laws: every worker lays its part out in the same way, because all make the same app; a number is written by one
+thread; a worker that takes a dead one's place goes on from its counters, so that they never go back.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from contractlog.registry.telemetry.catalogue import Kind, Metric
+
+__all__ = ["Distribution", "Memory", "Meters", "Series", "Value"]
+
+_NUMBERS: Final = 64 * 1024  #: room of one worker; what is never touched is never allocated
+_PID: Final = 0  #: where a worker writes its process id
+
+
+class Memory:
+    """The room. Made before the workers are forked, it is theirs together."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+        self._numbers = memoryview(mmap.mmap(-1, workers * _NUMBERS * 8)).cast("d")
+
+    def part(self, worker: int) -> memoryview[float]:
+        """Return the part of one worker."""
+        return self._numbers[worker * _NUMBERS : (worker + 1) * _NUMBERS]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A metric with its labels, and where its numbers begin."""
+
+    metric: Metric
+    labels: tuple[str, ...]
+    at: int
+
+
+class Value:
+    """A counter or a gauge; written by one thread."""
+
+    __slots__ = ("_at", "_part")
+
+    def __init__(self, part: memoryview[float], at: int) -> None:
+        self._part = part
+        self._at = at
+
+    def add(self, amount: float = 1) -> None:
+        """Add to it."""
+        self._part[self._at] += amount
+
+    def set(self, amount: float) -> None:
+        """Put it to a number."""
+        self._part[self._at] = amount
+
+
+class Distribution:
+    """A histogram: how many fell into each bucket, and their sum; written by one thread."""
+
+    __slots__ = ("_at", "_bounds", "_part", "_sum")
+
+    def __init__(self, part: memoryview[float], at: int, bounds: Sequence[float]) -> None:
+        self._part = part
+        self._at = at
+        self._bounds = bounds
+        self._sum = at + len(bounds) + 1
+
+    def observe(self, amount: float) -> None:
+        """Count one."""
+        part = self._part
+        part[self._at + bisect_left(self._bounds, amount)] += 1
+        part[self._sum] += amount
+
+
+class Meters:
+    """The numbers of this worker, and the sums of all."""
+
+    def __init__(self, memory: Memory | None = None, worker: int = 0) -> None:
+        self._memory = memory or Memory()
+        self._part = self._memory.part(worker)
+        self._part[_PID] = os.getpid()
+        self._next = _PID + 1
+        self._series: dict[tuple[str, tuple[str, ...]], Series] = {}
+
+    def value(self, metric: Metric, *labels: str) -> Value:
+        """Return a counter or gauge; a gauge begins at 0 again when a worker takes another's place."""
+        series = self._place(metric, labels, 1)
+        if metric.kind is Kind.GAUGE:
+            self._part[series.at] = 0
+        return Value(self._part, series.at)
+
+    def distribution(self, metric: Metric, *labels: str) -> Distribution:
+        """Return a histogram."""
+        series = self._place(metric, labels, len(metric.bounds) + 2)
+        return Distribution(self._part, series.at, metric.bounds)
+
+    def _place(self, metric: Metric, labels: tuple[str, ...], room: int) -> Series:
+        found = self._series.get((metric.name, labels))
+        if found is None:
+            found = Series(metric, labels, self._next)
+            self._next += room
+            if self._next > len(self._part):
+                raise MemoryError(f"no room for {metric.name}")
+            self._series[metric.name, labels] = found
+        return found
+
+    def series(self) -> list[Series]:
+        """List what is counted."""
+        return list(self._series.values())
+
+    def total(self, at: int) -> float:
+        """Sum one number up over all workers."""
+        return float(sum(self._memory.part(worker)[at] for worker in range(self._memory.workers)))
+
+    def processes(self) -> list[int]:
+        """List the process ids of the workers that have begun."""
+        pids = (int(self._memory.part(worker)[_PID]) for worker in range(self._memory.workers))
+        return [pid for pid in pids if pid]

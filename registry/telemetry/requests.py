@@ -1,0 +1,148 @@
+"""What surrounds every request: its id, its numbers, its line in the log, and the word that this answer is the last."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable
+from itertools import count
+from time import perf_counter
+from typing import Any, Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from contractlog.compatibility.errors import RegistryError
+from contractlog.registry.telemetry import catalogue
+from contractlog.registry.telemetry.draining import Draining
+from contractlog.registry.telemetry.meters import Distribution, Meters, Value
+
+__all__ = ["Observed", "request_ids"]
+
+ACCESS: Final = logging.getLogger("contractlog.access")
+_REQUEST_ID: Final = b"x-request-id"
+_LONGEST_REQUEST_ID: Final = 200
+_UNCACHED: Final = (b"cache-control", b"no-cache, no-store, must-revalidate")
+_LAST: Final = (b"connection", b"close")
+_OTHER: Final = "other"
+_STATUSES: Final = (200, 201, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 501, 503, 504)
+_NO_ANSWER: Final = 499  #: for the log: whoever asked was gone before there was one
+
+
+def request_ids() -> Callable[[], bytes]:
+    """Make ids that no other process makes: a random beginning, and a number."""
+    beginning, numbers = os.urandom(10).hex(), count(1)
+
+    def new_id() -> bytes:
+        return f"{beginning}-{next(numbers):x}".encode()
+
+    return new_id
+
+
+class Observed:
+    """The outermost layer.
+
+    Args:
+        app: what answers.
+        meters: where it is counted.
+        routes: (method, template) of everything that may be asked for; the rest is counted as ``other``.
+        draining: whether connections should end.
+        new_id: makes an id for requests that bring none.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        meters: Meters,
+        routes: Iterable[tuple[str, str]],
+        draining: Draining,
+        new_id: Callable[[], bytes] | None = None,
+    ) -> None:
+        self._app = app
+        self._draining = draining
+        self._new_id = new_id or request_ids()
+        self._in_flight = meters.value(catalogue.IN_FLIGHT)
+        self._counts, self._seconds = _of_routes(meters, [*routes, (_OTHER, _OTHER)])
+        self._errors = {
+            code: meters.value(catalogue.ERRORS, str(code)) for code in sorted({0, *RegistryError.catalogue()})
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, and note what was answered."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = perf_counter()
+        request_id = _given(scope["headers"]) or self._new_id()
+        scope["request_id"] = request_id
+        headers = [(_REQUEST_ID, request_id), _UNCACHED]
+        status = _NO_ANSWER
+
+        async def send_marked(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                more = [*headers, _LAST] if self._draining.begun else headers
+                message["headers"] = [*message["headers"], *more]
+            await send(message)
+
+        self._in_flight.add()
+        try:
+            await self._app(scope, receive, send_marked)
+        finally:
+            self._in_flight.add(-1)
+            self._note(scope, status, perf_counter() - started)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        template = scope.get("template") or getattr(scope.get("route"), "path", _OTHER)
+        asked = (scope["method"], template)
+        if asked not in self._counts:
+            asked = (_OTHER, _OTHER)
+        counts = self._counts[asked]
+        (counts.get(status) or counts[0]).add()
+        self._seconds[asked[1]].observe(seconds)
+        code = scope.get("error_code")
+        if code is not None:
+            (self._errors.get(code) or self._errors[0]).add()
+        if ACCESS.isEnabledFor(logging.INFO):
+            ACCESS.info(
+                "%s %s %d", scope["method"], template, status, extra={"fields": _fields(scope, status, seconds)}
+            )
+
+
+def _of_routes(
+    meters: Meters, routes: Iterable[tuple[str, str]]
+) -> tuple[dict[tuple[str, str], dict[int, Value]], dict[str, Distribution]]:
+    asked = list(dict.fromkeys(routes))
+    counts = {
+        (method, template): {
+            status: meters.value(catalogue.REQUESTS, method, template, str(status or _OTHER))
+            for status in (*_STATUSES, 0)
+        }
+        for method, template in asked
+    }
+    return counts, {template: meters.distribution(catalogue.REQUEST_SECONDS, template) for _, template in asked}
+
+
+def _given(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
+    """Return the id that a request brings, if it is one and can be repeated."""
+    found = [value for name, value in headers if name == _REQUEST_ID]
+    if len(found) != 1:
+        return None
+    value = found[0].strip()
+    return value if 0 < len(value) <= _LONGEST_REQUEST_ID else None
+
+
+def _fields(scope: Scope, status: int, seconds: float) -> dict[str, Any]:
+    """Say who asked for what; never a body, nor a query, nor a header that may hold a secret."""
+    client = scope.get("client")
+    fields = {
+        "request_id": scope["request_id"].decode("latin-1"),
+        "method": scope["method"],
+        "path": scope.get("raw_path", b"").decode("latin-1"),
+        "status": status,
+        "milliseconds": round(seconds * 1000, 2),
+        "client": client[0] if client else None,
+        "actor": scope.get("actor"),
+        "error_code": scope.get("error_code"),
+    }
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,54 @@
+"""What one serving process knows of itself."""
+
+from __future__ import annotations
+
+from contractlog.registry.telemetry import catalogue
+from contractlog.registry.telemetry.draining import Draining
+from contractlog.registry.telemetry.meters import Meters
+
+__all__ = ["Telemetry"]
+
+
+class Telemetry:
+    """The meters, and whether the process is on its way out."""
+
+    def __init__(self, meters: Meters | None = None, *, version: str = "") -> None:
+        self.meters = meters or Meters()
+        self.draining = Draining()
+        self._draining = self.meters.value(catalogue.DRAINING)
+        self.meters.value(catalogue.BUILD_INFO, version).set(1)
+        self._done = self.meters.value(catalogue.WRITES, "done")
+        self._failed = self.meters.value(catalogue.WRITES, "failed")
+        self._sizes = self.meters.distribution(catalogue.BATCH_SIZE)
+        self._seconds = self.meters.distribution(catalogue.BATCH_SECONDS)
+        self._waiting = self.meters.value(catalogue.WRITES_WAITING)
+        self._refused = self.meters.value(catalogue.WRITES_REFUSED)
+        self._away = self.meters.value(catalogue.DATABASE_AWAY)
+        self.hits = self.meters.value(catalogue.CACHE_HITS)
+        self.stale = self.meters.value(catalogue.STALE_ANSWERS)
+        self.cached_bytes = self.meters.value(catalogue.CACHE_BYTES)
+        self.cached_entries = self.meters.value(catalogue.CACHE_ENTRIES)
+
+    def drain(self) -> None:
+        """Finish what is in flight; answers from now on are the last of their connections."""
+        self._draining.set(1)
+        self.draining.begin()
+
+    def queued(self, waiting: int) -> None:
+        """Note how many writes wait, or are being committed; on the writer's thread."""
+        self._waiting.set(waiting)
+
+    def refused(self) -> None:
+        """Note that a write was refused; under the writer's lock."""
+        self._refused.add()
+
+    def database_away(self, *, away: bool) -> None:
+        """Note that the database went away, or came back."""
+        self._away.set(away)
+
+    def committed(self, done: int, failed: int, seconds: float) -> None:
+        """Note a batch; on the writer's thread."""
+        self._done.add(done)
+        self._failed.add(failed)
+        self._sizes.observe(done + failed)
+        self._seconds.observe(seconds)
