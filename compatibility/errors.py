@@ -476,6 +476,27 @@ class InvalidConformance(Unprocessable):
     template = "The conformance entry is not valid: {detail}"
 
 
+class InvalidQuery(Unprocessable):
+    """A parameter of one of contractlog's own resources is missing or cannot be used."""
+
+    code = 42281
+    template = "The parameter '{parameter}' cannot be used: {detail}"
+
+
+class TooManyMembers(Unprocessable):
+    """A request for many schemas has more members than one request may have."""
+
+    code = 42282
+    template = "The request has {count} members; at most {most} may be asked for at once."
+
+
+class ChangesAhead(Conflict):
+    """The journal does not reach as far as the reader does: the database was restored from an older state."""
+
+    code = 40980
+    template = "The journal ends at {head}; change {since} is not in it. The database may have been restored."
+
+
 class ConformanceNotFound(NotFound):
     """Nobody has published an audit of this topic."""
 

@@ -17,6 +17,7 @@ from contractlog.registry.database import open_store
 from contractlog.registry.dependencies import Services
 from contractlog.registry.documented import complete, operation_id
 from contractlog.registry.middleware import BodyLimit, HotSchemas, RawPaths
+from contractlog.registry.own import Own
 from contractlog.registry.problems import Answer
 from contractlog.registry.routes import (
     associations,
@@ -29,6 +30,7 @@ from contractlog.registry.routes import (
     subjects,
 )
 from contractlog.registry.services.associations import Associations
+from contractlog.registry.routes.own import ROUTERS as OWN_ROUTERS
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
 from contractlog.registry.services.judging import Judging
@@ -78,6 +80,8 @@ def create_app(
         lifespan=_lifespan(services),
     )
     problems.install(app)
+    for router in OWN_ROUTERS:
+        app.include_router(router)
     for module in (associations, schemas, subjects, compatibility, levels, service, operating, conformance):
         app.include_router(module.router)
     app.state.services = services
@@ -119,6 +123,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         retirement=Retirement(store),
         levels=Levels(store, threads, settings.level),
         conformance=Conformance(store, threads),
+        own=Own.wired(store, threads, cache),
         telemetry=telemetry,
     )
 
@@ -126,6 +131,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        services.own.start()
         yield
         services.close()
 

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 from contractlog.compatibility.errors import InvalidVersion
 from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.registry.cache import ByteCache
+from contractlog.registry.own import Own
 from contractlog.registry.paths import decode, subject_of
 from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
@@ -62,11 +63,13 @@ class Services:
     retirement: Retirement
     levels: Levels
     conformance: Conformance
+    own: Own
     associations: Associations
     telemetry: Telemetry
 
     def close(self) -> None:
         """End the threads and close the store."""
+        self.own.close()
         self.threads.close()
         self.store.close()
 

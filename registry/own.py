@@ -1,0 +1,53 @@
+"""The services behind contractlog's own resources, wired together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from fastapi import Depends, Request
+
+from contractlog.registry.cache import ByteCache
+from contractlog.registry.services.changes import Changes, warm
+from contractlog.registry.services.following import Follower
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.storage.protocol import Store
+
+__all__ = ["ChangesDependency", "Own"]
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Everything that the own routes call, and what runs beside them."""
+
+    follower: Follower
+    changes: Changes
+
+    @classmethod
+    def wired(cls, store: Store, threads: Threads, cache: ByteCache) -> Self:
+        """Make the services; nothing runs yet."""
+        follower = Follower(store)
+        warm(store, cache, follower)
+        return cls(follower, Changes(store, threads, follower))
+
+    def start(self) -> None:
+        """Begin to follow the journal."""
+        self.follower.start()
+
+    def release(self) -> None:
+        """Answer those who wait, and let nobody wait any longer: the process is about to end."""
+        self.follower.release()
+
+    def close(self) -> None:
+        """End what runs beside the routes; the store is still open."""
+        self.follower.close()
+
+
+def _own(name: str) -> Any:
+    async def give(request: Request) -> Any:
+        return getattr(request.app.state.services.own, name)
+
+    return Depends(give)
+
+
+ChangesDependency = Annotated[Changes, _own("changes")]

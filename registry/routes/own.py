@@ -1,0 +1,13 @@
+"""All routes under ``/contractlog/v1`` that are neither audits nor the service's own state."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from contractlog.registry.routes import changes
+
+__all__ = ["ROUTERS"]
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (changes.router,)

@@ -1,0 +1,97 @@
+"""The journal for whoever asks: what was changed, in order, from any place on; and it warms this process's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from contractlog.compatibility.errors import ChangesAhead
+from contractlog.registry.cache import ByteCache
+from contractlog.registry.services.following import Follower
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.storage import journal
+from contractlog.registry.storage.journal import Change
+from contractlog.registry.storage.protocol import Store
+
+__all__ = ["LONGEST_WAIT", "MOST_CHANGES", "Changes", "Page", "warm"]
+
+LONGEST_WAIT: Final = 30.0  #: seconds
+MOST_CHANGES: Final = 1_000  #: in one answer
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What came after a number."""
+
+    changes: Sequence[Change]
+    following: int  #: what to ask from next
+    head: int  #: the newest that is known
+
+
+class Changes:
+    """Reads the journal, and waits for what will be written to it."""
+
+    def __init__(self, store: Store, threads: Threads, follower: Follower) -> None:
+        self._store = store
+        self._threads = threads
+        self._follower = follower
+
+    async def after(self, since: int | None, *, limit: int, wait: float) -> Page:
+        """Return what came after a number; None is the newest one.
+
+        Args:
+            since: the number of the last change that is known already.
+            limit: at most so many.
+            wait: seconds to wait for the first one, where there is none yet; then the answer is empty.
+
+        Raises:
+            ChangesAhead: the journal does not reach so far.
+        """
+        if since is None or wait <= 0:
+            return await self._threads.run(self._read, since, limit)
+        found = self._follower.recent(since, limit)
+        if found is None:  # too long ago to be kept, or the follower has just begun
+            page = await self._threads.run(self._read, since, limit)
+            if page.changes:
+                return page
+        elif found:
+            return self._page(found)
+        await self._follower.wait(since, min(wait, LONGEST_WAIT))
+        found = self._follower.recent(since, limit)
+        return self._page(found) if found else await self._threads.run(self._read, since, limit)
+
+    def _page(self, found: Sequence[Change]) -> Page:
+        last = found[-1].sequence
+        return Page(found, last, max(self._follower.head, last))
+
+    def _read(self, since: int | None, limit: int) -> Page:
+        with self._store.reading() as snapshot:
+            found = [] if since is None else journal.following(snapshot, since, limit)
+            head = journal.head(snapshot)
+        if since is not None and since > head:
+            raise ChangesAhead(since=since, head=head)
+        following = found[-1].sequence if found else (head if since is None else since)
+        return Page(found, following, max(head, following))
+
+
+def warm(store: Store, cache: ByteCache, follower: Follower) -> None:
+    """Drop cached answers by id when the journal says that another node changed them."""
+
+    def drop(changes: Sequence[Change]) -> None:
+        named = {change: journal.version_of(change) for change in changes if "id" not in change.facts}
+        with store.reading() as snapshot:
+            held = journal.held_by(snapshot, [version for version in named.values() if version is not None])
+        keys: set[tuple[str, int]] = set()
+        for change in changes:
+            version = journal.version_of(change)
+            if version is None:
+                continue
+            schema_id = change.facts.get("id") or held.get(version)
+            if schema_id is None:
+                cache.forget_all()  # a version that is gone, and nobody wrote down which id it held
+                return
+            keys.add((version[0].context, int(schema_id)))
+        cache.forget(keys)
+
+    follower.on_changes(drop)

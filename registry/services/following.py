@@ -1,0 +1,184 @@
+"""Following the journal: one thread per process reads what is new, for everybody who waits.
+
+Commits of this process wake it at once, when somebody waits; those of other nodes are found by looking every half
+second. What it read lately is kept, so that any number of waiting clients costs one question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final
+
+from contractlog.compatibility.errors import RegistryError
+from contractlog.registry.storage import journal
+from contractlog.registry.storage.journal import Change
+from contractlog.registry.storage.protocol import Store
+
+__all__ = ["Follower"]
+
+_LOG: Final = logging.getLogger("contractlog.registry.following")
+_READ_AT_ONCE: Final = 1_000
+_KEPT: Final = 2_000
+_KEPT_CHARACTERS: Final = 4_000_000  #: of their details
+_PAUSE: Final = 0.01  #: seconds between two looks, however many commits there are
+_LONGEST_PAUSE: Final = 5.0  #: seconds between two looks at a database that does not answer
+
+Listener = Callable[[Sequence[Change]], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiter:
+    since: int
+    loop: asyncio.AbstractEventLoop
+    woken: asyncio.Future[None]
+
+    def wake(self) -> None:
+        try:
+            self.loop.call_soon_threadsafe(self._set)
+        except RuntimeError:
+            return  # its loop is closed: nobody waits there any more
+
+    def _set(self) -> None:
+        if not self.woken.done():
+            self.woken.set_result(None)
+
+
+class Follower:
+    """Knows the end of the journal, tells listeners what is new, and wakes whoever waits for it.
+
+    Args:
+        store: whose journal is followed.
+        every: seconds between two looks for what other nodes wrote.
+    """
+
+    def __init__(self, store: Store, *, every: float = 0.5) -> None:
+        self._store = store
+        self._every = every
+        self._listeners: list[Listener] = []
+        self._waiters: set[_Waiter] = set()
+        self._kept: deque[Change] = deque()
+        self._kept_characters = 0
+        self._head: int | None = None  #: unknown until the first look
+        self._lock = threading.Lock()
+        self._due = threading.Event()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+        store.on_commit(lambda _touched: self._committed())
+
+    @property
+    def head(self) -> int:
+        """The number of the newest change that was seen; 0 before the first look."""
+        return self._head or 0
+
+    def on_changes(self, listener: Listener) -> None:
+        """Tell a listener what is new, in order, on the follower's thread; what was there before it began is not."""
+        self._listeners.append(listener)
+
+    def start(self) -> None:
+        """Begin to follow; a second time changes nothing."""
+        with self._lock:
+            if self._thread is None and not self._closed.is_set():
+                self._thread = threading.Thread(target=self._run, name="contractlog-follower", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """Stop, and let nobody wait any longer."""
+        self.release()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def release(self) -> None:
+        """Let nobody wait any longer: who asks from now on is answered with what is there."""
+        with self._lock:
+            self._closed.set()
+            waiters, self._waiters = self._waiters, set()
+        self._due.set()
+        for waiter in waiters:
+            waiter.wake()
+
+    def recent(self, since: int, limit: int) -> list[Change] | None:
+        """Return what came after a number, as far as it was read already; None when it is not kept so far back."""
+        with self._lock:
+            head = self._head
+            if head is None or since > head:
+                return None
+            if since == head:
+                return []
+            if not self._kept or self._kept[0].sequence > since + 1:
+                return None
+            newest = list(takewhile(lambda change: change.sequence > since, reversed(self._kept)))
+            return newest[: -limit - 1 : -1]
+
+    async def wait(self, since: int, seconds: float) -> None:
+        """Return when something came after a number, or the time is over."""
+        self.start()
+        loop = asyncio.get_running_loop()
+        waiter = _Waiter(since, loop, loop.create_future())
+        with self._lock:
+            if self._closed.is_set() or (self._head or 0) > since:
+                return
+            self._waiters.add(waiter)
+        self._due.set()  # what was committed before anybody waited may not have been seen
+        try:
+            async with asyncio.timeout(seconds):
+                await waiter.woken
+        except TimeoutError:
+            pass
+        finally:
+            with self._lock:
+                self._waiters.discard(waiter)
+
+    def _committed(self) -> None:
+        if self._waiters:
+            self._due.set()
+
+    def _run(self) -> None:
+        pause = 0.0
+        while not self._closed.wait(_PAUSE):
+            self._due.wait(pause)
+            self._due.clear()
+            if self._closed.is_set():
+                return
+            try:
+                pause = 0.0 if self._look() else self._every
+            except RegistryError:
+                pause = min(max(pause, self._every) * 2, _LONGEST_PAUSE)
+            except Exception:  # noqa: BLE001 - the journal is followed as long as the process lives
+                _LOG.exception("following the journal failed; trying again")
+                pause = _LONGEST_PAUSE
+
+    def _look(self) -> bool:
+        """Read what is new; return whether there may be more."""
+        with self._store.reading() as snapshot:
+            if self._head is None:
+                self._arrive(journal.head(snapshot), ())
+                return False
+            found = journal.following(snapshot, self._head, _READ_AT_ONCE)
+        if found:
+            for listener in self._listeners:
+                listener(found)
+            self._arrive(found[-1].sequence, found)
+        return len(found) == _READ_AT_ONCE
+
+    def _arrive(self, head: int, found: Sequence[Change]) -> None:
+        with self._lock:
+            self._head = head
+            self._kept.extend(found)
+            self._kept_characters += sum(map(_characters, found))
+            while len(self._kept) > _KEPT or self._kept_characters > _KEPT_CHARACTERS:
+                self._kept_characters -= _characters(self._kept.popleft())
+            woken = {waiter for waiter in self._waiters if waiter.since < head}
+            self._waiters -= woken
+        for waiter in woken:
+            waiter.wake()
+
+
+def _characters(change: Change) -> int:
+    return len(change.details or "") + len(change.target)

@@ -1,0 +1,87 @@
+"""The journal as it is read: in order, and without a gap, because its numbers are given under one lock."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import func, select
+
+from contractlog.compatibility.names import Subject
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import key_of
+
+__all__ = ["Change", "following", "head", "held_by", "version_of"]
+
+_C = tables.changes.c
+_DIGITS: Final = 10
+_AT_ONCE: Final = 200  #: keys in one statement
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One effect, as it was written down with it."""
+
+    sequence: int
+    at: int
+    actor: str
+    action: str
+    target: str
+    before: str | None = None
+    after: str | None = None
+    details: str | None = None  #: JSON
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The details, read."""
+        found: dict[str, Any] = json.loads(self.details) if self.details else {}
+        return found
+
+
+def head(snapshot: Snapshot) -> int:
+    """Return the number of the newest line, 0 before the first."""
+    return int(snapshot.connection.execute(select(func.max(_C.sequence))).scalar() or 0)
+
+
+def following(snapshot: Snapshot, since: int, limit: int) -> list[Change]:
+    """List the lines after a number, oldest first."""
+    statement = select(tables.changes).where(_C.sequence > since).order_by(_C.sequence).limit(limit)
+    return [
+        Change(row.sequence, row.at, row.actor, row.action, row.target, row.before, row.after, row.details)
+        for row in snapshot.connection.execute(statement)
+    ]
+
+
+def version_of(change: Change) -> tuple[Subject, int] | None:
+    """Return the version that a change was made to; None where it is about something else."""
+    if not change.action.startswith("version."):
+        return None
+    subject, _, number = change.target.rpartition("/")
+    if not (number.isascii() and number.isdigit() and len(number) <= _DIGITS):
+        return None
+    return Subject.parse(subject), int(number)
+
+
+def held_by(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]]) -> dict[tuple[Subject, int], int]:
+    """Return the schema ids of versions, live or soft-deleted; those that are gone are left out."""
+    wanted = set(versions)
+    subjects = {key_of(subject): subject for subject, _ in wanted}
+    found: dict[tuple[Subject, int], int] = {}
+    for keys in _pieces(sorted(subjects)):
+        numbers = {number for subject, number in wanted if key_of(subject) in keys}
+        u, v = tables.subjects.c, tables.versions.c
+        statement = (
+            select(u.key, v.version, v.schema_id)
+            .join_from(tables.subjects, tables.versions, v.subject_id == u.id)
+            .where(u.key.in_(keys), v.version.in_(numbers))
+        )
+        rows = snapshot.connection.execute(statement)
+        found.update({(subjects[row.key], row.version): row.schema_id for row in rows})
+    return {version: schema_id for version, schema_id in found.items() if version in wanted}
+
+
+def _pieces(keys: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))

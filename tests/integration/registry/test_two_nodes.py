@@ -1,0 +1,113 @@
+"""Two nodes on one PostgreSQL, beside each other: what one does, the other tells."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+import pytest
+
+from contractlog.registry.database import upgrade
+from contractlog.registry.settings import Settings
+
+from support.registry import in_process
+
+pytestmark = pytest.mark.integration
+CHANGES = "/contractlog/v1/changes"
+
+
+@pytest.fixture
+def nodes(postgres_url: str) -> Iterator[tuple[httpx2.Client, httpx2.Client]]:
+    upgrade(postgres_url)
+    settings = Settings(database_url=postgres_url)
+    with in_process(settings) as one, in_process(settings) as two:
+        for node in (one, two):
+            node.app.state.services.own.start()  # type: ignore[attr-defined]
+        yield one, two
+
+
+def register(node: httpx2.Client, subject: str, schema: Any = "string") -> int:
+    answer = node.post(f"/subjects/{subject}/versions", json={"schema": json.dumps(schema)})
+    assert answer.status_code == 200, answer.text
+    return int(answer.json()["id"])
+
+
+def until(question: Any, seconds: float) -> float:
+    """Ask until the answer is yes, and return after how many seconds it was."""
+    began = time.monotonic()
+    while not question():
+        assert time.monotonic() - began < seconds, "it did not come in time"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def test_what_one_node_commits_the_other_lists_right_away(nodes: tuple[httpx2.Client, httpx2.Client]) -> None:
+    for number in range(50):
+        one, two = nodes if number % 2 else reversed(nodes)
+        register(one, f"s{number}")
+        assert two.get(CHANGES, params={"since": number}).json()["next"] == number + 1
+
+
+def test_who_waits_hears_of_the_other_nodes_commits(nodes: tuple[httpx2.Client, httpx2.Client]) -> None:
+    one, two = nodes
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(two.get, CHANGES, params={"wait": 20})
+        time.sleep(0.3)
+        began = time.monotonic()
+        register(one, "s")
+        assert [change["target"] for change in waiting.result(10).json()["changes"]] == ["s/1"]
+        assert time.monotonic() - began < 2
+
+
+def test_readers_of_both_nodes_see_every_change_of_both_once_and_in_order(
+    nodes: tuple[httpx2.Client, httpx2.Client],
+) -> None:
+    each, writers = 60, 3
+
+    def write(node: httpx2.Client, name: str) -> None:
+        for number in range(each):
+            register(node, f"{name}-{number}")
+
+    def follow(node: httpx2.Client) -> list[int]:
+        told: list[int] = []
+        while len(told) < each * writers * 2:
+            page = node.get(CHANGES, params={"since": told[-1] if told else 0, "limit": 9, "wait": 5}).json()
+            told += [change["sequence"] for change in page["changes"]]
+        return told
+
+    with ThreadPoolExecutor(10) as pool:
+        readers = [pool.submit(follow, node) for node in nodes]
+        writing = [pool.submit(write, node, f"{n}-{w}") for n, node in enumerate(nodes) for w in range(writers)]
+        for one in writing:
+            one.result(60)
+        assert [one.result(30) for one in readers] == [list(range(1, each * writers * 2 + 1))] * 2
+
+
+def test_a_hard_delete_shows_on_the_other_node_well_before_five_seconds(
+    nodes: tuple[httpx2.Client, httpx2.Client],
+) -> None:
+    one, two = nodes
+    slowest = 0.0
+    for number in range(3):
+        schema_id = register(one, f"s{number}", {"type": "record", "name": f"R{number}", "fields": []})
+        path = f"/schemas/ids/{schema_id}"
+        assert two.get(path).status_code == 200
+        assert [one.delete(f"/subjects/s{number}{query}").status_code for query in ("", "?permanent=true")] == [200] * 2
+        slowest = max(slowest, until(lambda path=path: two.get(path).status_code == 404, 3.0))
+    assert slowest < 3.0
+
+
+def test_what_a_cached_id_shows_is_renewed_when_the_other_node_changes_it(
+    nodes: tuple[httpx2.Client, httpx2.Client],
+) -> None:
+    one, two = nodes
+    kept, dropped = register(one, "a"), register(one, "dropped", "long")
+    shown = two.get(f"/schemas/ids/{kept}").content
+    assert two.get(f"/schemas/ids/{dropped}").json()["deleted"] is False
+    one.delete("/subjects/dropped")
+    until(lambda: two.get(f"/schemas/ids/{dropped}").json()["deleted"], 3.0)
+    assert two.get(f"/schemas/ids/{kept}").content == shown

@@ -1,0 +1,167 @@
+"""The journal over HTTP: in order, without a gap, waited for cheaply; on every database."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+import pytest
+from sqlalchemy import event
+
+from contractlog.registry.database import upgrade
+from contractlog.registry.settings import Settings
+
+from support.registry import in_process
+
+CHANGES = "/contractlog/v1/changes"
+
+
+@pytest.fixture
+def node(database_url: str) -> Iterator[httpx2.Client]:
+    if database_url.startswith("postgresql"):
+        upgrade(database_url)
+    with in_process(Settings(database_url=database_url)) as client:
+        yield client
+
+
+def register(node: httpx2.Client, subject: str) -> None:
+    assert node.post(f"/subjects/{subject}/versions", json={"schema": json.dumps("string")}).status_code == 200
+
+
+def ask(node: httpx2.Client, **query: Any) -> dict[str, Any]:
+    answer = node.get(CHANGES, params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_each_effect_is_one_line_in_the_order_in_which_it_came(node: httpx2.Client) -> None:
+    register(node, "a")
+    node.put("/config/b", json={"compatibility": "FULL"})
+    node.delete("/subjects/a")
+    node.delete("/subjects/a?permanent=true")
+    found = ask(node)
+    assert [change["sequence"] for change in found["changes"]] == [1, 2, 3, 4]
+    assert [(change["action"].split(".")[0], change["target"]) for change in found["changes"]] == [
+        ("version", "a/1"), ("settings", "b"), ("version", "a/1"), ("version", "a/1")
+    ]  # fmt: skip
+    assert all(change["at"] > 1_700_000_000_000 and change["actor"] == "anonymous" for change in found["changes"])
+    assert found["changes"][0]["after"]
+    assert (found["next"], found["head"]) == (4, 4)
+
+
+def test_pages_of_any_size_tell_every_change_once(node: httpx2.Client) -> None:
+    for number in range(7):
+        register(node, f"s{number}")
+    for limit in (1, 3, 7, 100):
+        told, since = [], 0
+        while (page := ask(node, since=since, limit=limit))["changes"]:
+            assert len(page["changes"]) <= limit
+            told += [change["sequence"] for change in page["changes"]]
+            since = page["next"]
+        assert told == [1, 2, 3, 4, 5, 6, 7]
+        assert since == page["head"] == 7
+
+
+def test_latest_tells_where_the_journal_ends(node: httpx2.Client) -> None:
+    assert ask(node, since="latest") == {"changes": [], "next": 0, "head": 0}
+    register(node, "a")
+    assert ask(node, since="latest") == {"changes": [], "next": 1, "head": 1}
+
+
+def test_who_waits_hears_of_a_commit_of_this_process_at_once(node: httpx2.Client) -> None:
+    ask(node, since=0, wait=0.01)  # the follower has begun
+    with ThreadPoolExecutor(1) as pool:
+        for number in range(3):
+            waiting = pool.submit(ask, node, since=number, wait=20)
+            time.sleep(0.1)
+            assert not waiting.done()
+            began = time.monotonic()
+            register(node, f"s{number}")
+            assert [change["target"] for change in waiting.result(10)["changes"]] == [f"s{number}/1"]
+            assert time.monotonic() - began < 0.4  # the follower looks by itself each half second
+
+
+def test_who_waits_in_vain_gets_an_empty_answer_when_the_time_is_over(node: httpx2.Client) -> None:
+    register(node, "a")
+    for _ in range(2):
+        began = time.monotonic()
+        assert ask(node, since=1, wait=0.3) == {"changes": [], "next": 1, "head": 1}
+        assert 0.25 < time.monotonic() - began < 2
+
+
+def test_what_is_there_already_is_not_waited_for(node: httpx2.Client) -> None:
+    register(node, "a")
+    began = time.monotonic()
+    assert ask(node, wait=20)["next"] == 1
+    assert ask(node, wait=20)["next"] == 1
+    assert time.monotonic() - began < 2
+
+
+def test_many_who_wait_cost_no_more_questions_than_one(node: httpx2.Client) -> None:
+    waiting_clients = 60
+    ask(node, since=0, wait=0.01)
+    store = node.app.state.services.store  # type: ignore[attr-defined]
+    asked: list[str] = []
+    event.listen(store._engines.readers, "before_cursor_execute", lambda *seen: asked.append(seen[2]))
+    with ThreadPoolExecutor(waiting_clients) as pool:
+        waiting = [pool.submit(ask, node, since=0, wait=20) for _ in range(waiting_clients)]
+        time.sleep(0.4)
+        asked.clear()
+        register(node, "a")
+        assert all(one.result(20)["next"] == 1 for one in waiting)
+    assert 1 <= len([statement for statement in asked if "FROM changes" in statement]) < 10
+
+
+def test_a_closing_process_answers_those_who_wait(node: httpx2.Client) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ask, node, since=0, wait=20)
+        time.sleep(0.3)
+        node.app.state.services.own.release()  # type: ignore[attr-defined]
+        assert waiting.result(5)["changes"] == []
+    assert ask(node, since=0, wait=20)["changes"] == []
+
+
+def test_a_reader_that_is_ahead_of_the_journal_is_told_so(node: httpx2.Client) -> None:
+    register(node, "a")
+    for query in ("since=2", "since=2&wait=5"):
+        answer = node.get(f"{CHANGES}?{query}")
+        assert (answer.status_code, answer.json()["error_code"]) == (409, 40980)
+
+
+@pytest.mark.parametrize(
+    "query", ["since=x", "since=-2", "since=1.5", "limit=0", "limit=ten", "wait=-1", "wait=nan", "wait=x"]
+)
+def test_a_parameter_that_cannot_be_read_is_named(node: httpx2.Client, query: str) -> None:
+    answer = node.get(f"{CHANGES}?{query}")
+    assert (answer.status_code, answer.json()["error_code"]) == (422, 42281)
+    assert f"'{query.partition('=')[0]}'" in answer.json()["message"]
+
+
+def test_parameters_without_a_value_are_absent(node: httpx2.Client) -> None:
+    register(node, "a")
+    assert node.get(f"{CHANGES}?since=&limit=&wait=").json()["next"] == 1
+    assert len(node.get(f"{CHANGES}?limit=99999999999999999999").json()["changes"]) == 1
+
+
+def test_a_reader_beside_many_writers_misses_nothing_and_sees_nothing_twice(node: httpx2.Client) -> None:
+    writers, each = 4, 25
+    told: list[int] = []
+
+    def follow() -> None:
+        since = 0
+        while since < writers * each:
+            page = ask(node, since=since, limit=7, wait=5)
+            told.extend(change["sequence"] for change in page["changes"])
+            since = page["next"]
+
+    reader = threading.Thread(target=follow)
+    reader.start()
+    with ThreadPoolExecutor(writers) as pool:
+        list(pool.map(lambda number: register(node, f"s{number}"), range(writers * each)))
+    reader.join(30)
+    assert told == list(range(1, writers * each + 1))
