@@ -141,7 +141,11 @@ class SubjectGate:
             "compatible" if verdict.compatible else "incompatible",
             self.level,
             compared=() if self.level is Level.NONE else tuple(told[earlier.version][0] for earlier in reach),
-            findings=tuple(islice(_located(file, parsed, verdict, reach, told), MOST_FINDINGS)),
+            findings=tuple(
+                islice(
+                    _located(file, parsed, verdict, reach, told, policy=self._policy or Policy.STRICT), MOST_FINDINGS
+                )
+            ),
             notes=(*self._notes, *_left_out(verdict)),
         )
         # The registry does not know the files before this one: under a level that looks at the last version alone
@@ -197,6 +201,8 @@ def _located(
     verdict: Verdict,
     reach: Sequence[Earlier],
     told: Mapping[int, tuple[str, str]],
+    *,
+    policy: Policy,
 ) -> Iterator[Located]:
     """Place every finding in the file, and try mends for the first ones."""
     trials: dict[int, Trial] = {}
@@ -214,6 +220,7 @@ def _located(
                 earlier_text=earlier_text,
                 earlier=versions[version],
                 directions=verdict.level.directions,
+                policy=policy,
                 beside=[other for beside, other in versions.items() if beside != version],
             ),
         )

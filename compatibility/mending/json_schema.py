@@ -51,14 +51,12 @@ class _Sides:
             yield from self.word(mine, theirs, tail[0])
 
     def names_at(self, mine: Spot, theirs: Spot, tail: Sequence[str]) -> Iterator[str]:
-        """Yield the names that a place in a list of required ones holds, and the other side's list does not."""
+        """Yield the required names at a place that the other side does not require; those of the whole list without."""
         ours, known = self.mine.strings(mine.member("required")), self.theirs.strings(theirs.member("required"))
-        index = int(tail[1]) if len(tail) > 1 and tail[1].isdecimal() else 0
-        yield from (
-            names[index]
-            for names, others in ((ours, known), (known, ours))
-            if index < len(names) and names[index] not in others
-        )
+        index = int(tail[1]) if len(tail) > 1 and tail[1].isdecimal() else None
+        for names, others in ((ours, known), (known, ours)):
+            meant = names if index is None else names[index : index + 1]
+            yield from (name for name in meant if name not in others)
 
     def whole(self, mine: Spot, theirs: Spot) -> Iterator[Way]:
         """Put a whole schema back: one word of it, or all that differs."""

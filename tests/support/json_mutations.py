@@ -63,6 +63,13 @@ def other_pattern(node: Node, _random: Random) -> bool:
     return fits
 
 
+def dated(node: Node, _random: Random) -> bool:
+    fits = of_type(node, "string") and "format" not in node
+    if fits:
+        node["format"] = "date"
+    return fits
+
+
 def require(node: Node, random: Random) -> bool:
     names = [
         name
@@ -199,6 +206,24 @@ NARROWING: dict[str, list[Mutation]] = {
     "JSON_ADDITIONAL_PROPERTIES_NARROWED": [narrow_others],
     "JSON_SUM_TYPE_NARROWED": [drop_branch],
 }
+
+EXACT: dict[str, list[Mutation]] = {
+    "JSON_EXACT_TYPE": [retype, integral],
+    "JSON_EXACT_VALUE": [drop_value, replace_value],
+    "JSON_EXACT_BOUND": [
+        *(limit(word, "integer", "number") for word in ("maximum", "minimum")),
+        *(limit(word, "string") for word in ("maxLength", "minLength")),
+        *(narrow(word) for word in ("maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems")),
+        multiple,
+    ],
+    "JSON_EXACT_PATTERN": [pattern, other_pattern],
+    "JSON_EXACT_REQUIRED": [require],
+    "JSON_EXACT_FORBIDDEN": [drop_property, close],
+    "JSON_EXACT_ITEMS": [unique],
+    "JSON_EXACT_COMBINED": [drop_branch],
+    "JSON_EXACT_FORMAT": [dated],
+}
+"""Under the policy EXACT; what is undecided has no mend, since it is not known what breaks."""
 
 
 def everywhere(schema: Node) -> Iterator[Node]:

@@ -17,6 +17,7 @@ if __name__ == "__main__":
 from contractlog.compatibility.checks import AVRO_CAUTIONS
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.json_schema.exact.catalogue import FORMAT
 from contractlog.compatibility.judge import differences
 from contractlog.compatibility.level import Direction
 from contractlog.compatibility.mending.edits import difference
@@ -40,6 +41,7 @@ EACH_AVRO_CHECK = [
     if direction is Direction.BACKWARD or check in avro_mutations.FORWARD
 ]
 EACH_JSON_CHECK = [(check, direction) for check in json_mutations.NARROWING for direction in Direction]
+EACH_EXACT_CHECK = [(check, direction) for check in json_mutations.EXACT for direction in Direction]
 ATTEMPTS = 200  #: of mutations for each that has the finding it is made for
 
 
@@ -49,6 +51,7 @@ class Row:
 
     check: str
     direction: Direction
+    policy: Policy = Policy.STRICT
     mutations: int = 0
     fixed: int = 0  #: whose text ended clean, one mend after the other
     larger: int = 0  #: whose mends were larger than the mutation, in tokens
@@ -59,7 +62,7 @@ class Row:
     @property
     def also(self) -> frozenset[str]:
         """The check where it has to be asked for."""
-        return AVRO_CAUTIONS & {self.check}
+        return (AVRO_CAUTIONS | {FORMAT.id}) & {self.check}
 
     def __str__(self) -> str:
         return (
@@ -85,8 +88,9 @@ def avro_row(check: str, direction: Direction, wanted: int, random: Random) -> R
 
 def json_row(check: str, direction: Direction, wanted: int, random: Random) -> Row:
     """The same for JSON; the candidate of a forward change is the wider one of the two."""
-    row = Row(check, direction)
-    made = json_mutations.mutated(json_mutations.NARROWING[check], random)
+    exact = check in json_mutations.EXACT
+    row = Row(check, direction, Policy.EXACT if exact else Policy.STRICT)
+    made = json_mutations.mutated((json_mutations.EXACT if exact else json_mutations.NARROWING)[check], random)
     for wide, narrow in islice(made, wanted * ATTEMPTS):
         layout = random.choice(LAYOUTS)
         texts = (json.dumps(wide, **layout), json.dumps(narrow, **layout))
@@ -128,7 +132,17 @@ def repaired(text: str, earlier_text: str, earlier: ParsedSchema, row: Row) -> s
         if not left:
             return text
         tried = (
-            mend(text, one, candidate, earlier, row.direction, earlier_text=earlier_text, also=row.also) for one in left
+            mend(
+                text,
+                one,
+                candidate,
+                earlier,
+                row.direction,
+                earlier_text=earlier_text,
+                policy=row.policy,
+                also=row.also,
+            )
+            for one in left
         )
         offered = next(filter(None, tried), None)
         if offered is None:
@@ -138,12 +152,12 @@ def repaired(text: str, earlier_text: str, earlier: ParsedSchema, row: Row) -> s
 
 
 def found(candidate: ParsedSchema, earlier: ParsedSchema, row: Row) -> tuple[Finding, ...]:
-    found = differences(candidate, earlier, row.direction, also=row.also)
-    return breaking(found, Policy.STRICT, row.also)
+    found = differences(candidate, earlier, row.direction, row.policy, also=row.also)
+    return breaking(found, row.policy, row.also)
 
 
 def rows(wanted: int) -> Iterator[Row]:
-    for made, checks in ((avro_row, EACH_AVRO_CHECK), (json_row, EACH_JSON_CHECK)):
+    for made, checks in ((avro_row, EACH_AVRO_CHECK), (json_row, EACH_JSON_CHECK), (json_row, EACH_EXACT_CHECK)):
         for check, direction in checks:
             yield made(check, direction, wanted, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
 

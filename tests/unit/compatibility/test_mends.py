@@ -16,7 +16,7 @@ from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
-from support.mending import EACH_AVRO_CHECK, EACH_JSON_CHECK, avro_row, json_row
+from support.mending import EACH_AVRO_CHECK, EACH_EXACT_CHECK, EACH_JSON_CHECK, avro_row, json_row
 
 BACKWARD, FORWARD = Direction.BACKWARD, Direction.FORWARD
 
@@ -59,14 +59,14 @@ def test_fifty_mutations_of_a_check_are_mended(check: str, direction: Direction)
     assert row.larger == 0
 
 
-@pytest.mark.parametrize(("check", "direction"), EACH_JSON_CHECK)
+@pytest.mark.parametrize(("check", "direction"), [*EACH_JSON_CHECK, *EACH_EXACT_CHECK])
 def test_mutations_of_a_json_check_are_mended_too(check: str, direction: Direction) -> None:
     row = json_row(check, direction, 3, Random(7))  # noqa: S311 - a repeatable one
     assert (row.mutations, row.fixed, row.larger) == (3, 3, 0)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("check", "direction"), EACH_JSON_CHECK)
+@pytest.mark.parametrize(("check", "direction"), [*EACH_JSON_CHECK, *EACH_EXACT_CHECK])
 def test_fifty_mutations_of_a_json_check_are_mended(check: str, direction: Direction) -> None:
     row = json_row(check, direction, 50, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
     assert row.mutations == 50

@@ -214,3 +214,16 @@ def test_the_policy_of_the_subject_has_a_say_in_json_schemas(registry: Registry)
     assert registry.set_policy(Policy.LENIENT, "legs-value") is registry.policy("legs-value") is Policy.LENIENT
     admitted = examined(SubjectGate(registry, "legs-value"), schema("a", "b"))
     assert (admitted.outcome, admitted.notes) == ("compatible", ())
+
+
+def test_mends_are_tried_under_the_policy_of_the_subject(registry: Registry) -> None:
+    def schema(**body: object) -> SchemaFile:
+        text = json.dumps({"type": "object", "propertyNames": body})
+        return SchemaFile(Path("legs-value.schema.json"), "legs-value", SchemaDraft(text, SchemaType.JSON))
+
+    registry.register("legs-value", schema(maxLength=9).draft)
+    registry.set_policy(Policy.EXACT, "legs-value")
+    refused = examined(SubjectGate(registry, "legs-value"), schema(maxLength=3))
+    (found,) = refused.findings
+    assert (refused.outcome, found.finding.check) == ("incompatible", "JSON_EXACT_FORBIDDEN")
+    assert next(json.loads(mend.text)["propertyNames"] for mend in found.mends) == {"maxLength": 9}
