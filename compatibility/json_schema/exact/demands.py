@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias, TypeVar, dataclass_transform
 
 __all__ = [
     "FALSE",
@@ -44,29 +44,56 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+T = TypeVar("T")
+
+
+class _Hashed:
+    """What demands with parts are looked up by again and again."""
+
+    __slots__ = ("_hash",)
+
+
+@dataclass_transform(frozen_default=True)
+def _composed(cls: type[T]) -> type[T]:
+    """Make a class of demands with parts, whose hash is worked out once."""
+    made = dataclass(frozen=True, slots=True)(cls)
+    work_out = made.__hash__
+
+    def remembered(self: Any) -> int:
+        try:
+            found: int = self._hash
+        except AttributeError:
+            found = work_out(self)
+            object.__setattr__(self, "_hash", found)
+        return found
+
+    made.__hash__ = remembered  # type: ignore[method-assign]
+    return made
+
+
+@_composed
+class All(_Hashed):
     """Every part holds."""
 
     parts: tuple[Demand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Some:
+@_composed
+class Some(_Hashed):
     """At least one part holds."""
 
     parts: tuple[Demand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class One:
+@_composed
+class One(_Hashed):
     """Exactly one part holds."""
 
     parts: tuple[Demand, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+@_composed
+class Not(_Hashed):
     """The body does not hold."""
 
     body: Demand
@@ -158,8 +185,8 @@ class Format(Atom):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class NameSet:
+@_composed
+class NameSet(_Hashed):
     """Some names: those listed or matching; inverted, all but those."""
 
     names: frozenset[str] = frozenset()
@@ -175,8 +202,8 @@ class Has(Atom):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Members(Atom):
+@_composed
+class Members(_Hashed, Atom):
     """Every member with such a name has a value that meets the body."""
 
     kind: ClassVar[str] = "object"
@@ -184,16 +211,16 @@ class Members(Atom):
     body: Demand
 
 
-@dataclass(frozen=True, slots=True)
-class Names(Atom):
+@_composed
+class Names(_Hashed, Atom):
     """Every member's name meets the body."""
 
     kind: ClassVar[str] = "object"
     body: Demand
 
 
-@dataclass(frozen=True, slots=True)
-class Elements(Atom):
+@_composed
+class Elements(_Hashed, Atom):
     """Every item from ``start`` up to ``stop`` (or the end) meets the body."""
 
     kind: ClassVar[str] = "array"
@@ -202,8 +229,8 @@ class Elements(Atom):
     body: Demand
 
 
-@dataclass(frozen=True, slots=True)
-class Count(Atom):
+@_composed
+class Count(_Hashed, Atom):
     """At least ``size`` items meet the body; its opposite is that fewer do."""
 
     kind: ClassVar[str] = "array"

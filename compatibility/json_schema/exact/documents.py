@@ -55,6 +55,7 @@ class Documents:
         self._anchors: dict[tuple[str, str], Place] = {}
         self._dynamic_anchors: dict[str, int] = {}
         self._hashes: dict[int, tuple[bytes, frozenset[str]]] = {}
+        self._targets: dict[str, tuple[bytes, frozenset[str]]] = {}  #: what references lead to
         self._all: bytes | None = None
         self.several = False  #: whether there is more than one resource with an address of its own
         root_base = _id_of(schema.value, schema.draft) or ""
@@ -170,12 +171,16 @@ class Documents:
             if len(closure) >= _LARGEST_CLOSURE:
                 closure = {"": self._everything()}  # equal where all the texts are: less is not looked into
                 break
-            document, _, at = target.partition("#")
-            value, base = self._walk(document, at)
-            closure[target], further = self._hash(value, Place(document, at, base, self._draft(document)))
+            closure[target], further = self._targets.get(target) or self._hash_target(target)
             waiting.extend(further)
         content = b"".join(f"{target}\0".encode() + text for target, text in sorted(closure.items()))
         return blake2b(place.draft.name.encode() + text + content, digest_size=16).digest()
+
+    def _hash_target(self, target: str) -> tuple[bytes, frozenset[str]]:
+        document, _, at = target.partition("#")
+        value, base = self._walk(document, at)
+        found = self._targets[target] = self._hash(value, Place(document, at, base, self._draft(document)))
+        return found
 
     def _everything(self) -> bytes:
         if self._all is None:

@@ -8,10 +8,10 @@ Work is counted in steps.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from contractlog.compatibility.json_schema.exact import arrays, numbers, objects, strings
 from contractlog.compatibility.json_schema.exact.demands import (
@@ -23,6 +23,7 @@ from contractlog.compatibility.json_schema.exact.demands import (
     Goal,
     Kinds,
     Literal,
+    Members,
     Multiple,
     Not,
     One,
@@ -38,6 +39,9 @@ __all__ = ["STEP_LIMIT", "Branch", "Engine", "LimitReached", "opposite"]
 
 STEP_LIMIT: Final = 100_000
 _LOOK: Final = 3  #: how deep a demand is looked into before it is taken apart
+_WIDE: Final = 16  #: from how many alternatives on they are looked at together first
+
+Choice: TypeAlias = tuple[tuple[Literal, ...], ...]  #: alternatives, of which one holds; each is some literals
 
 
 class LimitReached(Exception):
@@ -56,9 +60,10 @@ class Branch:
     kind: str
     literals: set[Literal] = field(default_factory=set)  #: everything that was demanded on the way
     atoms: list[Literal] = field(default_factory=list)  #: what speaks of the type itself
-    choices: list[tuple[tuple[Literal, ...], ...]] = field(default_factory=list)  #: each still to be made
+    choices: list[Choice] = field(default_factory=list)  #: each still to be made
     keys: frozenset[Any] | None = None  #: the only values left, if they are listed
     value: list[Any] = field(default_factory=list)  #: a value known to meet the goal
+    looks: int = 0  #: how many parts of demands were looked at, to be counted
 
     def copy(self) -> Branch:
         """Return a branch to go on from here."""
@@ -87,19 +92,23 @@ class Branch:
                 answer = self.settled((demand.body, True), look - 1)
                 return None if answer is None else not answer
             case All() if look:
-                return _folded([self.settled((part, True), look - 1) for part in demand.parts], last=True)
+                return self._folded(demand.parts, look, last=True)
             case Some() if look:
-                return _folded([self.settled((part, True), look - 1) for part in demand.parts], last=False)
+                return self._folded(demand.parts, look, last=False)
             case Schema() if look:
-                return _folded([self.settled((part.demand, True), look - 1) for part in demand.parts], last=True)
+                return self._folded([part.demand for part in demand.parts], look, last=True)
             case _:
                 return None
 
-
-def _folded(answers: list[bool | None], *, last: bool) -> bool | None:
-    if (not last) in answers:
-        return not last
-    return None if None in answers else last
+    def _folded(self, parts: Sequence[Demand], look: int, *, last: bool) -> bool | None:
+        known = True
+        for part in parts:
+            self.looks += 1
+            answer = self.settled((part, True), look - 1)
+            if answer is (not last):
+                return answer
+            known = known and answer is not None
+        return last if known else None
 
 
 class Engine:
@@ -129,6 +138,8 @@ class Engine:
 
     def closed(self, goal: Goal) -> bool:
         """Whether it is proven that no value meets the goal."""
+        if any(opposite(one) in goal for one in goal):
+            return True
         if goal not in self._leaning:
             self._leaning[goal] = set()
             self._waiting.append(goal)
@@ -156,22 +167,45 @@ class Engine:
     def open_branches(self, goal: Goal, kinds: Iterable[str] = KINDS) -> Iterable[Branch]:
         """Yield the ways to meet a goal that are not closed."""
         for kind in kinds:
-            first = Branch(kind)
-            waiting = [first] if self._take(first, goal) else []
+            waiting: list[tuple[Branch, Iterable[Literal]]] = [(Branch(kind), goal)]
             while waiting:
-                branch = waiting.pop()
-                self.step(len(branch.literals))
-                if self._ends(branch):
+                origin, more = waiting.pop()
+                self.step(len(origin.literals))
+                branch = origin.copy()
+                if not self._take(branch, more) or self._ends(branch):
                     continue
                 if not branch.choices or branch.value:
                     yield branch
                     continue
                 choice = min(branch.choices, key=len)
                 branch.choices.remove(choice)
-                for alternative in reversed(choice):
-                    further = branch.copy()
-                    if self._take(further, alternative):
-                        waiting.append(further)
+                waiting.extend((branch, alternative) for alternative in reversed(self._possible(branch, choice)))
+
+    def may_be_missed(self, literals: Iterable[Literal], parts: Iterable[Demand]) -> list[Demand]:
+        """Return the parts of which one may be missed where the literals are met, as far as one sees at once."""
+        possible = set[Demand]()
+        for kind in KINDS:
+            branch = Branch(kind)
+            if self._take(branch, literals):
+                choice = tuple(((part, False),) for part in parts)
+                left = self._alternatives(branch, choice) or ()
+                possible.update(part for ((part, _),) in self._possible(branch, left))
+        return [part for part in parts if part in possible]
+
+    def _possible(self, branch: Branch, choice: Choice) -> Choice:
+        """Leave out of a wide choice what misses a member that cannot be missed: no branch has to be made for it."""
+        if branch.kind != "object" or len(choice) < _WIDE:
+            return choice
+        self.step(len(branch.atoms))
+        contents = objects.Contents.of(branch.atoms)
+        return tuple(one for one in choice if not any(self._is_held(contents, *literal) for literal in one))
+
+    def _is_held(self, contents: objects.Contents, demand: Demand, wanted: bool) -> bool:  # noqa: FBT001 - a literal
+        """Whether the literal misses a member that has to be met."""
+        if wanted or not isinstance(demand, Members) or (name := objects.only_name(demand.names)) is None:
+            return False
+        self.evaluator.match(contents.patterns)
+        return self.asks([*contents.at(name), (demand.body, False)])
 
     def _decide(self) -> None:
         outer = self._current
@@ -216,6 +250,7 @@ class Engine:
             case Not():
                 waiting.append((demand.body, not wanted))
             case One():
+                self.step(len(demand.parts) ** 2)
                 branch.choices.append(tuple(_exactly_one(demand) if wanted else _not_one(demand)))
             case Kinds():
                 waiting.append((Multiple(Fraction(1)), wanted))
@@ -231,7 +266,7 @@ class Engine:
 
     def _combined(self, branch: Branch, parts: list[Literal], waiting: list[Literal], *, every: bool) -> None:
         if every or len(parts) == 1:
-            waiting.extend(parts)
+            waiting.extend(reversed(parts))  # the first one, a type, is taken first
         else:
             branch.choices.append(tuple((part,) for part in parts))
 
@@ -251,14 +286,13 @@ class Engine:
         branch.choices = left
         return True
 
-    def _alternatives(
-        self, branch: Branch, choice: tuple[tuple[Literal, ...], ...]
-    ) -> tuple[tuple[Literal, ...], ...] | None:
+    def _alternatives(self, branch: Branch, choice: Choice) -> Choice | None:
         """Return the alternatives that are still possible; None where one holds already."""
         kept = []
         for alternative in choice:
-            self.step()
             answers = [branch.settled(one) for one in alternative]
+            self.step(branch.looks)
+            branch.looks = 0
             if False in answers:
                 continue
             if all(answers):
@@ -268,6 +302,7 @@ class Engine:
 
     def _ends(self, branch: Branch) -> bool:  # noqa: PLR0911 - one for each type
         """Whether no value is left in a branch."""
+        self.step(len(branch.atoms))
         if branch.keys is not None:
             return self._listed(branch, [value_of(key) for key in branch.keys if key[0] == branch.kind])
         match branch.kind:

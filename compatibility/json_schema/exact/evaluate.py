@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Final
 
 from contractlog.compatibility.json_schema.exact.demands import (
     All,
@@ -32,6 +32,8 @@ from contractlog.compatibility.json_schema.exact.patterns import automaton
 from contractlog.compatibility.json_schema.exact.values import key_of, kind_of
 
 __all__ = ["Evaluator", "is_named"]
+
+_MATCH: Final = 16  #: what one pattern is, beside a small look
 
 
 def is_named(names: NameSet, name: str) -> bool | None:
@@ -68,20 +70,25 @@ def _some(answers: Iterable[bool | None]) -> bool | None:
 class Evaluator:
     """Holds values against demands; every look is a step."""
 
-    def __init__(self, step: Callable[[], None], *, whole: bool = False) -> None:
+    def __init__(self, step: Callable[[int], None], *, whole: bool = False) -> None:
         """Hold values against demands.
 
         Args:
-            step: called for every look.
+            step: called for every look, with its size beyond that of a small one.
             whole: take whole numbers for written without a fraction; otherwise nobody knows how they are written.
         """
         self._step = step
         self._whole = whole
         self._open: set[tuple[bytes, int]] = set()  #: references that lead back without going down
 
+    def match(self, patterns: int) -> None:
+        """Count a look at a text with patterns."""
+        if patterns:
+            self._step(_MATCH * patterns)
+
     def meets(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each combination
         """Whether the value meets the demand."""
-        self._step()
+        self._step(0)
         match demand:
             case Schema():
                 return self._schema(value, demand)
@@ -160,14 +167,24 @@ class Evaluator:
             case Has():
                 return demand.name in value
             case Members():
-                return _all(
-                    _some((_opposite(is_named(demand.names, name)), self.meets(member, demand.body)))
-                    for name, member in value.items()
-                )
+                return _all(self._member(value, name, demand) for name in _perhaps_named(demand.names, value))
             case Names():
                 return _all(self.meets(name, demand.body) for name in value)
             case _:
                 return None
+
+    def _member(self, value: dict[str, Any], name: str, demand: Members) -> bool | None:
+        answer = self.meets(value[name], demand.body)
+        return answer or _some((_opposite(is_named(demand.names, name)), answer))
+
+
+def _perhaps_named(names: NameSet, value: dict[str, Any]) -> Iterable[str]:
+    """Return the names of members that may be in a set; a set of one name is looked up."""
+    if names.patterns:
+        return [name for name in value if is_named(names, name) is not False]
+    if names.inverted:
+        return [name for name in value if name not in names.names]
+    return [name for name in (value if len(names.names) > 1 else names.names) if name in names.names and name in value]
 
 
 def _number(value: Any, demand: Demand) -> bool | None:

@@ -61,6 +61,8 @@ class Contents:
     everywhere: list[tuple[NameSet, Literal]] = field(default_factory=list)
     naming: list[Literal] = field(default_factory=list)
     sought: list[Sought] = field(default_factory=list)
+    patterns: int = 0  #: how many a name has to be held against
+    _places: dict[str | None, list[int]] = field(default_factory=dict)  #: in ``everywhere``, by the only name meant
 
     @classmethod
     def of(cls, literals: list[Literal]) -> Contents:
@@ -85,6 +87,9 @@ class Contents:
                     contents.sought.append(Sought(_ALL, name=((demand.body, False),)))
                 case _:
                     pass
+        for place, (names, _) in enumerate(contents.everywhere):
+            contents._places.setdefault(only_name(names), []).append(place)
+            contents.patterns += len(names.patterns)
         return contents
 
     def named(self) -> list[str]:
@@ -96,7 +101,9 @@ class Contents:
 
     def at(self, name: str) -> list[Literal]:
         """Return what the member of a name must meet, as far as it is certain."""
-        return [one for names, one in self.everywhere if is_named(names, name)]
+        certain = self._places.get(name, [])
+        others = [place for place in self._places.get(None, ()) if is_named(self.everywhere[place][0], name)]
+        return [self.everywhere[place][1] for place in sorted(certain + others)]
 
     def cases(self, sought: Sought, evaluator: Evaluator) -> Iterator[Case]:
         """Yield where a member may be; together they leave out nothing."""
@@ -106,6 +113,7 @@ class Contents:
             if is_named(sought.names, name) is False or (full and name not in self.required):
                 continue
             if not any(_speaks_against(evaluator, name, one) for one in (*sought.name, *self.naming)):
+                evaluator.match(self.patterns)
                 yield Case(name, (), (*sought.value, *self.at(name)))
         if listed is None and not full:
             yield from self._others(sought)
@@ -152,6 +160,7 @@ def none_left(literals: list[Literal], asks: Asks, evaluator: Evaluator) -> bool
     if contents.most is not None and least > contents.most:
         return True
     for name in contents.required:
+        evaluator.match(contents.patterns)
         found = contents.at(name)
         if (found and asks(found)) or any(_speaks_against(evaluator, name, one) for one in contents.naming):
             return True

@@ -93,10 +93,11 @@ class Telling:
     def _below(self, one: _Refusal) -> Iterator[_Refusal]:
         match one.demand:
             case Schema():
-                parts = [(part.demand, part.at, part.word or one.word) for part in one.demand.parts]
-                yield from (_Refusal(one.here, *part) for part in parts)
+                for part in one.demand.parts:
+                    yield _Refusal(one.here, part.demand, part.at, part.word or one.word)
             case All():
-                yield from (_Refusal(one.here, part, one.at, one.word) for part in one.demand.parts)
+                parts = self._engine.may_be_missed(one.here.writer, one.demand.parts)
+                yield from (_Refusal(one.here, part, one.at, one.word) for part in parts)
             case Members() | Elements():
                 here = self._inside(one.here, one.demand)
                 if here is not None:
