@@ -110,6 +110,7 @@ class Contents:
         full = self.most is not None and len(self.required) >= self.most
         listed = sorted(sought.names.names) if not sought.names.inverted and not sought.names.patterns else None
         for name in self.named() if listed is None else listed:
+            evaluator.match(len(sought.names.patterns))
             if is_named(sought.names, name) is False or (full and name not in self.required):
                 continue
             if not any(_speaks_against(evaluator, name, one) for one in (*sought.name, *self.naming)):
