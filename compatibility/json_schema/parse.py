@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import urldefrag, urljoin
 
 import jsonschema_rs
 from referencing import Registry, Resource, Specification
@@ -17,6 +16,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
 
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_schema.addresses import urldefrag, urljoin
 from contractlog.compatibility.json_text import outside_strings, plain, pointer, read
 from contractlog.compatibility.limits import check_referenced, shortened
 

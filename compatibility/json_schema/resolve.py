@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote
 
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 
+from contractlog.compatibility.json_schema.addresses import urldefrag, urljoin
 from contractlog.compatibility.json_schema.parse import Draft, bridges, draft_of
 from contractlog.compatibility.json_text import pointer, read
 
@@ -66,7 +67,10 @@ class Texts:
         if not isinstance(contents.get("id" if here.draft.name == "draft-04" else "$id", ""), str):
             return here
         resource = here.draft.specification.create_resource(contents)
-        return Here(here.text, here.draft, here.resolver.in_subresource(resource))
+        try:
+            return Here(here.text, here.draft, here.resolver.in_subresource(resource))
+        except ValueError:  # an id that is no address
+            return here
 
     def _start(self, name: str) -> Target:
         value, draft = self._value(name), self._drafts[name]
