@@ -209,7 +209,7 @@ class Fuzzer:
             self.keep(text)
         variant = self.parsed("variant", other, strict=False)
         for policy in Policy if self.type is SchemaType.JSON else (Policy.STRICT,):
-            self.judged(schema, schema, policy, clean=policy is not Policy.EXACT)
+            self.judged(schema, schema, policy, clean=policy is not Policy.EXACT or new is not None)
             if variant is not None:
                 self.judged(schema, variant, policy)
                 self.judged(variant, schema, policy)
@@ -312,7 +312,7 @@ def fuzz(seconds: float, seed: int, kinds: list[SchemaType]) -> int:
 def main() -> int:
     """Fuzz as asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=float(os.environ.get("CONTRACTLOG_FUZZ_SECONDS", "120")))
+    parser.add_argument("--seconds", type=float, default=float(os.environ.get("CONTRACTLOG_FUZZ_SECONDS", "600")))
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--type", choices=["AVRO", "JSON"])
     arguments = parser.parse_args()
