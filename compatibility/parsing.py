@@ -7,10 +7,13 @@ from types import MappingProxyType
 from typing import Any, Final, Protocol
 
 from contractlog.compatibility.avro import format as avro
+from contractlog.compatibility.avro import tags as avro_tags
+from contractlog.compatibility.avro.canonical import inlined
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.json_schema import format as json_schema
+from contractlog.compatibility.json_schema import tags as json_tags
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.steps import Steps, StepsExceeded
@@ -21,6 +24,8 @@ __all__ = [
     "cautions",
     "check",
     "equivalent",
+    "formatted",
+    "inline_tags",
     "parse",
     "reads_all",
     "shape",
@@ -98,6 +103,21 @@ def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
         InvalidSchema: written out with what it leans on, one of them is too long.
     """
     return first.type is second.type and _FORMATS[first.type].equivalent(first, second)
+
+
+def formatted(parsed: ParsedSchema, name: str) -> str | None:
+    """Return the text in another format of its type; None where the type has none of this name.
+
+    Raises:
+        InvalidSchema: written out with what it leans on, the text is too long.
+    """
+    return inlined(parsed.root) if parsed.type is SchemaType.AVRO and name == "resolved" else None
+
+
+def inline_tags(schema_type: SchemaType, text: str) -> Mapping[avro_tags.Entity, tuple[str, ...]]:
+    """Return the tags of each record, object, field and property that has some."""
+    reading = {SchemaType.AVRO: avro_tags.inline_tags, SchemaType.JSON: json_tags.inline_tags}.get(schema_type)
+    return reading(text) if reading else {}
 
 
 def shape(parsed: ParsedSchema, memo: Memo) -> tuple[SchemaType, Any] | None:

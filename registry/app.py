@@ -28,11 +28,14 @@ from contractlog.registry.routes import (
     schemas,
     service,
     subjects,
+    versions,
 )
-from contractlog.registry.services.associations import Associations
 from contractlog.registry.routes.own import ROUTERS as OWN_ROUTERS
+from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
+from contractlog.registry.services.contexts import Contexts
+from contractlog.registry.services.ids import Ids
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.levels import Levels
 from contractlog.registry.services.lookup import Lookup
@@ -40,6 +43,7 @@ from contractlog.registry.services.registration import Registration
 from contractlog.registry.services.retirement import Retirement
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.services.viewing import Viewing
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.telemetry.requests import Observed
@@ -82,7 +86,7 @@ def create_app(
     problems.install(app)
     for router in OWN_ROUTERS:
         app.include_router(router)
-    for module in (associations, schemas, subjects, compatibility, levels, service, operating, conformance):
+    for module in (associations, schemas, versions, subjects, compatibility, levels, service, operating, conformance):
         app.include_router(module.router)
     app.state.services = services
     app.state.close = services.close
@@ -112,14 +116,18 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
     understanding = Understanding()
     judging = Judging(understanding, settings.level)
     registration = Registration(store, threads, understanding, judging)
+    viewing = Viewing(understanding)
     return Services(
+        settings=settings,
         store=store,
         threads=threads,
         cache=cache,
         registration=registration,
         associations=Associations(store, threads, registration),
         compatibility=Compatibility(store, threads, understanding, judging),
-        lookup=Lookup(store, threads),
+        lookup=Lookup(store, threads, viewing),
+        ids=Ids(store, threads, viewing),
+        contexts=Contexts(store),
         retirement=Retirement(store),
         levels=Levels(store, threads, settings.level),
         conformance=Conformance(store, threads),

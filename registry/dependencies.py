@@ -10,17 +10,21 @@ from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from contractlog.compatibility.errors import InvalidVersion
 from contractlog.compatibility.names import MAX_VERSION, Subject
+from contractlog.registry.bodies.profiles import Profile
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.own import Own
 from contractlog.registry.paths import decode, subject_of
 from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
+from contractlog.registry.services.contexts import Contexts
+from contractlog.registry.services.ids import Ids
 from contractlog.registry.services.levels import Levels
 from contractlog.registry.services.lookup import Lookup
 from contractlog.registry.services.registration import Registration
 from contractlog.registry.services.retirement import Retirement
 from contractlog.registry.services.threads import Threads
+from contractlog.registry.settings import Settings
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.telemetry.state import Telemetry
 
@@ -29,19 +33,24 @@ __all__ = [
     "CacheDependency",
     "CompatibilityDependency",
     "ConformanceDependency",
+    "ContextsDependency",
     "Flag",
     "GuidPath",
+    "IdsDependency",
     "LevelsDependency",
     "Limit",
     "LookupDependency",
     "Offset",
+    "ProfileDependency",
     "RegistrationDependency",
     "RetirementDependency",
     "Services",
+    "SettingsDependency",
     "SubjectPath",
     "SubjectQuery",
     "TelemetryDependency",
     "TextPath",
+    "ThreadsDependency",
     "VersionPath",
     "page",
 ]
@@ -54,17 +63,20 @@ _DIGITS: Final = 10
 class Services:
     """Everything that routes call."""
 
+    settings: Settings
     store: Store
     threads: Threads
     cache: ByteCache
     registration: Registration
     compatibility: Compatibility
     lookup: Lookup
+    ids: Ids
+    contexts: Contexts
     retirement: Retirement
     levels: Levels
     conformance: Conformance
-    own: Own
     associations: Associations
+    own: Own
     telemetry: Telemetry
 
     def close(self) -> None:
@@ -72,6 +84,11 @@ class Services:
         self.own.close()
         self.threads.close()
         self.store.close()
+
+    @property
+    def profile(self) -> Profile:
+        """The release whose answers are given."""
+        return self.settings.response_profile
 
 
 def _service(name: str) -> Any:
@@ -81,10 +98,15 @@ def _service(name: str) -> Any:
     return Depends(give)
 
 
+SettingsDependency = Annotated[Settings, _service("settings")]
+ThreadsDependency = Annotated[Threads, _service("threads")]
+ProfileDependency = Annotated[Profile, _service("profile")]
 CacheDependency = Annotated[ByteCache, _service("cache")]
 RegistrationDependency = Annotated[Registration, _service("registration")]
 CompatibilityDependency = Annotated[Compatibility, _service("compatibility")]
 LookupDependency = Annotated[Lookup, _service("lookup")]
+IdsDependency = Annotated[Ids, _service("ids")]
+ContextsDependency = Annotated[Contexts, _service("contexts")]
 RetirementDependency = Annotated[Retirement, _service("retirement")]
 LevelsDependency = Annotated[Levels, _service("levels")]
 ConformanceDependency = Annotated[Conformance, _service("conformance")]

@@ -11,14 +11,14 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from contractlog.compatibility.errors import MethodNotAllowed, NotFound, RegistryError, ServerError
-from contractlog.registry.bodies import answers, associations, own, requests
+from contractlog.registry.bodies import answers, associations, extended, own, requests
 from contractlog.registry.problems import MEDIA_TYPE
 
 __all__ = ["complete", "documented", "listed", "operation_id", "ref"]
 
 _BODIES: Final = [
     getattr(module, name)
-    for module in (requests, answers, associations, own)
+    for module in (requests, answers, associations, extended, own)
     for name in module.__all__
     if name.endswith(("Body", "Request"))
 ]

@@ -72,7 +72,7 @@ class RawPaths:
         if scope["type"] == "http":
             raw = scope.get("raw_path") or scope["path"].encode()
             try:
-                scope["path"], scope["query_string"] = routed(raw, scope.get("query_string", b""))
+                scope["path"], scope["query_string"] = routed(raw, scope.get("query_string", b""), scope["method"])
             except RegistryError as error:
                 await problem(error)(scope, receive, send)
                 return

@@ -5,14 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import Any, Final, Self, get_type_hints
 
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.level import Level
+from contractlog.registry.bodies.profiles import Profile
 
-__all__ = ["PREFIX", "Settings"]
+__all__ = ["PREFIX", "ClientCertificates", "Settings"]
 
 PREFIX: Final = "CONTRACTLOG_"
+
+
+class ClientCertificates(StrEnum):
+    """Whether clients must show a certificate, where there is a CA to check them by."""
+
+    OPTIONAL = "optional"
+    REQUIRED = "required"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,17 @@ class Settings:
     cache_bytes: int = 64 * 1024 * 1024  #: answers by id that are kept in memory
     read_threads: int = 8  #: requests that parse, judge or read at the same time
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are given up
+    users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
+    anonymous_reads: bool = False  #: with users: who gives no name may read
+    tls_certificate: str = ""  #: the certificate chain (PEM) of the listener; empty: no TLS
+    tls_key: str = ""  #: its key (PEM), where it is not in the same file
+    tls_key_password: str = ""  #: of an encrypted key
+    tls_client_ca: str = ""  #: the CA (PEM) by which certificates of clients are checked; empty: none are asked for
+    tls_client_certificates: ClientCertificates = ClientCertificates.REQUIRED  #: ``required`` or ``optional``
+    response_profile: Profile = Profile.CURRENT  #: answers in the shape of an older release: ``8``, ``7.6`` or ``5.5``
+    old_conflict_code: bool = False  #: an incompatible schema is answered with ``error_code`` 409, not 40901
+    cluster_id: str = "schema-registry"  #: the name of this registry in ``/v1/metadata/id``
+    kafka_cluster_id: str = ""  #: the Kafka cluster named there; empty names none
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ, **given: Any) -> Self:
@@ -47,12 +67,19 @@ class Settings:
         return cls(**values)
 
 
+_FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
 def _read(variable: str, text: str, kind: type) -> Any:
     try:
+        if kind is bool:
+            return _FLAGS[text.lower()]
         return Level.parse(text) if kind is Level else kind(text)
-    except (ValueError, ContractlogError):
+    except (ValueError, KeyError, ContractlogError):
         raise UsageError(f"{variable} cannot be `{text}`: it takes {_takes(kind)}") from None
 
 
 def _takes(kind: type) -> str:
-    return "one of " + ", ".join(Level) if kind is Level else "a whole number"
+    if issubclass(kind, StrEnum):
+        return "one of " + ", ".join(kind)
+    return "true or false" if kind is bool else "a whole number"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 from msgspec import UNSET, Struct, UnsetType
 
+from contractlog.compatibility.avro.tags import Entity
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.bodies.requests import ReferenceBody
 from contractlog.registry.storage.values import Configured
@@ -14,13 +16,18 @@ __all__ = [
     "CompatibilityBody",
     "ConfigBody",
     "ContextIdBody",
+    "EntityBody",
     "ErrorBody",
     "HolderBody",
     "ModeBody",
     "RegisteredBody",
     "SchemaBody",
     "SchemaStringBody",
+    "SchemaTagsBody",
 ]
+
+
+Tags = Mapping[Entity, tuple[str, ...]] | None
 
 
 class ErrorBody(Struct):
@@ -28,6 +35,20 @@ class ErrorBody(Struct):
 
     error_code: int
     message: str
+
+
+class EntityBody(Struct, rename="camel"):
+    """A record or a field of a schema."""
+
+    entity_path: str
+    entity_type: str
+
+
+class SchemaTagsBody(Struct, rename="camel"):
+    """The tags of a record or a field, as they stand in the text."""
+
+    schema_entity: EntityBody
+    tags: list[str]
 
 
 class RegisteredBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
@@ -68,13 +89,15 @@ class SchemaBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
     metadata: dict[str, Any] = {}
     rule_set: dict[str, Any] = {}
     schema: str
+    schema_tags: list[SchemaTagsBody] = []
     ts: int | None = None
     deleted: bool
 
     @classmethod
-    def of(cls, schema: RegisteredSchema, *, qualified: bool = False) -> Self:
+    def of(cls, schema: RegisteredSchema, *, qualified: bool = False, tags: Tags = None) -> Self:
         """Shape the answer."""
         return cls(
+            schema_tags=_tagged(tags),
             subject=str(schema.subject),
             version=schema.version or 0,
             id=schema.schema_id,
@@ -95,21 +118,38 @@ class SchemaStringBody(Struct, omit_defaults=True, rename="camel", kw_only=True)
     metadata: dict[str, Any] = {}
     rule_set: dict[str, Any] = {}
     schema: str
+    schema_tags: list[SchemaTagsBody] = []
     max_id: int | None = None
     ts: int | None = None
     deleted: bool
 
     @classmethod
-    def of(cls, schema: RegisteredSchema, *, max_id: int | None = None, qualified: bool = False) -> Self:
-        """Shape the answer."""
+    def of(
+        cls,
+        schema: RegisteredSchema,
+        *,
+        max_id: int | None = None,
+        qualified: bool = False,
+        tags: Tags = None,
+        named: bool = True,
+    ) -> Self:
+        """Shape the answer; by guid no subject is named, because it may be one of any context."""
         return cls(
-            subject=str(schema.subject),
-            version=schema.version,
+            subject=str(schema.subject) if named else None,
+            version=schema.version if named else None,
             max_id=max_id,
+            schema_tags=_tagged(tags),
             ts=schema.timestamp,
             deleted=schema.deleted,
             **_content(schema, qualified=qualified),
         )
+
+
+def _tagged(tags: Tags) -> list[SchemaTagsBody]:
+    return [
+        SchemaTagsBody(EntityBody(entity.path, entity.type.value), list(found))
+        for entity, found in (tags or {}).items()
+    ]
 
 
 def _content(schema: RegisteredSchema, *, qualified: bool = False) -> dict[str, Any]:

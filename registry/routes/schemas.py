@@ -1,31 +1,68 @@
-"""Schemas by id and by guid."""
+"""Schemas by id and by guid, and all of them."""
 
 from __future__ import annotations
 
 from typing import Annotated, Final
 
+import msgspec
 from fastapi import APIRouter, Query
 
-from contractlog.compatibility.errors import SchemaNotFound
+from contractlog.compatibility.errors import InvalidSchema, SchemaNotFound
+from contractlog.compatibility.names import DEFAULT_CONTEXT
 from contractlog.compatibility.parsing import supported
 from contractlog.registry.bodies.answers import ContextIdBody, HolderBody, SchemaStringBody
+from contractlog.registry.bodies.extended import ExtendedSchemaBody
 from contractlog.registry.dependencies import (
     CacheDependency,
     Flag,
     GuidPath,
-    Limit,
+    IdsDependency,
     LookupDependency,
-    Offset,
+    ProfileDependency,
     SubjectQuery,
-    page,
+    ThreadsDependency,
 )
 from contractlog.registry.documented import documented, listed
 from contractlog.registry.problems import Answer
-from contractlog.registry.storage.values import Seen
+from contractlog.registry.questions import DeletedQuery, Many, PageQuery, Qualified, ViewQuery
+from contractlog.registry.storage.extended import Wanted
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["schemas"])
+
+
+@router.get("/schemas", **documented(listed(ExtendedSchemaBody)))
+async def schemas(
+    lookup: LookupDependency,
+    threads: ThreadsDependency,
+    profile: ProfileDependency,
+    *,
+    seen: DeletedQuery,
+    page: PageQuery,
+    association_type: Annotated[Many, Query(alias="associationType")],
+    lifecycle: Many,
+    prefix: Annotated[str, Query(alias="subjectPrefix")] = "",
+    aliases: Flag = False,
+    latest_only: Annotated[Flag, Query(alias="latestOnly")] = False,
+    rule_type: Annotated[str, Query(alias="ruleType")] = "",
+    resource_type: Annotated[str, Query(alias="resourceType")] = "",
+) -> Answer:
+    """List schemas, at most 1,000 at once; without a prefix those of the default context."""
+    wanted = Wanted(
+        prefix=prefix,
+        aliases=aliases,
+        seen=seen,
+        latest_only=latest_only,
+        rule_type=rule_type,
+        resource_type=resource_type,
+        association_types=tuple(filter(None, association_type)),
+        lifecycles=tuple(one.upper() for one in lifecycle if one),
+    )
+    found = await lookup.extended(wanted, page)
+    return Answer(
+        await threads.run(lambda: msgspec.json.encode([ExtendedSchemaBody.of(one, profile) for one in found]))
+    )
 
 
 @router.get("/schemas/types", **documented(listed("string")))
@@ -34,69 +71,60 @@ async def types() -> Answer:
     return Answer([one.value for one in supported()])
 
 
-@router.get("/schemas/ids/{schema_id}", **documented(SchemaStringBody, SchemaNotFound))
+@router.get("/schemas/ids/{schema_id}", **documented(SchemaStringBody, SchemaNotFound, InvalidSchema))
 async def schema(
     schema_id: int,
-    lookup: LookupDependency,
+    ids: IdsDependency,
     cache: CacheDependency,
-    subject: SubjectQuery,
     *,
+    profile: ProfileDependency,
+    subject: SubjectQuery,
+    view: ViewQuery,
+    qualified: Qualified,
     fetch_max_id: Annotated[Flag, Query(alias="fetchMaxId")] = False,
-    reference_format: Annotated[str, Query(alias="referenceFormat")] = "",
 ) -> Answer:
     """Show a schema by id; soft-deleted ones go on answering."""
     generation = cache.generation  # before reading: what is forgotten meanwhile must not be kept
-    found = await lookup.schema(schema_id, subject)
-    max_id = await lookup.max_id(subject) if fetch_max_id else None
-    answer = Answer(SchemaStringBody.of(found, max_id=max_id, qualified=reference_format == "qualified"))
-    if subject is None and not fetch_max_id and not reference_format:
-        cache.put((".", schema_id), bytes(answer.body), generation=generation)
+    shown = await ids.schema(schema_id, subject, view)
+    max_id = await ids.max_id(subject) if fetch_max_id else None
+    body = SchemaStringBody.of(shown.schema, max_id=max_id, qualified=qualified, tags=shown.tags)
+    answer = Answer(profile.shape(body))
+    if view.plain and not fetch_max_id and not qualified and subject is None:
+        cache.put((DEFAULT_CONTEXT, schema_id), bytes(answer.body), generation=generation)
     return answer
 
 
-@router.get("/schemas/ids/{schema_id}/schema", **documented({"type": "object"}, SchemaNotFound))
-async def schema_text(schema_id: int, lookup: LookupDependency, subject: SubjectQuery) -> Answer:
+@router.get("/schemas/ids/{schema_id}/schema", **documented({}, SchemaNotFound, InvalidSchema))
+async def schema_text(schema_id: int, ids: IdsDependency, subject: SubjectQuery, view: ViewQuery) -> Answer:
     """Show the bare text of a schema."""
-    return Answer((await lookup.schema(schema_id, subject)).text.encode())
+    return Answer((await ids.schema(schema_id, subject, view)).schema.text.encode())
 
 
 @router.get("/schemas/ids/{schema_id}/subjects", **documented(listed("string"), SchemaNotFound))
 async def subjects_of_id(
-    schema_id: int,
-    lookup: LookupDependency,
-    subject: SubjectQuery,
-    *,
-    deleted: Flag = False,
-    offset: Offset = 0,
-    limit: Limit = -1,
+    schema_id: int, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
-    """List the subjects that hold an id."""
-    holders = await lookup.holders(schema_id, subject, Seen.of(deleted=deleted))
-    return Answer(page(sorted({str(holder.subject) for holder in holders}), offset, limit))
+    """List the subjects that hold an id; a subject in the query selects the context."""
+    return Answer(await ids.subjects(schema_id, subject, seen, page))
 
 
 @router.get("/schemas/ids/{schema_id}/versions", **documented(listed(HolderBody), SchemaNotFound))
 async def versions_of_id(
-    schema_id: int,
-    lookup: LookupDependency,
-    subject: SubjectQuery,
-    *,
-    deleted: Flag = False,
-    offset: Offset = 0,
-    limit: Limit = -1,
+    schema_id: int, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
-    """List the versions that hold an id."""
-    holders = await lookup.holders(schema_id, subject, Seen.of(deleted=deleted))
-    return Answer(page([HolderBody(str(holder.subject), holder.version) for holder in holders], offset, limit))
+    """List the versions that hold an id; a subject in the query selects the context."""
+    holders = await ids.versions(schema_id, subject, seen, page)
+    return Answer([HolderBody(str(holder.subject), holder.version) for holder in holders])
 
 
-@router.get("/schemas/guids/{guid}", **documented(SchemaStringBody, SchemaNotFound))
-async def schema_by_guid(guid: GuidPath, lookup: LookupDependency) -> Answer:
-    """Show a schema by guid, with or without hyphens."""
-    return Answer(SchemaStringBody.of(await lookup.by_guid(guid)))
+@router.get("/schemas/guids/{guid}", **documented(SchemaStringBody, SchemaNotFound, InvalidSchema))
+async def schema_by_guid(guid: GuidPath, ids: IdsDependency, profile: ProfileDependency, view: ViewQuery) -> Answer:
+    """Show a schema by guid, with or without hyphens; no subject is named, it may be of any context."""
+    shown = await ids.by_guid(guid, view)
+    return Answer(profile.shape(SchemaStringBody.of(shown.schema, tags=shown.tags, named=False)))
 
 
 @router.get("/schemas/guids/{guid}/ids", **documented(listed(ContextIdBody)))
-async def ids_of_guid(guid: GuidPath, lookup: LookupDependency) -> Answer:
+async def ids_of_guid(guid: GuidPath, ids: IdsDependency) -> Answer:
     """List the ids that a guid has, context by context."""
-    return Answer([ContextIdBody(context, schema_id) for context, schema_id in await lookup.ids_of_guid(guid)])
+    return Answer([ContextIdBody(context, schema_id) for context, schema_id in await ids.of_guid(guid)])

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from importlib.metadata import version as version_of
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query, Response
 
-from contractlog.registry.dependencies import Limit, LookupDependency, Offset, page
+from contractlog.compatibility.errors import (
+    BadRequest,
+    ContextNotEmpty,
+    InvalidSubject,
+    OperationNotPermitted,
+    Overloaded,
+)
+from contractlog.registry.dependencies import (
+    ContextsDependency,
+    LookupDependency,
+    SettingsDependency,
+    TextPath,
+)
 from contractlog.registry.documented import documented, listed
+from contractlog.registry.paths import context_of
 from contractlog.registry.problems import Answer
+from contractlog.registry.questions import PageQuery
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["service"])
+_NO_CONTENT: Final = 204
 _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 
 
@@ -27,24 +42,41 @@ async def root() -> Answer:
 @router.get("/contexts", **documented(listed("string")))
 async def contexts(
     lookup: LookupDependency,
+    page: PageQuery,
     *,
-    offset: Offset = 0,
-    limit: Limit = -1,
-    contextPrefix: str = "",  # noqa: N803 - as sent
+    prefix: Annotated[str, Query(alias="contextPrefix")] = "",
 ) -> Answer:
     """List the contexts, the default one first."""
-    found = [name for name in await lookup.contexts() if name.startswith(contextPrefix)]
-    return Answer(page(found, offset, limit))
+    return Answer(await lookup.contexts(prefix, page))
+
+
+@router.delete(
+    "/contexts/{context}",
+    **documented(
+        {}, BadRequest, InvalidSubject, ContextNotEmpty, OperationNotPermitted, Overloaded, status=_NO_CONTENT
+    ),
+)
+async def delete_context(context: TextPath, contexts: ContextsDependency) -> Response:
+    """Delete a context that holds no versions any more; its ids stay used."""
+    await contexts.delete(context_of(context))
+    return Response(status_code=_NO_CONTENT)
 
 
 @router.get("/v1/metadata/id", **documented(_OBJECT))
-async def metadata_id() -> Answer:
-    """Name the cluster that this registry stands for."""
-    return Answer({"id": "", "scope": {"path": [], "clusters": {"schema-registry-cluster": "schema-registry"}}})
+async def metadata_id(settings: SettingsDependency) -> Answer:
+    """Name the clusters that this registry stands for."""
+    clusters = {"kafka-cluster": settings.kafka_cluster_id, "schema-registry-cluster": settings.cluster_id}
+    named = {kind: name for kind, name in clusters.items() if name}
+    return Answer({"id": "", "scope": {"path": [], "clusters": named}})
+
+
+@router.get("/v1/metadata/deployment", **documented(_OBJECT))
+async def metadata_deployment() -> Answer:
+    """Tell what is special about this deployment: nothing."""
+    return Answer({"attributes": []})
 
 
 @router.get("/v1/metadata/version", **documented(_OBJECT))
 async def metadata_version() -> Answer:
     """Tell the version."""
     return Answer({"version": version_of("contractlog"), "commitId": ""})
-

@@ -24,6 +24,7 @@ __all__ = [
     "add",
     "find",
     "of_subject",
+    "of_subjects",
     "remove",
     "replace_row",
     "strong_among",
@@ -116,6 +117,16 @@ def of_subject(snapshot: Snapshot, subject: Subject) -> list[Association]:
     """List the associations of a subject, whatever they bind it to."""
     statement = select(tables.associations).where(_A.subject_key == key_of(subject))
     return sorted(map(_association, snapshot.connection.execute(statement)), key=lambda one: one.rank)
+
+
+def of_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subject, list[Association]]:
+    """Return the associations of many subjects; those that have none are left out."""
+    found: dict[Subject, list[Association]] = {}
+    keys = [key_of(subject) for subject in subjects]
+    rows = snapshot.connection.execute(select(tables.associations).where(_A.subject_key.in_(keys))) if keys else ()
+    for one in sorted(map(_association, rows), key=lambda one: one.rank):
+        found.setdefault(one.subject, []).append(one)
+    return found
 
 
 def strong_among(connection: Connection, subjects: Collection[Subject]) -> set[Subject]:

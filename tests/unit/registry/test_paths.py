@@ -30,7 +30,17 @@ def test_the_examples_hold() -> None:
         (b"/contexts/eu/subjects/a%2Fb", "/subjects/%3A.eu%3Aa%2Fb"),
         (b"/contexts/.eu/subjects/:.us:a", "/subjects/:.us:a"),
         (b"/contexts/.eu/compatibility/subjects/a/versions", "/compatibility/subjects/%3A.eu%3Aa/versions"),
-        (b"/contexts/:.:/subjects/a", "/subjects/%3A.%3Aa"),
+        (b"/contexts/:.:/subjects/a", "/subjects/a"),
+        (b"/contexts/:.:/config", "/config"),
+        (b"/contexts/.eu/", "/contexts/.eu"),
+        (b"/contexts/.eu/subjects/:*:a", "/subjects/:*:a"),
+        (
+            b"/contexts/.eu/dek-registry/v1/keks/k/deks/a/versions/1",
+            "/dek-registry/v1/keks/k/deks/%3A.eu%3Aa/versions/1",
+        ),
+        (b"/contexts/.eu/subjects/config/versions", "/subjects/%3A.eu%3Aconfig/versions"),
+        (b"/contexts/.eu/subjects/subjects", "/subjects/%3A.eu%3Asubjects"),
+        (b"/contexts/.eu/associations/subjects/a", "/associations/subjects/%3A.eu%3Aa"),
         (b"/contexts/.eu/schemas/types", "/schemas/types"),
     ],
 )
@@ -39,8 +49,20 @@ def test_a_path_is_routed_with_its_context_and_its_encoding(raw: bytes, path: st
 
 
 def test_a_context_in_front_goes_into_the_query_too() -> None:
-    assert routed(b"/contexts/.eu/schemas/ids/1", b"subject=a&x=1") == ("/schemas/ids/1", b"subject=%3A.eu%3Aa&x=1")
+    assert routed(b"/contexts/.eu/schemas/ids/1", b"subject=a&x=1") == ("/schemas/ids/1", b"x=1&subject=%3A.eu%3Aa")
     assert routed(b"/contexts/.eu/subjects", b"") == ("/subjects", b"subjectPrefix=%3A.eu%3A")
+    assert routed(b"/contexts/.eu/schemas", b"subjectPrefix=:*:a") == ("/schemas", b"subjectPrefix=%3A%2A%3Aa")
+    assert routed(b"/contexts/.eu/keks", b"subjectPrefix=a&subjectPrefix=b") == (
+        "/keks",
+        b"subjectPrefix=%3A.eu%3Aa&subjectPrefix=%3A.eu%3Ab",
+    )
+    assert routed(b"/contexts/.eu/associations", b"context=.us&dryRun=true", "POST") == (
+        "/associations",
+        b"dryRun=true&context=%3A.eu%3A",
+    )
+    assert routed(b"/contexts/.eu/associations/resources/r", b"", "GET") == ("/associations/resources/r", b"")
+    twice = b"key=a&value=1&key=b&value=2"
+    assert routed(b"/contexts/.eu/subjects/s/metadata", twice) == ("/subjects/%3A.eu%3As/metadata", twice)
 
 
 def test_a_context_holds_no_colon() -> None:

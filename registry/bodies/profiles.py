@@ -1,0 +1,51 @@
+"""Answers in the shape of older releases, for clients that compare whole bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.bodies.answers import RegisteredBody, SchemaBody, SchemaStringBody
+
+__all__ = ["Profile"]
+
+_SINCE_8: Final = frozenset({"guid", "ts", "deleted"})
+_SINCE_7_4: Final = frozenset({"metadata", "ruleSet"})
+
+
+class Profile(StrEnum):
+    """The release whose answers to registrations, versions and ids are given."""
+
+    CURRENT = "8"
+    SEVEN = "7.6"
+    FIVE = "5.5"
+
+    def shape(self, body: Struct) -> Struct | dict[str, Any]:
+        """Return the body as this release writes it; others than those of schemas are the same in all of them."""
+        left_out = _LEFT_OUT[self].get(type(body))
+        if left_out is None:
+            return body
+        members = msgspec.to_builtins(body)
+        if members["schemaType"] == SchemaType.AVRO:
+            del members["schemaType"]  # it was told only where it was not AVRO
+        return {name: value for name, value in members.items() if name not in left_out}
+
+
+_LEFT_OUT: Final[Mapping[Profile, Mapping[type[Struct], frozenset[str]]]] = {
+    Profile.CURRENT: {},
+    Profile.SEVEN: {
+        RegisteredBody: _SINCE_8,
+        SchemaBody: _SINCE_8,
+        SchemaStringBody: _SINCE_8 | {"subject", "version"},
+    },
+    Profile.FIVE: {
+        RegisteredBody: _SINCE_8 | _SINCE_7_4 | {"version", "schemaType", "references", "schema"},
+        SchemaBody: _SINCE_8 | _SINCE_7_4,
+        SchemaStringBody: _SINCE_8 | _SINCE_7_4 | {"subject", "version"},
+    },
+}

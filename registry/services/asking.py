@@ -1,0 +1,30 @@
+"""Asking the store on a thread, in one state of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.reads import Snapshot
+
+__all__ = ["Asking"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Asking:
+    """A service that only reads; every answer comes from the database, so it holds on every node after a commit."""
+
+    def __init__(self, store: Store, threads: Threads) -> None:
+        self._store = store
+        self._threads = threads
+
+    async def _ask(self, question: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        def ask() -> T:
+            with self._store.reading() as snapshot:
+                return question(snapshot, *args, **kwargs)
+
+        return await self._threads.run(ask)

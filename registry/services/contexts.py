@@ -1,0 +1,43 @@
+"""Deleting contexts that hold nothing any more."""
+
+from __future__ import annotations
+
+import asyncio
+
+from contractlog.compatibility.errors import ContextNotEmpty, SubjectNotReadWrite
+from contractlog.compatibility.level import Mode
+from contractlog.compatibility.names import Subject
+from contractlog.registry.services.registration import refuse_read_only
+from contractlog.registry.storage import contexts
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.values import Configured, scopes
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = ["Contexts"]
+
+
+class Contexts:
+    """Deletes contexts. Their ids stay used: whoever comes back to a context gets higher ones."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def delete(self, context: str) -> None:
+        """Delete a context; one that is not there is gone already.
+
+        Raises:
+            ContextNotEmpty: it holds versions, live or soft-deleted.
+            SubjectReadOnly, SubjectNotReadWrite: nothing changed.
+        """
+        scope = Subject(context, "")
+
+        def work(transaction: Transaction) -> None:
+            configured = Configured.inherited(transaction.configured(scopes(scope)).values())
+            refuse_read_only(scope, configured)
+            if configured.mode not in {None, Mode.READWRITE}:
+                raise SubjectNotReadWrite(subject=str(scope), context=context)
+            if not contexts.empty(transaction, context):
+                raise ContextNotEmpty(context=f":{context}:")
+            contexts.delete(transaction, context)
+
+        await asyncio.wrap_future(self._store.change(work))

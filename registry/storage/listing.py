@@ -1,0 +1,144 @@
+"""Lists of contexts, subjects, versions and ids: filtered, sorted and cut by the database, page by page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select
+
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.bytewise import bytewise
+from contractlog.registry.storage.paging import EVERYTHING, Page
+from contractlog.registry.storage.reads import Snapshot, only
+from contractlog.registry.storage.values import Holder, Seen, key_of
+
+__all__ = [
+    "QUALIFIED",
+    "contexts",
+    "holders",
+    "referencing",
+    "starting_with",
+    "subjects",
+    "subjects_of_id",
+    "version_with_properties",
+    "versions",
+]
+
+_S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
+
+#: The name of a subject as the API writes it.
+QUALIFIED: Final[ColumnElement[str]] = case(
+    (_U.context == DEFAULT_CONTEXT, _U.name), else_=literal(":") + _U.context + ":" + _U.name
+)
+_EVERY_CONTEXT: Final = ":*:"
+_ANY: Final = select(1).where(_V.subject_id == _U.id).exists()
+_LIVE: Final = select(1).where(_V.subject_id == _U.id, _V.deleted_at.is_(None)).exists()
+_SEEN: Final[Mapping[Seen, ColumnElement[bool]]] = {Seen.LIVE: _LIVE, Seen.ALL: _ANY, Seen.DELETED: _ANY & ~_LIVE}
+
+
+def _starts(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:
+    return func.substr(column, 1, len(prefix)) == prefix
+
+
+def starting_with(prefix: str) -> list[ColumnElement[bool]] | None:
+    """Return conditions for subjects with a prefix; None where no subject can have it.
+
+    ``:*:`` before the prefix means in every context, ``:.eu:`` in that one, nothing in the default one. A context that
+    is not written to its end means all that begin so.
+    """
+    if "\0" in prefix:
+        return None  # no name holds it, and PostgreSQL takes no such text
+    if prefix.startswith(_EVERY_CONTEXT):
+        start = prefix.removeprefix(_EVERY_CONTEXT)
+        return [_starts(_U.name, start)] if start else []
+    if prefix.startswith(":.") and ":" not in prefix[1:]:
+        named = and_(_U.context != DEFAULT_CONTEXT, _starts(_U.context, prefix[1:]))
+        return [or_(named, and_(_U.context == DEFAULT_CONTEXT, _starts(_U.name, prefix)))]
+    subject = Subject.parse(prefix)
+    conditions: list[ColumnElement[bool]] = [_U.context == subject.context]
+    return [*conditions, _starts(_U.name, subject.name)] if subject.name else conditions
+
+
+def contexts(snapshot: Snapshot, page: Page = EVERYTHING, *, prefix: str = "") -> list[str]:
+    """List the contexts that something was registered in, the default one first; those that were deleted are gone."""
+    c = tables.contexts.c
+    if "\0" in prefix:
+        return []
+    held = select(1).where(_V.context == c.name).exists()
+    statement = select(c.name).where(or_(c.name == DEFAULT_CONTEXT, c.deleted_at.is_(None), held))
+    statement = statement.where(_starts(c.name, prefix)).order_by(bytewise(c.name))  # "." sorts before ".a"
+    return list(snapshot.connection.execute(page.of(statement)).scalars())
+
+
+def subjects(snapshot: Snapshot, prefix: str, seen: Seen, page: Page = EVERYTHING) -> list[str]:
+    """List the names of subjects that have versions of this kind; with ``DELETED``, those that have no others."""
+    conditions = starting_with(prefix)
+    if conditions is None:
+        return []
+    statement = select(QUALIFIED).where(_SEEN[seen], *conditions).order_by(bytewise(QUALIFIED))
+    return list(snapshot.connection.execute(page.of(statement)).scalars())
+
+
+def versions(snapshot: Snapshot, subject: Subject, seen: Seen, page: Page = EVERYTHING) -> list[tuple[int, bool]]:
+    """List a subject's versions, lowest first, each with whether it is soft-deleted."""
+    statement = (
+        select(_V.version, _V.deleted_at)
+        .join(tables.subjects, _U.id == _V.subject_id)
+        .where(_U.key == key_of(subject))
+        .order_by(_V.version)
+    )
+    rows = snapshot.connection.execute(page.of(only(statement, seen)))
+    return [(row.version, row.deleted_at is not None) for row in rows]
+
+
+def holders(snapshot: Snapshot, context: str, schema_id: int, seen: Seen, page: Page = EVERYTHING) -> list[Holder]:
+    """List the versions that hold an id, by the names of their subjects."""
+    statement = (
+        select(_U.context, _U.name, _V.version, _V.deleted_at)
+        .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
+        .where(_V.context == context, _V.schema_id == schema_id)
+        .order_by(bytewise(_U.name), _V.version)
+    )
+    rows = snapshot.connection.execute(page.of(only(statement, seen)))
+    return [Holder(Subject(row.context, row.name), row.version, row.deleted_at is not None) for row in rows]
+
+
+def subjects_of_id(snapshot: Snapshot, context: str, schema_id: int, seen: Seen, page: Page = EVERYTHING) -> list[str]:
+    """List the names of the subjects that hold an id."""
+    held = only(select(_V.subject_id).where(_V.context == context, _V.schema_id == schema_id), seen)
+    statement = select(QUALIFIED).where(_U.id.in_(held)).order_by(bytewise(_U.name))
+    return list(snapshot.connection.execute(page.of(statement)).scalars())
+
+
+def referencing(snapshot: Snapshot, subject: Subject, version: int, seen: Seen, page: Page = EVERYTHING) -> list[int]:
+    """List the ids of schemas that lean on a version and are held by versions of this kind."""
+    r = tables.schema_references.c
+    target = select(_U.id).where(_U.key == key_of(subject)).scalar_subquery()
+    statement = (
+        select(r.schema_id)
+        .distinct()
+        .join(tables.versions, (_V.context == r.context) & (_V.schema_id == r.schema_id))
+        .where(r.target_subject_id == target, r.target_version == version)
+        .order_by(r.schema_id)
+    )
+    return list(snapshot.connection.execute(page.of(only(statement, seen))).scalars())
+
+
+def version_with_properties(
+    snapshot: Snapshot, subject: Subject, properties: Mapping[str, str], seen: Seen
+) -> int | None:
+    """Return the newest version whose metadata has all these properties."""
+    statement: Any = (
+        select(_V.version, _S.metadata)
+        .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
+        .join(tables.subjects, _U.id == _V.subject_id)
+        .where(_U.key == key_of(subject), _S.metadata.is_not(None))
+        .order_by(_V.version.desc())
+    )
+    for row in snapshot.connection.execute(only(statement, seen)):
+        if properties.items() <= (json.loads(row.metadata).get("properties") or {}).items():
+            return int(row.version)
+    return None

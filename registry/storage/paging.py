@@ -1,0 +1,33 @@
+"""A page of an answer, cut by the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Select
+
+__all__ = ["EVERYTHING", "Page"]
+
+_FURTHEST: Final = 2**31 - 1  #: what every database takes as a number of rows
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Where a page begins and how long it may be; without a positive limit it goes on to the end."""
+
+    offset: int = 0
+    limit: int = -1
+
+    def of(self, statement: Select[Any]) -> Select[Any]:
+        """Cut the page out of what a statement finds."""
+        if self.limit > 0:
+            statement = statement.limit(min(self.limit, _FURTHEST))
+        return statement.offset(min(self.offset, _FURTHEST)) if self.offset > 0 else statement
+
+    def within(self, default: int, most: int) -> Page:
+        """Return the page with a limit that the server allows; others become its default."""
+        return Page(self.offset, self.limit if 0 < self.limit <= most else default)
+
+
+EVERYTHING: Final = Page()
