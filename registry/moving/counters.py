@@ -1,0 +1,49 @@
+"""The counters from which ids come: raised by hand after a restore, and looked at when a registry starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.names import MAX_VERSION
+from contractlog.registry import database
+from contractlog.registry.moving.databases import writing
+from contractlog.registry.storage import transfer
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = ["raise_ids", "warnings"]
+
+
+def raise_ids(database_url: str, context: str, largest: int) -> int:
+    """Let a context give out ids above this one, and return the next; a counter never goes back.
+
+    Raises:
+        UsageError: there can be no such id, or no such context.
+    """
+    if not 0 <= largest < MAX_VERSION:
+        raise UsageError(f"--to takes a number from 0 to {MAX_VERSION - 1}")
+    if not context.startswith("."):
+        raise UsageError(f"a context's name starts with a dot, unlike `{context}`")
+
+    def work(transaction: Transaction) -> int:
+        before = transfer.counters_of(transaction).get(context, 1)
+        following = transfer.raise_counter(transaction, context, largest + 1)
+        if following != before:
+            transaction.journal("ids.raised", context)
+        return following
+
+    if database.current(database_url)[0] is None:
+        raise UsageError("the database holds no registry")
+    with writing(database_url) as store:
+        return store.change(work).result()
+
+
+def warnings(store: Store) -> Iterator[str]:
+    """Say which counters are not above every id in use, as in a database that came from a backup."""
+    with store.reading() as snapshot:
+        for context, (following, largest) in sorted(transfer.behind(snapshot).items()):
+            yield (
+                f"the next id of context {context} is {following}, and {largest} is in use already: "
+                f"run contractlog db raise-ids --context {context} --to N, with the largest id that was ever given out"
+            )

@@ -1,0 +1,62 @@
+"""The databases that moves read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.registry import database
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage.engines import in_memory, open_engines, parse_url
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.reads import Snapshot
+
+__all__ = ["reading", "writing"]
+
+_LONG_MS: Final = 600_000  #: a whole registry takes longer than a request
+
+
+@contextmanager
+def reading(database_url: str) -> Iterator[Snapshot]:
+    """Open one state of a database; a registry may be serving from it meanwhile.
+
+    Raises:
+        UsageError: it has no tables, or those of another release.
+        Unreachable: it does not answer.
+    """
+    url = parse_url(database_url)
+    shown = url.render_as_string(hide_password=True)
+    found, newest = database.current(database_url)
+    if in_memory(url) or found is None:
+        raise UsageError(f"{shown} holds no registry")
+    if found != newest:
+        raise UsageError(
+            f"the database has the tables of revision {found}, this release needs {newest}; "
+            f"run: contractlog db upgrade --database-url '{shown}'"
+        )
+    engines = open_engines(url, readers=1, statement_timeout_ms=_LONG_MS)
+    try:
+        with engines.readers.connect() as connection:
+            yield Snapshot(connection)
+    except SQLAlchemyError as error:
+        raise Unreachable(f"the database {shown} cannot be read: {error}") from error
+    finally:
+        engines.dispose()
+
+
+@contextmanager
+def writing(database_url: str) -> Iterator[Store]:
+    """Open a store to move into; a SQLite file must not be in use by anybody else.
+
+    Raises:
+        UsageError, Unreachable: it cannot be opened.
+    """
+    store = database.open_store(Settings(database_url=database_url, statement_timeout_ms=_LONG_MS))
+    try:
+        yield store
+    finally:
+        store.close()

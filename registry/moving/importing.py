@@ -1,0 +1,154 @@
+"""Bringing a picture into a store: all of it in one transaction, or nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from sqlalchemy import delete, select, update
+
+from contractlog.registry.moving.picture import Picture
+from contractlog.registry.moving.planning import Line, Plan, planned
+from contractlog.registry.moving.report import Report, Strange
+from contractlog.registry.moving.understanding import Identified, identified
+from contractlog.registry.storage import tables, transfer
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.values import JOURNAL, key_of
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = ["bring"]
+
+
+class _Refused(Exception):
+    """Leaves the transaction without a trace."""
+
+
+def bring(
+    store: Store,
+    picture: Picture,
+    report: Report,
+    *,
+    whole: Picture | None = None,
+    dry_run: bool = False,
+    told: Callable[[int], None] = lambda _: None,
+) -> Plan:
+    """Let a store hold a picture; what it holds already stays as it is.
+
+    Args:
+        store: the target.
+        picture: what it shall hold.
+        report: takes counts, conflicts and oddities; with conflicts nothing is written.
+        whole: what references may lead to, where the picture is a part of it.
+        dry_run: write nothing, say what would be.
+        told: is called with the number of schemas that were understood.
+    """
+    understood = identified(whole or picture, picture.schemas.values(), told)
+    for one in understood.values():
+        if one.verbatim is not None:
+            where = f"id {one.schema.id} of context {one.schema.context}"
+            report.odd(Strange.VERBATIM, where, f"{one.schema.type.value}: {one.verbatim[:200]}")
+    if dry_run:
+        with store.reading() as snapshot:
+            plan = planned(snapshot, picture, understood, time.time_ns() // 1_000_000)
+    else:
+        plan = _carried_out(store, picture, understood)
+    report.conflicts += plan.conflicts
+    for what, number in plan.counts():
+        report.done[what] += number
+    return plan
+
+
+def _carried_out(store: Store, picture: Picture, understood: dict[tuple[str, int], Identified]) -> Plan:
+    plans: list[Plan] = []
+
+    def work(transaction: Transaction) -> None:
+        plan = planned(transaction, picture, understood, transaction.now)
+        plans[:] = [plan]
+        if plan.conflicts:
+            raise _Refused
+        _write(transaction, plan)
+
+    with suppress(_Refused):
+        store.change(work).result()
+    return plans[0]
+
+
+def _write(transaction: Transaction, plan: Plan) -> None:
+    for subject, numbers in plan.removed.items():
+        transaction.hard_delete(subject, plan.subject_ids[key_of(subject)], numbers)
+    for context, following in plan.counters.items():
+        transfer.raise_counter(transaction, context, following)
+    ids = plan.subject_ids | transfer.add_subjects(transaction, list(plan.subjects.values()))
+    _write_schemas(transaction, plan, ids)
+    _write_versions(transaction, plan, ids)
+    transfer.replace_rows(transaction, tables.settings, "key", plan.settings)
+    transfer.replace_rows(transaction, tables.associations, "guid", plan.associations)
+    for key, _ in plan.unset:
+        transaction.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
+    for guid in plan.unbound:
+        transaction.connection.execute(delete(tables.associations).where(tables.associations.c.guid == guid))
+    transfer.insert_rows(transaction, tables.retired, plan.retired)
+    _write_lines(transaction, plan.lines)
+
+
+def _write_schemas(transaction: Transaction, plan: Plan, ids: dict[str, int]) -> None:
+    transfer.insert_rows(transaction, tables.schemas, plan.schemas)
+    rows: list[dict[str, Any]] = [
+        {"context": context, "hash": hash_, "schema_id": schema_id}
+        for (context, hash_), schema_id in plan.contents.items()
+    ]
+    transfer.replace_contents(transaction, rows)
+    references = [
+        {"context": context, "schema_id": schema_id, "target_subject_id": ids[key], "target_version": version}
+        for (context, schema_id), subject, version in plan.references
+        if (key := key_of(subject)) in ids
+    ]
+    transfer.insert_rows(transaction, tables.schema_references, references)
+
+
+def _write_versions(transaction: Transaction, plan: Plan, ids: dict[str, int]) -> None:
+    rows = [
+        {
+            "subject_id": ids[key_of(one.subject)],
+            "version": one.version,
+            "context": one.subject.context,
+            "schema_id": one.schema_id,
+            "created_at": transaction.now if one.created_at is None else one.created_at,
+            "deleted_at": one.deleted_at,
+        }
+        for one in plan.versions
+    ]
+    transfer.insert_rows(transaction, tables.versions, rows)
+    for one in plan.marked:
+        transfer.mark_versions(transaction, ids[key_of(one.subject)], one.version, one.deleted_at)
+    changed = [one for one in (*plan.versions, *plan.marked) if key_of(one.subject) in plan.subject_ids]
+    transfer.touch_subjects(transaction, {ids[key_of(one.subject)] for one in changed})
+    transaction.touched.update(one.schema for one in (*plan.versions, *plan.marked))
+
+
+def _write_lines(transaction: Transaction, lines: Sequence[Line]) -> None:
+    """Write lines of the journal, with numbers from its one row, which is locked by this."""
+    if not lines:
+        return
+    c = tables.journal.c
+    execute = transaction.connection.execute
+    execute(update(tables.journal).where(c.name == JOURNAL).values(next_sequence=c.next_sequence))
+    counted = int(execute(select(c.next_sequence).where(c.name == JOURNAL)).scalar_one())
+    first = max(counted, transfer.journal_head(transaction) + 1)  # an older release beside us does not count
+    rows = [
+        {
+            "sequence": number,
+            "at": transaction.now,
+            "actor": transaction.actor,
+            "action": line.action,
+            "target": line.target,
+            "after": line.after,
+            "details": None if line.details is None else json.dumps(dict(line.details)),
+        }
+        for number, line in enumerate(lines, first)
+    ]
+    transfer.insert_rows(transaction, tables.changes, rows)
+    execute(update(tables.journal).where(c.name == JOURNAL).values(next_sequence=first + len(lines)))

@@ -1,0 +1,226 @@
+"""A picture of a running registry of the reference's API, whoever made it, over REST."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from contractlog.clients.atransport import AsyncTransport
+from contractlog.clients.calls import Call
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.errors import (
+    BadRequest,
+    InvalidSubject,
+    MethodNotAllowed,
+    NotFound,
+    OperationNotPermitted,
+    Unprocessable,
+)
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.registry.moving.picture import Association, HeldSchema, HeldVersion, Picture
+from contractlog.registry.moving.report import Report, Strange
+from contractlog.registry.moving.scopes import known_config, known_mode
+from contractlog.registry.moving.storable import unstorable
+
+__all__ = ["Live", "Told", "get", "scope_of"]
+
+_PAGE: Final = 1_000  #: the most that the reference gives at once
+_AT_ONCE: Final = 16
+_ABSENT: Final = (NotFound, MethodNotAllowed, BadRequest, Unprocessable, InvalidSubject, OperationNotPermitted)
+_DEFAULT_CONFIG: Final = {"compatibilityLevel": Level.BACKWARD.value}
+
+Told = Callable[[int, int], None]
+
+
+def get(*segments: str, **query: str) -> Call[Any]:
+    """GET a path."""
+    return Call("GET", segments, lambda body: body, tuple(query.items()))
+
+
+def scope_of(scope: Subject) -> tuple[str, ...]:
+    """The segment of a scope in the paths of config and mode; none for the default context."""
+    if scope.name:
+        return (str(scope),)
+    return () if scope.context == DEFAULT_CONTEXT else (f":{scope.context}:",)
+
+
+class Live:
+    """Asks a registry for all it has, a bounded number of questions at a time."""
+
+    def __init__(self, transport: AsyncTransport, report: Report, told: Told = lambda _done, _all: None) -> None:
+        self._transport = transport
+        self._now = time.time_ns() // 1_000_000  #: for deletions whose time nobody tells
+        self._report = report
+        self._told = told
+        self._turns = asyncio.Semaphore(_AT_ONCE)
+        self._done = 0
+        self.picture = Picture()
+
+    async def pictured(self) -> Picture:
+        """Return the state; what changes meanwhile may be in it or not.
+
+        Raises:
+            Unreachable: the registry does not answer.
+        """
+        self.picture = Picture()
+        contexts = await self._maybe(get("contexts")) or [DEFAULT_CONTEXT]
+        names = await self._ask(get("subjects", subjectPrefix=":*:", deleted="true"))
+        bodies = await self._pages()
+        self._done = 0
+        await self._all(self._subject(Subject.parse(name), bodies, len(names)) for name in names)
+        self.picture.reuse(sorted(self.picture.schemas))  # whatever order the answers came in
+        await self._all(self._counter(context) for context in contexts)
+        await self._shared_settings(contexts)
+        await self._associations()
+        self.picture.count_ids()
+        return self.picture
+
+    async def _ask(self, call: Call[Any]) -> Any:
+        async with self._turns:
+            return await self._transport.send(call)
+
+    async def _maybe(self, call: Call[Any]) -> Any:
+        """Return the answer; None where the registry has no such thing."""
+        try:
+            return await self._ask(call)
+        except _ABSENT:
+            return None
+
+    @staticmethod
+    async def _all(tasks: Iterable[Any]) -> None:
+        async with asyncio.TaskGroup() as group:
+            for task in tasks:
+                group.create_task(task)
+
+    async def _pages(self) -> dict[tuple[str, int], Mapping[str, Any]]:
+        """Read all versions a thousand at a time, where the registry has such a list; gaps are filled one by one."""
+        found: dict[tuple[str, int], Mapping[str, Any]] = {}
+        while True:
+            offset = str(len(found))
+            page = await self._maybe(
+                get("schemas", subjectPrefix=":*:", deleted="true", offset=offset, limit=str(_PAGE))
+            )
+            before = len(found)
+            for body in page if isinstance(page, list) else ():
+                if isinstance(body, dict) and "id" in body and "schema" in body:
+                    found[str(body.get("subject")), int(body.get("version") or 0)] = body
+            if len(found) == before:
+                return found
+            self._told(len(found), 0)
+
+    async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:
+        path = ("subjects", str(subject), "versions")
+        every = await self._maybe(get(*path, deleted="true")) or []
+        live = set(await self._maybe(get(*path)) or [])
+        for number in every:
+            body = bodies.get((str(subject), number))
+            if body is None:
+                body = await self._maybe(get(*path, str(number), deleted="true"))
+            if body is not None:
+                self._version(subject, int(number), body, deleted=number not in live)
+        await self._scope(subject)
+        self._done += 1
+        self._told(self._done, total)
+
+    def _version(self, subject: Subject, number: int, body: Mapping[str, Any], *, deleted: bool) -> None:
+        where = f"{subject}/{number}"
+        schema = self._schema(subject, body, where)
+        if schema is None:
+            return
+        created = body.get("ts")
+        if created is None:
+            self._report.odd(Strange.NO_TIMESTAMP, where)
+        if schema.encrypted:
+            self._report.odd(Strange.ENCRYPTED, where)
+        version = HeldVersion(subject, number, schema.id, created, (created or self._now) if deleted else None)
+        first = self.picture.schemas.setdefault(schema.key, schema)
+        if first.text != schema.text:
+            self._report.odd(Strange.ID_CONFLICT, where, f"id {schema.id} of context {schema.context}")
+            return
+        if first.beside != schema.beside:
+            self._report.odd(Strange.SECOND_CONTENT, where, f"id {schema.id}")
+        self.picture.versions[version.key] = version
+
+    def _schema(self, subject: Subject, body: Mapping[str, Any], where: str) -> HeldSchema | None:
+        name = body.get("schemaType") or SchemaType.AVRO.value
+        if name not in set(SchemaType):
+            self._report.odd(Strange.UNKNOWN_TYPE, where, str(name))
+            return None
+        try:
+            metadata, rule_set = body.get("metadata"), body.get("ruleSet")
+            schema = HeldSchema(
+                context=subject.context,
+                id=int(body["id"]),
+                type=SchemaType(name),
+                text=body["schema"],
+                references=tuple(map(Reference.from_body, body.get("references") or ())),
+                metadata=Metadata.from_body(metadata) if metadata else None,
+                rule_set=RuleSet.from_body(rule_set) if rule_set else None,
+                guid=body.get("guid"),
+                created_at=body.get("ts"),
+            )
+            reason = unstorable(schema)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self._report.odd(Strange.UNREADABLE, where, repr(error))
+            return None
+        if reason:
+            self._report.odd(Strange.NOT_STORABLE, where, reason)
+            return None
+        return schema
+
+    async def _counter(self, context: str) -> None:
+        ids = [schema_id for home, schema_id in self.picture.schemas if home == context]
+        following = 1
+        if ids:
+            query = {"fetchMaxId": "true"} | ({} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"})
+            body = await self._maybe(get("schemas", "ids", str(max(ids)), **query)) or {}
+            following = max(int(body.get("maxId") or 0), *ids) + 1
+        self.picture.contexts[context] = following
+
+    async def _shared_settings(self, contexts: Iterable[str]) -> None:
+        everywhere = Subject(GLOBAL_CONTEXT, "")
+        await self._scope(everywhere, _DEFAULT_CONFIG, Mode.READWRITE)
+        config = self.picture.settings.get(everywhere, _DEFAULT_CONFIG)
+        mode = self.picture.modes.get(everywhere, Mode.READWRITE)
+        for context in dict.fromkeys((DEFAULT_CONTEXT, *contexts)):
+            await self._scope(Subject(context, ""), config, mode)
+
+    async def _scope(
+        self, scope: Subject, inherited: Mapping[str, Any] | None = None, inherited_mode: str | None = None
+    ) -> None:
+        """Read what is set at a scope; contexts may answer with what is in force, which is no setting of theirs."""
+        where = f"config of {scope if scope.name else scope.context}"
+        config = await self._maybe(get("config", *scope_of(scope)))
+        known = known_config(config, where, self._report) if isinstance(config, dict) else {}
+        if known and known != inherited:
+            self.picture.settings[scope] = known
+        answer = await self._maybe(get("mode", *scope_of(scope)))
+        if isinstance(answer, dict) and answer.get("mode"):
+            mode = known_mode(answer["mode"], where, self._report)
+            if mode is not None and mode != inherited_mode:
+                self.picture.modes[scope] = mode
+
+    async def _associations(self) -> None:
+        for body in await self._maybe(get("associations", "resources", "-", "-")) or ():
+            try:
+                one = Association(
+                    guid=body["guid"],
+                    subject=Subject.parse(body["subject"]),
+                    resource_id=body.get("resourceId") or "",
+                    resource_name=body["resourceName"],
+                    resource_namespace=body["resourceNamespace"],
+                    resource_type=body["resourceType"],
+                    association_type=body["associationType"],
+                    lifecycle=body["lifecycle"],
+                    frozen=bool(body.get("frozen", body["lifecycle"] == "STRONG")),
+                    created_at=body.get("createTs"),
+                    updated_at=body.get("updateTs"),
+                )
+            except (KeyError, TypeError, AttributeError) as error:
+                self._report.odd(Strange.UNREADABLE, "an association", repr(error))
+                continue
+            self.picture.associations[one.guid] = one

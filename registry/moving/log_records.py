@@ -1,0 +1,145 @@
+"""The keys and values of a ``_schemas`` topic, read with the reference's tolerance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Final
+
+from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+
+__all__ = ["KeyType", "LogKey", "LogRecord", "Unreadable", "read_key", "read_value", "scope_text", "written_key"]
+
+_MAGIC: Final = (0, 1)  #: others are skipped; SCHEMA keys have 1 since the reference's 3.3, all others 0
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_KARAPACE_NULLS: Final = frozenset({b"", b"null", b'""'})
+
+
+class KeyType(StrEnum):
+    """What a record is about."""
+
+    SCHEMA = "SCHEMA"
+    CONFIG = "CONFIG"
+    MODE = "MODE"
+    DELETE_SUBJECT = "DELETE_SUBJECT"
+    CLEAR_SUBJECT = "CLEAR_SUBJECT"
+    CONTEXT = "CONTEXT"
+    ASSOC = "ASSOC"
+    NOOP = "NOOP"
+
+
+class Unreadable(Exception):
+    """A record that is skipped; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """A record of the topic; a value of None or of no length deletes."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headed: bool = False  #: whether it has headers: Karapace adds some, the reference none
+
+    @property
+    def deletes(self) -> bool:
+        """Whether nothing is left; Karapace writes a value of no length, and reads ``null`` and ``""`` so."""
+        return self.value is None or self.value.strip() in _KARAPACE_NULLS
+
+
+@dataclass(frozen=True, slots=True)
+class LogKey:
+    """A key by its meaning: two byte forms of it are the same key."""
+
+    type: KeyType
+    subject: str | None = None
+    version: int | None = None
+    context: str | None = None
+    association: tuple[tuple[str, str], ...] = ()
+    canonical: bool = True  #: whether the bytes are those that the reference writes today
+
+
+def read_key(raw: bytes | None) -> LogKey | str:
+    """Read a key; a text is the name of a key type that nobody knows.
+
+    Raises:
+        Unreadable: it is no JSON object, has no key type, or another magic than 0 and 1.
+    """
+    if raw is None:
+        raise Unreadable("no key")
+    body = _json(raw, "key")
+    name = body.get("keytype")
+    if not isinstance(name, str):
+        raise Unreadable("a key without keytype")
+    if name not in set(KeyType):
+        return name
+    kind = KeyType(name)
+    if body.get("magic", 0) not in _MAGIC:
+        raise Unreadable(f"a key with the magic {body['magic']}")
+    return _key(kind, body, raw)
+
+
+def _key(kind: KeyType, body: Mapping[str, Any], raw: bytes) -> LogKey:
+    subject, version = body.get("subject"), body.get("version")
+    if subject is not None and not isinstance(subject, str):
+        raise Unreadable("a key whose subject is no text")
+    if kind is KeyType.SCHEMA and (not isinstance(version, int) or isinstance(version, bool)):
+        raise Unreadable("a key whose version is no number")
+    if kind is KeyType.CONTEXT:
+        return LogKey(kind, context=str(body.get("context") or ""))
+    if kind is KeyType.ASSOC:
+        names = ("tenant", "resourceName", "resourceNamespace", "resourceType", "associationType", "subject")
+        return LogKey(kind, subject, association=tuple((name, str(body.get(name) or "")) for name in names))
+    key = LogKey(kind, subject or None, version if kind is KeyType.SCHEMA else None)
+    canonical = raw == written_key(kind, key.subject, key.version)
+    return LogKey(kind, key.subject, key.version, canonical=canonical)
+
+
+def read_value(raw: bytes) -> dict[str, Any]:
+    """Read a value that deletes nothing.
+
+    Raises:
+        Unreadable: it is no JSON object.
+    """
+    return _json(raw, "value")
+
+
+def _json(raw: bytes, what: str) -> dict[str, Any]:
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise Unreadable(f"a {what} that is no JSON") from None
+    if not isinstance(body, dict):
+        raise Unreadable(f"a {what} that is no JSON object")
+    return body
+
+
+def written_key(
+    kind: KeyType, subject: str | None = None, version: int | None = None, further: Mapping[str, str] = _NOTHING
+) -> bytes:
+    """Write a key as the reference does since 5.3: members in its order, compact, ``magic`` last, null left out."""
+    body: dict[str, Any] = {"keytype": kind.value, **further}
+    if subject is not None:
+        body["subject"] = subject
+    if version is not None:
+        body["version"] = version
+    body["magic"] = 1 if kind is KeyType.SCHEMA else 0
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def scope_text(scope: Subject) -> str | None:
+    """The subject of a CONFIG or MODE key: none for the default context, ``:.ctx:`` for another.
+
+    >>> scope_text(Subject(".", "")), scope_text(Subject(".eu", "")), scope_text(Subject(".", "orders"))
+    (None, ':.eu:', 'orders')
+    """
+    if scope.name:
+        return str(scope)
+    return None if scope.context == DEFAULT_CONTEXT else f":{scope.context}:"
+
+
+GLOBAL_SCOPE: Final = f":{GLOBAL_CONTEXT}:"

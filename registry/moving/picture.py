@@ -1,0 +1,226 @@
+"""A registry's whole state as plain values: what is moved, whatever it comes from and goes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+
+__all__ = [
+    "ENCRYPTED",
+    "SETTABLE",
+    "Association",
+    "Gone",
+    "HeldSchema",
+    "HeldVersion",
+    "Picture",
+    "Retired",
+    "SchemaKey",
+    "VersionKey",
+]
+
+SchemaKey = tuple[str, int]  #: context and id
+VersionKey = tuple[Subject, int]  #: subject and version
+
+#: The members of a scope's config that are moved, in the reference's order; the last one is ours alone.
+SETTABLE: Final = (
+    "alias",
+    "aliasForDeks",
+    "normalize",
+    "validateFields",
+    "validateNewSchemas",
+    "validateRules",
+    "compatibilityLevel",
+    "compatibilityPolicy",
+    "compatibilityGroup",
+    "defaultMetadata",
+    "overrideMetadata",
+    "defaultRuleSet",
+    "overrideRuleSet",
+    "contractlogPolicy",
+)
+
+ENCRYPTED: Final = "__enc__"  #: the property by which the reference marks metadata that it has encrypted
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSchema:
+    """What an id stands for."""
+
+    context: str
+    id: int
+    type: SchemaType
+    text: str
+    references: tuple[Reference, ...] = ()
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = None
+    guid: str | None = None  #: None where it follows from the content
+    submitted: str | None = None  #: the text as somebody sent it, where that is another one
+    created_at: int | None = None  #: milliseconds since 1970; None where the source does not tell
+    reused: bool = True  #: whether new registrations of this content get this id; of several ids one is
+
+    @property
+    def key(self) -> SchemaKey:
+        """Context and id."""
+        return self.context, self.id
+
+    @property
+    def draft(self) -> SchemaDraft:
+        """What one would submit to register the same content."""
+        return SchemaDraft(self.text, self.type, self.references, self.metadata, self.rule_set)
+
+    @property
+    def beside(self) -> tuple[Any, ...]:
+        """What belongs to the content beside its text."""
+        return self.type, self.references, self.metadata, self.rule_set
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether sensitive properties are ciphers of a registry whose secret we do not have."""
+        return self.metadata is not None and self.metadata.properties.get(ENCRYPTED) == "true"
+
+
+@dataclass(frozen=True, slots=True)
+class HeldVersion:
+    """A version of a subject."""
+
+    subject: Subject
+    version: int
+    schema_id: int
+    created_at: int | None = None
+    deleted_at: int | None = None  #: None: live
+
+    @property
+    def key(self) -> VersionKey:
+        """Subject and number."""
+        return self.subject, self.version
+
+    @property
+    def schema(self) -> SchemaKey:
+        """Context and id of its schema."""
+        return self.subject.context, self.schema_id
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """When, and by whom, the last version of an id was deleted for good."""
+
+    at: int | None = None
+    actor: str = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """Which subject holds the schemas of which resource."""
+
+    guid: str
+    subject: Subject
+    resource_id: str
+    resource_name: str
+    resource_namespace: str
+    resource_type: str
+    association_type: str
+    lifecycle: str
+    frozen: bool
+    created_at: int | None = None
+    updated_at: int | None = None
+
+
+@dataclass(slots=True)
+class Gone:
+    """What the source had, and deleted since."""
+
+    versions: set[tuple[Subject, int, int]] = field(default_factory=set)  #: subject, version and the id it held
+    settings: set[Subject] = field(default_factory=set)
+    modes: set[Subject] = field(default_factory=set)
+    associations: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Picture:
+    """The state of a registry, or of a part of it."""
+
+    contexts: dict[str, int] = field(default_factory=dict)  #: with the next id that each gives out
+    schemas: dict[SchemaKey, HeldSchema] = field(default_factory=dict)
+    versions: dict[VersionKey, HeldVersion] = field(default_factory=dict)
+    settings: dict[Subject, Mapping[str, Any]] = field(default_factory=dict)  #: members as in ``SETTABLE``
+    modes: dict[Subject, str] = field(default_factory=dict)
+    associations: dict[str, Association] = field(default_factory=dict)  #: by guid
+    retired: dict[SchemaKey, Retired] = field(default_factory=dict)
+    gone: Gone = field(default_factory=Gone)
+
+    @property
+    def subjects(self) -> set[Subject]:
+        """The subjects that have versions, soft-deleted ones included."""
+        return {subject for subject, _ in self.versions}
+
+    def count_ids(self) -> None:
+        """Make each context's next id larger than every id that is, or was, in use."""
+        for context, schema_id in (*self.schemas, *self.retired):
+            self.contexts[context] = max(self.contexts.get(context, 1), schema_id + 1)
+        for subject, _ in self.versions:
+            self.contexts.setdefault(subject.context, 1)
+
+    def since(self, before: Picture) -> Picture:
+        """Return what changed since an earlier picture of the same registry; what is missing now is ``gone``."""
+        changed = Picture(
+            dict(self.contexts.items() - before.contexts.items()),
+            {key: one for key, one in self.schemas.items() if before.schemas.get(key) != one},
+            {key: one for key, one in self.versions.items() if before.versions.get(key) != one},
+            {scope: one for scope, one in self.settings.items() if before.settings.get(scope) != one},
+            {scope: one for scope, one in self.modes.items() if before.modes.get(scope) != one},
+            {guid: one for guid, one in self.associations.items() if before.associations.get(guid) != one},
+            {key: one for key, one in self.retired.items() if key not in before.retired},
+        )
+        changed.gone = Gone(
+            {
+                (*key, one.schema_id)
+                for key, one in before.versions.items()
+                if key not in self.versions or self.versions[key].schema_id != one.schema_id
+            },
+            before.settings.keys() - self.settings.keys(),
+            before.modes.keys() - self.modes.keys(),
+            before.associations.keys() - self.associations.keys(),
+        )
+        for one in changed.versions.values():  # a version is nothing without its schema
+            changed.schemas.setdefault(one.schema, self.schemas[one.schema])
+        return changed
+
+    def reuse(self, in_order: Iterable[SchemaKey]) -> None:
+        """Let new registrations of a content get the last of its ids, in this order."""
+        newest: dict[tuple[Any, ...], SchemaKey] = {}
+        for key in in_order:
+            newest[_alike(self.schemas[key])] = key
+        for key, one in self.schemas.items():
+            reused = newest[_alike(one)] == key
+            if one.reused != reused:
+                self.schemas[key] = replace(one, reused=reused)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is in it."""
+        gone = self.gone
+        return not any(
+            (
+                self.contexts,
+                self.schemas,
+                self.versions,
+                self.settings,
+                self.modes,
+                self.associations,
+                self.retired,
+                gone.versions,
+                gone.settings,
+                gone.modes,
+                gone.associations,
+            )
+        )
+
+
+def _alike(schema: HeldSchema) -> tuple[Any, ...]:
+    bodies = (None if one is None else repr(one.body()) for one in (schema.metadata, schema.rule_set))
+    return schema.context, schema.type, schema.text, schema.references, *bodies

@@ -1,0 +1,287 @@
+"""What has to change in a store so that it holds a picture, and what forbids it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from contractlog.compatibility.names import Subject
+from contractlog.registry.moving.picture import HeldVersion, Picture, SchemaKey
+from contractlog.registry.moving.scopes import columns_of
+from contractlog.registry.moving.understanding import Identified, leads_to
+from contractlog.registry.storage import transfer
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import key_of
+
+__all__ = ["Line", "Plan", "planned"]
+
+_MAX_TEXT: Final = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the journal."""
+
+    action: str
+    target: str
+    after: str | None = None
+    details: Mapping[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Plan:
+    """Rows to add and to change, by table; ``conflicts`` forbid all of it."""
+
+    conflicts: list[str] = field(default_factory=list)
+    known: dict[str, int] = field(default_factory=dict)  #: what is there already, by what it counts
+    counters: dict[str, int] = field(default_factory=dict)
+    schemas: list[dict[str, Any]] = field(default_factory=list)
+    contents: dict[tuple[str, str], int] = field(default_factory=dict)
+    references: list[tuple[SchemaKey, Subject, int]] = field(default_factory=list)
+    subjects: dict[str, dict[str, Any]] = field(default_factory=dict)  #: by key
+    subject_ids: dict[str, int] = field(default_factory=dict)  #: of those that are there, by key
+    versions: list[HeldVersion] = field(default_factory=list)
+    marked: list[HeldVersion] = field(default_factory=list)  #: that are there, but live where they shall be deleted …
+    removed: dict[Subject, list[int]] = field(default_factory=dict)
+    settings: list[dict[str, Any]] = field(default_factory=list)
+    unset: list[tuple[str, str]] = field(default_factory=list)  #: key and scope
+    associations: list[dict[str, Any]] = field(default_factory=list)
+    unbound: list[str] = field(default_factory=list)
+    retired: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+
+    def counts(self) -> Iterator[tuple[str, int]]:
+        """Say how many of what change."""
+        yield "contexts raised", len(self.counters)
+        yield "schemas added", len(self.schemas)
+        yield "subjects added", len(self.subjects)
+        yield "versions added", len(self.versions)
+        yield "versions soft-deleted", sum(one.deleted_at is not None for one in self.marked)
+        yield "versions restored", sum(one.deleted_at is None for one in self.marked)
+        yield "versions removed", sum(map(len, self.removed.values()))
+        yield "settings changed", len(self.settings) + len(self.unset)
+        yield "associations changed", len(self.associations) + len(self.unbound)
+        yield "ids retired", len(self.retired)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the store holds the picture already."""
+        return not any(number for _, number in self.counts()) and not self.contents
+
+
+def planned(snapshot: Snapshot, picture: Picture, identified: Mapping[SchemaKey, Identified], now: int) -> Plan:
+    """Compare a store with a picture.
+
+    Args:
+        snapshot: of the store; under the lock, where the plan is carried out.
+        picture: what the store shall hold.
+        identified: the picture's schemas, understood.
+        now: the time for what has none.
+    """
+    plan = Plan()
+    _contexts(snapshot, picture, plan)
+    _subjects(snapshot, picture, plan)
+    removed = _versions(snapshot, picture, plan)
+    _schemas(snapshot, picture, identified, plan, now)
+    _retired(snapshot, picture, plan, removed, now)
+    _scopes(snapshot, picture, plan)
+    _associations(snapshot, picture, plan, now)
+    _journal(identified, plan)
+    return plan
+
+
+def _contexts(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
+    current = transfer.counters_of(snapshot)
+    plan.counters = {
+        name: following for name, following in picture.contexts.items() if current.get(name, 0) < following
+    }
+    plan.conflicts += [
+        f"the context {name[:_MAX_TEXT]}… has a name of {len(name)} characters, over the limit of {_MAX_TEXT}"
+        for name in picture.contexts
+        if len(name) > _MAX_TEXT
+    ]
+
+
+def _subjects(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
+    gone = {subject for subject, _, _ in picture.gone.versions}
+    by_key = {key_of(subject): subject for subject in picture.subjects | gone}
+    leant_on = {key_of(target) for target in _leant_on(picture)}
+    plan.subject_ids = transfer.subjects_of(snapshot, by_key.keys() | leant_on)
+    plan.subjects = {
+        key: {"key": key, "context": subject.context, "name": subject.name, "revision": 1}
+        for key, subject in by_key.items()
+        if key not in plan.subject_ids and subject not in gone - picture.subjects
+    }
+
+
+def _leant_on(picture: Picture) -> set[Subject]:
+    return {leads_to(one.context, reference)[0] for one in picture.schemas.values() for reference in one.references}
+
+
+def _versions(snapshot: Snapshot, picture: Picture, plan: Plan) -> set[tuple[int, int]]:
+    """Plan versions; return those that go, by subject's row and number."""
+    found = transfer.versions_of(snapshot, _ids(plan, picture.subjects | {one[0] for one in picture.gone.versions}))
+    removed: set[tuple[int, int]] = set()
+    for subject, number, schema_id in sorted(picture.gone.versions):
+        at = (plan.subject_ids.get(key_of(subject), 0), number)
+        if at in found and found[at].schema_id == schema_id:
+            removed.add(at)
+            plan.removed.setdefault(subject, []).append(number)
+    for version in picture.versions.values():
+        at = (plan.subject_ids.get(key_of(version.subject), 0), version.version)
+        row = None if at in removed else found.get(at)
+        if row is None:
+            plan.versions.append(version)
+        elif row.schema_id != version.schema_id:
+            plan.conflicts.append(
+                f"version {version.version} of {version.subject} has the id {version.schema_id} in the source "
+                f"and {row.schema_id} here"
+            )
+        elif (row.deleted_at is None) != (version.deleted_at is None):
+            plan.marked.append(version)
+    plan.known["versions"] = len(picture.versions) - len(plan.versions)
+    return removed
+
+
+def _ids(plan: Plan, subjects: Iterable[Subject]) -> set[int]:
+    keys = map(key_of, subjects)
+    return {plan.subject_ids[key] for key in keys if key in plan.subject_ids}
+
+
+def _schemas(
+    snapshot: Snapshot, picture: Picture, identified: Mapping[SchemaKey, Identified], plan: Plan, now: int
+) -> None:
+    for context, ids in _by_context(picture.schemas):
+        found = transfer.schemas_of(snapshot, context, ids)
+        retired = transfer.retired_of(snapshot, context, ids)
+        for schema_id in ids:
+            one = identified[context, schema_id]
+            row = found.get(schema_id)
+            if schema_id in retired:
+                plan.conflicts.append(f"the id {schema_id} of context {context} was deleted for good here")
+            elif row is None:
+                _add(one, plan, now)
+            elif row.hash != one.hash and row.guid != one.guid:
+                plan.conflicts.append(f"the id {schema_id} of context {context} stands for another content here")
+    plan.known["schemas"] = len(picture.schemas) - len(plan.schemas)
+
+
+def _add(one: Identified, plan: Plan, now: int) -> None:
+    schema = one.schema
+    plan.schemas.append(
+        {
+            "context": schema.context,
+            "id": schema.id,
+            "hash": one.hash,
+            "normalized_hash": one.normalized_hash,
+            "verbatim": one.verbatim is not None,
+            "guid": one.guid,
+            "type": schema.type.value,
+            "text": schema.text,
+            "submitted": schema.submitted,
+            "references": json.dumps([r.body() for r in schema.references]) if schema.references else None,
+            "metadata": None if schema.metadata is None else json.dumps(schema.metadata.body()),
+            "rule_set": None if schema.rule_set is None else json.dumps(schema.rule_set.body()),
+            "created_at": now if schema.created_at is None else schema.created_at,
+        }
+    )
+    if schema.reused:
+        plan.contents[schema.context, one.hash] = schema.id
+    plan.references += [(schema.key, subject, version) for subject, version in one.targets]
+
+
+def _retired(snapshot: Snapshot, picture: Picture, plan: Plan, removed: set[tuple[int, int]], now: int) -> None:
+    for context, ids in _by_context(picture.retired):
+        known = transfer.retired_of(snapshot, context, ids)
+        holders = transfer.holders_of(snapshot, context, ids)
+        for schema_id in ids:
+            held = holders.get(schema_id, set())
+            if schema_id in known or (held and held <= removed):  # what is removed retires its id by itself
+                continue
+            if held:
+                plan.conflicts.append(
+                    f"the id {schema_id} of context {context} was deleted for good in the source and is in use here"
+                )
+                continue
+            one = picture.retired[context, schema_id]
+            at = now if one.at is None else one.at
+            plan.retired.append({"context": context, "schema_id": schema_id, "at": at, "actor": one.actor})
+
+
+def _by_context(keys: Iterable[SchemaKey]) -> Iterator[tuple[str, list[int]]]:
+    by_context: dict[str, list[int]] = {}
+    for context, schema_id in keys:
+        by_context.setdefault(context, []).append(schema_id)
+    for context, ids in sorted(by_context.items()):
+        yield context, sorted(ids)
+
+
+def _scopes(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
+    gone = picture.gone.settings | picture.gone.modes
+    scopes = picture.settings.keys() | picture.modes.keys() | gone
+    found = transfer.settings_of(snapshot, [key_of(scope) for scope in scopes])
+    for scope in sorted(scopes):
+        key = key_of(scope)
+        before = {name: value for name, value in found.get(key, {}).items() if name not in {"key", "context", "name"}}
+        after = dict.fromkeys((*columns_of({}), "mode")) | before
+        if scope in picture.gone.settings or scope in picture.settings:
+            after |= columns_of(picture.settings.get(scope, {}))
+        if scope in picture.gone.modes or scope in picture.modes:
+            after["mode"] = picture.modes.get(scope)
+        if _decoded(before) == _decoded(after):
+            continue
+        if any(value is not None for value in after.values()):
+            plan.settings.append({"key": key, "context": scope.context, "name": scope.name, **after})
+        elif before:
+            plan.unset.append((key, str(scope)))
+
+
+def _decoded(columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: json.loads(value) if name.endswith(("_metadata", "_rule_set")) else value
+        for name, value in columns.items()
+        if value is not None
+    }
+
+
+def _associations(snapshot: Snapshot, picture: Picture, plan: Plan, now: int) -> None:
+    known = {row.guid: row for row in transfer.all_associations(snapshot)} if picture.associations else {}
+    for one in picture.associations.values():
+        row = {
+            "guid": one.guid,
+            "context": one.subject.context,
+            "subject_key": key_of(one.subject),
+            "subject": one.subject.name,
+            "resource_id": one.resource_id,
+            "resource_name": one.resource_name,
+            "resource_namespace": one.resource_namespace,
+            "resource_type": one.resource_type,
+            "association_type": one.association_type,
+            "lifecycle": one.lifecycle,
+            "frozen": one.frozen,
+        }
+        there = known.get(one.guid)
+        if there is None or any(there._mapping[name] != value for name, value in row.items()):  # noqa: SLF001
+            created = now if one.created_at is None else one.created_at
+            row |= {"created_at": created, "updated_at": created if one.updated_at is None else one.updated_at}
+            plan.associations.append(row)
+    plan.unbound = sorted(picture.gone.associations)
+
+
+def _journal(identified: Mapping[SchemaKey, Identified], plan: Plan) -> None:
+    for one in plan.versions:
+        content = identified[one.schema]
+        details = {"id": one.schema_id, "type": content.schema.type.value, "bypass": "import"}
+        target = f"{one.subject}/{one.version}"
+        plan.lines.append(Line("version.registered", target, content.hash, details))
+        if one.deleted_at is not None:
+            plan.lines.append(Line("version.soft_deleted", target))
+    for one in plan.marked:
+        action = "version.restored" if one.deleted_at is None else "version.soft_deleted"
+        plan.lines.append(Line(action, f"{one.subject}/{one.version}"))
+    scopes = [str(Subject(row["context"], row["name"])) for row in plan.settings] + [scope for _, scope in plan.unset]
+    plan.lines += [Line("settings.changed", scope) for scope in scopes]
+    plan.lines += [Line("association.changed", row["guid"]) for row in plan.associations]
+    plan.lines += [Line("association.deleted", guid) for guid in plan.unbound]

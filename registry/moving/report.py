@@ -1,0 +1,103 @@
+"""What a move has met and done: counts, and every oddity by its place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+__all__ = ["Oddity", "Report", "Strange"]
+
+_SHOWN: Final = 20  #: oddities of a kind in the text form; JSON has them all
+
+
+class Strange(StrEnum):
+    """The kinds of oddities; each says what was done about it."""
+
+    BAD_RECORD = "records that cannot be read: left out"
+    UNKNOWN_KEYTYPE = "records of unknown key types: left out"
+    EMPTY_SUBJECT = "versions without a subject: left out"
+    ID_CONFLICT = "records that give an id another text: left out, the first text in log order owns the id"
+    SECOND_CONTENT = "versions whose id stands for other references, metadata or rules: they show the id's first ones"
+    REWRITTEN = "versions that were given another id: the newer one counts, the older id is retired"
+    REISSUED = "ids that were given out again after their deletion: they stand for the later text"
+    OLD_KEY_FORM = (
+        "versions known by a key of an old form alone: they may have been deleted; "
+        "compare with the live registry by verify-import"
+    )
+    QUALIFIED_IN_KARAPACE = "subjects named like another context in a topic of Karapace: they are in that context here"
+    ZERO_LENGTH = "deletions by a value of no length, as Karapace writes them: taken as deletions"
+    ENCRYPTED = "schemas with encrypted metadata: moved as opaque, nobody can read it here"
+    VERBATIM = "schemas that this release does not understand: served as they are, closed to registration"
+    UNKNOWN_SETTING = "settings that this release does not know: left out"
+    UNKNOWN_TYPE = "schemas of a type that no release knows: left out"
+    NOT_STORABLE = "texts that no database takes: left out"
+    NO_TIMESTAMP = "versions without a time: they get that of the import"
+    UNREADABLE = "answers of the source that cannot be read: left out"
+    NOT_EXPRESSIBLE = "members that the topic's form has no place for: left out"
+    ID_MAY_RETURN = "contexts whose counter is above every id in the topic: another registry may give those ids again"
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """One thing that is not as expected."""
+
+    kind: Strange
+    where: str  #: an offset, a line, a subject and version, a context and id
+    detail: str = ""
+
+    def body(self) -> dict[str, str]:
+        """Write it for machines."""
+        return {"kind": self.kind.name, "where": self.where, "detail": self.detail}
+
+
+@dataclass(slots=True)
+class Report:
+    """Counts by what they count, conflicts that forbid the move, and oddities."""
+
+    read: Counter[str] = field(default_factory=Counter)  #: what the source held
+    done: Counter[str] = field(default_factory=Counter)  #: what changed, or would change, in the target
+    conflicts: list[str] = field(default_factory=list)
+    oddities: list[Oddity] = field(default_factory=list)
+
+    def odd(self, kind: Strange, where: str, detail: str = "") -> None:
+        """Note an oddity."""
+        self.oddities.append(Oddity(kind, where, detail))
+
+    def body(self) -> dict[str, Any]:
+        """Write the report for machines."""
+        return {
+            "read": dict(self.read),
+            "done": dict(self.done),
+            "conflicts": self.conflicts,
+            "oddities": [oddity.body() for oddity in self.oddities],
+        }
+
+    def lines(self, done: str = "changed") -> Iterator[str]:
+        """Write the report for people; ``done`` is the word for what was done, if anything could be."""
+        yield from _counts("read", self.read)
+        yield from _counts(done, self.done) if done else ()
+        for kind in Strange:
+            yield from _some(kind, [oddity for oddity in self.oddities if oddity.kind is kind])
+        if self.conflicts:
+            yield f"refused: {len(self.conflicts):,} contradictions, nothing was written"
+            yield from (f"  {conflict}" for conflict in self.conflicts[:_SHOWN])
+            yield from _rest(len(self.conflicts))
+
+
+def _counts(title: str, counts: Counter[str]) -> Iterator[str]:
+    told = ", ".join(f"{what} {number:,}" for what, number in counts.items() if number)
+    yield f"{title}: {told or 'nothing'}"
+
+
+def _some(kind: Strange, found: list[Oddity]) -> Iterator[str]:
+    if found:
+        yield f"{len(found):,} {kind}"
+        yield from (f"  {one.where}{': ' if one.detail else ''}{one.detail}" for one in found[:_SHOWN])
+        yield from _rest(len(found))
+
+
+def _rest(number: int) -> Iterable[str]:
+    return (f"  … and {number - _SHOWN:,} more (--format json has them all)",) if number > _SHOWN else ()

@@ -1,0 +1,119 @@
+"""Settings and modes of a scope: as members of the reference's bodies, and as columns of our table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.policy import Policy
+from contractlog.registry.moving.picture import SETTABLE
+from contractlog.registry.moving.report import Report, Strange
+
+__all__ = ["columns_of", "config_of", "known_config", "known_mode"]
+
+_COLUMNS: Final = dict(
+    zip(
+        SETTABLE,
+        (
+            "alias",
+            "alias_for_deks",
+            "normalize",
+            "validate_fields",
+            "validate_new_schemas",
+            "validate_rules",
+            "level",
+            "compatibility_policy",
+            "compatibility_group",
+            "default_metadata",
+            "override_metadata",
+            "default_rule_set",
+            "override_rule_set",
+            "own_policy",
+        ),
+        strict=True,
+    )
+)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value and "\0" not in value else None
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _one_of(*values: str) -> Callable[[Any], str | None]:
+    return lambda value: value.upper() if isinstance(value, str) and value.upper() in values else None
+
+
+def _metadata(value: Any) -> dict[str, Any] | None:
+    return Metadata.from_body(value).body() if isinstance(value, dict) else None
+
+
+def _rule_set(value: Any) -> dict[str, Any] | None:
+    return RuleSet.from_body(value).body() if isinstance(value, dict) else None
+
+
+_READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "alias": _text,
+    "aliasForDeks": _text,
+    "normalize": _flag,
+    "validateFields": _flag,
+    "validateNewSchemas": _flag,
+    "validateRules": _flag,
+    "compatibilityLevel": _one_of(*Level),
+    "compatibilityPolicy": _one_of(Policy.STRICT, Policy.LENIENT),
+    "compatibilityGroup": _text,
+    "defaultMetadata": _metadata,
+    "overrideMetadata": _metadata,
+    "defaultRuleSet": _rule_set,
+    "overrideRuleSet": _rule_set,
+    "contractlogPolicy": _one_of(Policy.EXACT),
+}
+
+
+def known_config(members: Mapping[str, Any], where: str, report: Report) -> dict[str, Any]:
+    """Return the members that this release knows, in order; others become oddities. ``subject`` is no setting."""
+    known: dict[str, Any] = {}
+    for name in SETTABLE:
+        if members.get(name) is not None:
+            try:
+                value = _READ[name](members[name])
+            except (AttributeError, TypeError, ValueError):
+                value = None
+            if value is None:
+                report.odd(Strange.UNKNOWN_SETTING, where, f"{name}={members[name]}")
+            else:
+                known[name] = value
+    for name in members.keys() - set(SETTABLE) - {"subject"}:
+        report.odd(Strange.UNKNOWN_SETTING, where, name)
+    return known
+
+
+def known_mode(value: Any, where: str, report: Report) -> str | None:
+    """Return a mode that this release knows; another one becomes an oddity."""
+    mode = _one_of(*Mode)(value)
+    if mode is None:
+        report.odd(Strange.UNKNOWN_SETTING, where, f"mode={value}")
+    return mode
+
+
+def columns_of(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a config as the columns of the settings' table; what is not set is null."""
+    return {
+        column: json.dumps(config[name]) if isinstance(config.get(name), Mapping) else config.get(name)
+        for name, column in _COLUMNS.items()
+    }
+
+
+def config_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the columns of the settings' table; what is null is left out."""
+    return {
+        name: json.loads(row[column]) if name.endswith(("Metadata", "RuleSet")) else row[column]
+        for name, column in _COLUMNS.items()
+        if row[column] is not None
+    }

@@ -1,0 +1,155 @@
+"""What a registry is moved from: a file, a live registry, a ``_schemas`` topic."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from contractlog.clients.atransport import AsyncTransport
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.moving.lines import read_lines
+from contractlog.registry.moving.live import Live, Told
+from contractlog.registry.moving.log import Replay
+from contractlog.registry.moving.picture import Picture
+from contractlog.registry.moving.progress import Progress
+from contractlog.registry.moving.report import Report
+from contractlog.registry.moving.topic import SchemasTopic
+
+__all__ = ["FileSource", "LiveSource", "Source", "TopicSource", "counted", "is_url", "opened"]
+
+
+class Source(Protocol):
+    """Where a picture comes from."""
+
+    def picture(self, report: Report) -> Picture:
+        """Read the state; oddities go into the report.
+
+        Raises:
+            UsageError, Unreachable: it cannot be read.
+        """
+
+    def look(self, report: Report) -> Picture | None:
+        """Read the state once more; None when it has not changed.
+
+        Raises:
+            UsageError: this source never changes.
+        """
+
+
+def is_url(text: str) -> bool:
+    """Whether a text names a live registry."""
+    return text.startswith(("http://", "https://"))
+
+
+@contextmanager
+def opened(source: str | None, *, servers: str | None, topic: str | None, timeout: float) -> Iterator[Source]:
+    """Open the source that the arguments of a verb name.
+
+    Args:
+        source: a file, ``-`` for standard input, or the URL of a registry.
+        servers: the broker of the topic.
+        topic: in place of ``source``.
+        timeout: seconds for each answer of a live registry.
+    """
+    if (source is None) == (topic is None):
+        raise UsageError("name one source: a file, - for standard input, the URL of a registry, or --topic _schemas")
+    with ExitStack() as stack:
+        if topic is not None:
+            yield TopicSource(stack.enter_context(SchemasTopic(servers or "", topic)))
+        elif source is not None and is_url(source):
+            yield LiveSource(source, timeout)
+        else:
+            yield FileSource(source or "-")
+
+
+def counted(picture: Picture, report: Report) -> Picture:
+    """Count what a picture holds."""
+    live = [version for version in picture.versions.values() if version.deleted_at is None]
+    report.read |= {
+        "contexts": len(picture.contexts),
+        "subjects": len(picture.subjects),
+        "schemas": len(picture.schemas),
+        "live versions": len(live),
+        "soft-deleted versions": len(picture.versions) - len(live),
+        "settings": len(picture.settings),
+        "modes": len(picture.modes),
+        "associations": len(picture.associations),
+        "retired ids": len(picture.retired),
+    }
+    return picture
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file of ``contractlog export``."""
+
+    path: str
+
+    def picture(self, report: Report) -> Picture:
+        """Read the file."""
+        if self.path == "-":
+            return read_lines(sys.stdin, report)
+        try:
+            with Path(self.path).open(encoding="utf-8") as file:
+                return read_lines(file, report)
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"`{self.path}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+    def look(self, _report: Report) -> Picture | None:
+        """Files do not change."""
+        raise UsageError("--follow needs a live registry or a topic; a file does not change")
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSource:
+    """A running registry of the reference's API."""
+
+    url: str
+    timeout: float
+
+    def picture(self, report: Report) -> Picture:
+        """Ask for everything."""
+        with Progress("reading the registry", "subjects or versions") as told:
+            return asyncio.run(self._pictured(report, told))
+
+    def look(self, _report: Report) -> Picture | None:
+        """Ask again; what is odd was told the first time."""
+        return asyncio.run(self._pictured(Report(), lambda _done, _all: None))
+
+    async def _pictured(self, report: Report, told: Told) -> Picture:
+        transport = AsyncTransport(self.url, timeout=self.timeout)
+        try:
+            return await Live(transport, report, told).pictured()
+        finally:
+            await transport.close()
+
+
+class TopicSource:
+    """A ``_schemas`` topic; every look reads on from where the last one ended."""
+
+    def __init__(self, topic: SchemasTopic) -> None:
+        self._topic = topic
+        self._replay: Replay | None = None
+
+    def picture(self, report: Report) -> Picture:
+        """Replay the log up to the end that it has now."""
+        self._replay = Replay(report)
+        with Progress("reading the topic", "records") as told:
+            for record in self._topic.records(told):
+                self._replay.apply(record)
+        self._replay.conclude()
+        return self._replay.pictured()
+
+    def look(self, report: Report) -> Picture | None:
+        """Apply what has come since."""
+        if self._replay is None:
+            return self.picture(report)
+        before = self._topic.position
+        for record in self._topic.records():
+            self._replay.apply(record)
+        return None if self._topic.position == before else self._replay.pictured()

@@ -1,0 +1,116 @@
+"""Reading a ``_schemas`` topic, to its end and on as it grows, and writing a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Final, Self
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.registry.moving.log_records import LogRecord
+from contractlog.serdes.broker import PATIENCE, failed, quiet
+from contractlog.serdes.consuming import Log
+
+__all__ = ["SchemasTopic", "write_topic"]
+
+_FLUSH_SECONDS: Final = 120.0
+_LARGEST_RECORD: Final = 100 * 1024 * 1024  #: what the broker takes is the broker's matter
+_PENDING: Final = 10_000
+
+
+class SchemasTopic:
+    """A ``_schemas`` topic, open for reading; every ``records`` goes on where the last one ended."""
+
+    def __init__(self, servers: str, name: str) -> None:
+        self._log = Log(servers, name)
+        self.position = 0
+        if len(self._log.partitions) != 1:
+            self._log.__exit__(None, None, None)
+            raise UsageError(f"topic `{name}` has {len(self._log.partitions)} partitions; a registry's topic has one")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._log.__exit__(kind, error, traceback)
+
+    def records(self, told: Callable[[int, int], None] = lambda _done, _all: None) -> Iterator[LogRecord]:
+        """Yield what lies between the position and the end that the log has now."""
+        low, end = self._log.range(0)
+        self.position = max(self.position, low)
+        start = self.position
+        for message in self._log.read(0, start, end):
+            yield _record(message)
+            told(int(message.offset() or 0) - start, end - start)
+        self.position = end
+
+
+def _record(message: Message) -> LogRecord:
+    key, value = message.key(), message.value()
+    return LogRecord(
+        offset=int(message.offset() or 0),
+        timestamp=max(int(message.timestamp()[1]), 0),
+        key=_bytes(key),
+        value=_bytes(value),
+        headed=bool(message.headers()),
+    )
+
+
+def _bytes(value: bytes | str | None) -> bytes | None:
+    return value.encode() if isinstance(value, str) else value
+
+
+def write_topic(servers: str, name: str, records: Iterable[tuple[bytes, bytes, int]], *, replication: int) -> int:
+    """Write key, value and time of records to a topic, which is made for it, or is there and empty.
+
+    Raises:
+        UsageError: the topic holds records, or has several partitions or no compaction.
+        Unreachable: the broker does not take all of them.
+    """
+    _make(servers, name, replication)
+    failures: list[KafkaError] = []
+
+    def delivered(error: KafkaError | None, _message: Message) -> None:
+        if error is not None:
+            failures.append(error)
+
+    producer = Producer(quiet(servers, **{"enable.idempotence": True, "message.max.bytes": _LARGEST_RECORD}))
+    count = 0
+    for key, value, timestamp in records:
+        count += 1
+        while len(producer) > _PENDING:
+            producer.poll(0.1)
+        producer.produce(name, value, key, partition=0, timestamp=timestamp, on_delivery=delivered)
+        producer.poll(0)
+    waiting = producer.flush(_FLUSH_SECONDS)
+    if failures:
+        raise failed(failures[0], f"topic {name}: {len(failures)} of {count} records were not written")
+    if waiting:
+        raise Unreachable(f"topic {name}: the broker did not take {waiting} of {count} records in time")
+    return count
+
+
+def _make(servers: str, name: str, replication: int) -> None:
+    admin = AdminClient(quiet(servers))
+    try:
+        known = admin.list_topics(timeout=PATIENCE).topics
+        if name in known:
+            _require_empty(servers, name)
+            return
+        new = NewTopic(name, num_partitions=1, replication_factor=replication, config={"cleanup.policy": "compact"})
+        for future in admin.create_topics([new], operation_timeout=PATIENCE).values():
+            future.result()
+    except KafkaException as error:
+        raise failed(error.args[0], f"topic {name}") from None
+
+
+def _require_empty(servers: str, name: str) -> None:
+    with SchemasTopic(servers, name) as topic:
+        if next(iter(topic.records()), None) is not None:
+            raise UsageError(f"topic `{name}` holds records already; an export needs a topic of its own")

@@ -1,0 +1,197 @@
+"""Whether a registry answers as the one it was moved from: every version, id, lookup, setting and mode."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Final
+
+from contractlog.clients.atransport import AsyncTransport
+from contractlog.clients.calls import Call
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.identity import guid
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.registry.moving.live import get, scope_of
+from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, SchemaKey
+
+__all__ = ["Verified", "verify"]
+
+_AT_ONCE: Final = 16
+_LONGEST: Final = 80  #: characters of a value in a difference
+
+
+@dataclass(slots=True)
+class Verified:
+    """How many answers were compared, by what they are about, and those that differ."""
+
+    compared: Counter[str] = field(default_factory=Counter)
+    differences: list[str] = field(default_factory=list)
+
+
+async def verify(
+    transport: AsyncTransport,
+    picture: Picture,
+    told: Callable[[int, int], None] = lambda _done, _all: None,
+    *,
+    modes: bool = True,
+) -> Verified:
+    """Compare the answers of a target with a picture of the source.
+
+    Args:
+        transport: speaks to the target.
+        picture: of the source.
+        told: is called with the number of questions that were answered, and of all.
+        modes: whether modes are compared; at the switch the source's is another one on purpose.
+    """
+    return await _Verification(transport, picture, told, modes=modes).run()
+
+
+class _Verification:
+    """Asks in turns, a bounded number of questions at a time."""
+
+    def __init__(
+        self, transport: AsyncTransport, picture: Picture, told: Callable[[int, int], None], *, modes: bool
+    ) -> None:
+        self._transport = transport
+        self._picture = picture
+        self._told = told
+        self._modes = picture.modes if modes else {}
+        self._found = Verified()
+        self._ids: dict[tuple[Subject, SchemaKey], set[int]] = {}
+        alike: dict[tuple[Any, ...], set[int]] = {}
+        for version in picture.versions.values():
+            at = (version.subject, _content(picture.schemas[version.schema]))
+            alike.setdefault(at, set()).add(version.schema_id)
+        for version in picture.versions.values():
+            at = (version.subject, _content(picture.schemas[version.schema]))
+            self._ids[version.subject, version.schema] = alike[at]
+
+    async def run(self) -> Verified:
+        """Ask everything."""
+        picture = self._picture
+        questions: Iterator[Coroutine[Any, Any, None]] = chain(
+            (self._version(one) for one in picture.versions.values()),
+            (self._lookup(one) for one in picture.versions.values()),
+            (self._id(key) for key in {one.schema for one in picture.versions.values()}),
+            (self._retired(key) for key in picture.retired),
+            (self._config(scope, config) for scope, config in picture.settings.items()),
+            (self._mode(scope, mode) for scope, mode in self._modes.items()),
+        )
+        total = 2 * len(picture.versions) + len({one.schema for one in picture.versions.values()})
+        total += len(picture.retired) + len(picture.settings) + len(self._modes)
+        done = 0
+
+        async def work() -> None:
+            nonlocal done
+            for question in questions:
+                await question
+                done += 1
+                self._told(done, total)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_AT_ONCE):
+                group.create_task(work())
+        self._found.differences.sort()
+        return self._found
+
+    async def _answer(self, what: str, call: Call[Any]) -> Mapping[str, Any] | None:
+        self._found.compared[what] += 1
+        try:
+            body = await self._transport.send(call)
+        except RegistryError as error:
+            return {"error": f"{error.error_code} {error.message}"}
+        return body if isinstance(body, dict) else {"error": "an answer that is no object"}
+
+    def _compare(self, where: str, body: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> None:
+        answered = body or {}
+        if "error" in answered:
+            self._found.differences.append(f"{where}: answers {answered['error']}")
+            return
+        for name, value in expected.items():
+            if answered.get(name) != value:
+                told = f"{_short(answered.get(name))} in place of {_short(value)}"
+                self._found.differences.append(f"{where}: {name} is {told}")
+
+    async def _version(self, version: HeldVersion) -> None:
+        path = ("subjects", str(version.subject), "versions", str(version.version))
+        body = await self._answer("versions", get(*path, deleted="true"))
+        expected = {"id": version.schema_id, "deleted": version.deleted_at is not None}
+        expected |= _body(self._picture.schemas[version.schema])
+        if version.created_at is not None and version.deleted_at is None:
+            expected["ts"] = version.created_at
+        self._compare(f"{version.subject}/{version.version}", _read(body), expected)
+
+    async def _id(self, key: SchemaKey) -> None:
+        context, schema_id = key
+        body = await self._answer("ids", get("schemas", "ids", str(schema_id), subject=f":{context}:"))
+        self._compare(f"id {schema_id} of context {context}", _read(body), _body(self._picture.schemas[key]))
+
+    async def _lookup(self, version: HeldVersion) -> None:
+        """What a version answers with finds that version's id again, or another id of the same content."""
+        schema = self._picture.schemas[version.schema]
+        path, query = ("subjects", str(version.subject)), (("deleted", "true"),)
+        body = await self._answer("lookups", Call("POST", path, lambda answer: answer, query, schema.draft.body()))
+        where = f"lookup of {version.subject}/{version.version}"
+        ids = self._ids[version.subject, version.schema]
+        if "error" in (body or {}) or (body or {}).get("id") not in ids:
+            self._compare(where, body, {"id": version.schema_id})
+
+    async def _retired(self, key: SchemaKey) -> None:
+        context, schema_id = key
+        body = await self._answer("retired ids", get("schemas", "ids", str(schema_id), subject=f":{context}:"))
+        if "error" not in (body or {}):
+            self._found.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
+
+    async def _config(self, scope: Subject, config: Mapping[str, Any]) -> None:
+        body = await self._answer("settings", get("config", *scope_of(scope)))
+        self._compare(f"config of {scope if scope.name else scope.context}", body, config)
+
+    async def _mode(self, scope: Subject, mode: str) -> None:
+        body = await self._answer("modes", get("mode", *scope_of(scope)))
+        self._compare(f"mode of {scope if scope.name else scope.context}", body, {"mode": mode})
+
+
+def _content(schema: HeldSchema) -> tuple[Any, ...]:
+    return schema.text, schema.type, schema.references, repr(_body(schema))
+
+
+def _body(schema: HeldSchema) -> dict[str, Any]:
+    """What the API says of a content, in one form for all registries."""
+    return {
+        "schema": schema.text,
+        "schemaType": schema.type.value,
+        "references": [one.body() for one in schema.references],
+        "metadata": _metadata(schema.metadata),
+        "ruleSet": {} if schema.rule_set is None else schema.rule_set.body(),
+        "guid": schema.guid or guid(schema.text, schema.references, schema.metadata, schema.rule_set),
+    }
+
+
+def _read(body: Mapping[str, Any] | None) -> dict[str, Any]:
+    answered = dict(body or {})
+    if "error" not in answered:
+        metadata, rule_set = answered.get("metadata"), answered.get("ruleSet")
+        answered["schemaType"] = answered.get("schemaType") or SchemaType.AVRO.value
+        answered["references"] = [Reference.from_body(one).body() for one in answered.get("references") or ()]
+        answered["metadata"] = _metadata(Metadata.from_body(metadata) if metadata else None)
+        answered["ruleSet"] = RuleSet.from_body(rule_set).body() if rule_set else {}
+    return answered
+
+
+def _metadata(metadata: Metadata | None) -> dict[str, Any]:
+    body = {} if metadata is None else metadata.body()
+    if "sensitive" in body:
+        body["sensitive"] = sorted(body["sensitive"])
+    if "tags" in body:
+        body["tags"] = {path: sorted(tags) for path, tags in body["tags"].items()}
+    return body
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

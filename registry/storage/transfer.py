@@ -1,0 +1,250 @@
+"""Whole registries in and out: everything is read in order, compared in chunks and written by a few statements."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, tuple_, update
+
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = [
+    "add_subjects",
+    "all_associations",
+    "all_contexts",
+    "all_retired",
+    "all_schemas",
+    "all_settings",
+    "all_versions",
+    "behind",
+    "contents_of",
+    "counters_of",
+    "holders_of",
+    "insert_rows",
+    "journal_head",
+    "mark_versions",
+    "raise_counter",
+    "replace_contents",
+    "replace_rows",
+    "retired_of",
+    "schemas_of",
+    "settings_of",
+    "subjects_of",
+    "touch_subjects",
+    "versions_of",
+]
+
+_CHUNK: Final = 5_000
+T = TypeVar("T")
+
+_S, _V, _U, _C = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.contents.c
+
+
+def _streamed(connection: Connection, statement: Select[Any]) -> Iterator[Row[Any]]:
+    yield from connection.execution_options(yield_per=_CHUNK).execute(statement)
+
+
+def all_contexts(snapshot: Snapshot) -> Iterator[Row[Any]]:
+    """List contexts with their counters."""
+    return _streamed(snapshot.connection, select(tables.contexts).order_by(tables.contexts.c.name))
+
+
+def all_schemas(snapshot: Snapshot) -> Iterator[Row[Any]]:
+    """List schemas by context and id; ``reused`` tells whether new registrations of the content get this id."""
+    named = (_C.context == _S.context) & (_C.hash == _S.hash) & (_C.schema_id == _S.id)
+    statement = (
+        select(tables.schemas, _C.schema_id.is_not(None).label("reused"))
+        .outerjoin(tables.contents, named)
+        .order_by(_S.context, _S.id)
+    )
+    return _streamed(snapshot.connection, statement)
+
+
+def all_versions(snapshot: Snapshot) -> Iterator[Row[Any]]:
+    """List versions by context, subject and number."""
+    statement = (
+        select(_U.context, _U.name, _V.version, _V.schema_id, _V.created_at, _V.deleted_at)
+        .join(tables.subjects, _U.id == _V.subject_id)
+        .order_by(_U.context, _U.key, _V.version)
+    )
+    return _streamed(snapshot.connection, statement)
+
+
+def all_settings(snapshot: Snapshot) -> Iterator[Row[Any]]:
+    """List what is set at each scope."""
+    return _streamed(snapshot.connection, select(tables.settings).order_by(tables.settings.c.key))
+
+
+def all_associations(snapshot: Snapshot) -> Iterator[Row[Any]]:
+    """List associations."""
+    return _streamed(snapshot.connection, select(tables.associations).order_by(tables.associations.c.guid))
+
+
+def all_retired(snapshot: Snapshot) -> Iterator[Row[Any]]:
+    """List the ids that were deleted for good."""
+    c = tables.retired.c
+    return _streamed(snapshot.connection, select(tables.retired).order_by(c.context, c.schema_id))
+
+
+def journal_head(snapshot: Snapshot) -> int:
+    """Return the number of the newest line of the journal, 0 when it has none."""
+    return int(snapshot.connection.execute(select(func.max(tables.changes.c.sequence))).scalar() or 0)
+
+
+def _chunks(items: Iterable[T]) -> Iterator[tuple[T, ...]]:
+    """Cut into what one statement takes."""
+    remaining = iter(items)
+    while chunk := tuple(islice(remaining, _CHUNK)):
+        yield chunk
+
+
+def schemas_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, Row[Any]]:
+    """Return which of these ids have a content: hashes, guid, type."""
+    columns = (_S.id, _S.hash, _S.normalized_hash, _S.guid, _S.type, _S.verbatim)
+    return {
+        row.id: row
+        for chunk in _chunks(ids)
+        for row in snapshot.connection.execute(select(*columns).where(_S.context == context, _S.id.in_(chunk)))
+    }
+
+
+def contents_of(snapshot: Snapshot, context: str, hashes: Collection[str]) -> dict[str, int]:
+    """Return the id that each of these contents has."""
+    return {
+        row.hash: row.schema_id
+        for chunk in _chunks(hashes)
+        for row in snapshot.connection.execute(
+            select(_C.hash, _C.schema_id).where(_C.context == context, _C.hash.in_(chunk))
+        )
+    }
+
+
+def retired_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> set[int]:
+    """Return which of these ids were deleted for good."""
+    c = tables.retired.c
+    return {
+        found
+        for chunk in _chunks(ids)
+        for found in snapshot.connection.execute(
+            select(c.schema_id).where(c.context == context, c.schema_id.in_(chunk))
+        ).scalars()
+    }
+
+
+def subjects_of(snapshot: Snapshot, keys: Collection[str]) -> dict[str, int]:
+    """Return the row numbers of subjects by their keys."""
+    return {
+        row.key: row.id
+        for chunk in _chunks(keys)
+        for row in snapshot.connection.execute(select(_U.id, _U.key).where(_U.key.in_(chunk)))
+    }
+
+
+def versions_of(snapshot: Snapshot, subject_ids: Collection[int]) -> dict[tuple[int, int], Row[Any]]:
+    """Return every version of these subjects."""
+    columns = (_V.subject_id, _V.version, _V.schema_id, _V.deleted_at)
+    return {
+        (row.subject_id, row.version): row
+        for chunk in _chunks(subject_ids)
+        for row in snapshot.connection.execute(select(*columns).where(_V.subject_id.in_(chunk)))
+    }
+
+
+def holders_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, set[tuple[int, int]]]:
+    """Return the versions, by subject's row and number, that hold each of these ids."""
+    found: dict[int, set[tuple[int, int]]] = {}
+    for chunk in _chunks(ids):
+        statement = select(_V.subject_id, _V.version, _V.schema_id)
+        for row in snapshot.connection.execute(statement.where(_V.context == context, _V.schema_id.in_(chunk))):
+            found.setdefault(row.schema_id, set()).add((row.subject_id, row.version))
+    return found
+
+
+def settings_of(snapshot: Snapshot, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
+    """Return what is set at these scopes, column by column."""
+    c = tables.settings.c
+    return {
+        row.key: dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
+        for chunk in _chunks(keys)
+        for row in snapshot.connection.execute(select(tables.settings).where(c.key.in_(chunk)))
+    }
+
+
+def counters_of(snapshot: Snapshot) -> dict[str, int]:
+    """Return the next id of every context."""
+    return {row.name: row.next_schema_id for row in snapshot.connection.execute(select(tables.contexts))}
+
+
+def behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
+    """Return the contexts whose next id is not above every id in use, with that id and the largest one in use."""
+    found: dict[str, tuple[int, int]] = {}
+    for name, following in counters_of(snapshot).items():
+        ids = (
+            snapshot.connection.execute(select(func.max(column)).where(context == name)).scalar() or 0
+            for column, context in ((_S.id, _S.context), (tables.retired.c.schema_id, tables.retired.c.context))
+        )
+        largest = max(ids)
+        if largest >= following:
+            found[name] = (following, largest)
+    return found
+
+
+def raise_counter(transaction: Transaction, context: str, following: int) -> int:
+    """Let a context give out ids from this one on; a counter never goes back. Returns the next id."""
+    c = tables.contexts.c
+    current = transaction.connection.execute(select(c.next_schema_id).where(c.name == context)).scalar()
+    if current is None:
+        transaction.connection.execute(insert(tables.contexts).values(name=context, next_schema_id=following))
+        return following
+    if following > current:
+        transaction.connection.execute(
+            update(tables.contexts).where(c.name == context).values(next_schema_id=following)
+        )
+    return max(following, int(current))
+
+
+def insert_rows(transaction: Transaction, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows, whatever their number."""
+    for chunk in _chunks(rows):
+        transaction.connection.execute(insert(table), [dict(row) for row in chunk])
+
+
+def replace_rows(transaction: Transaction, table: Table, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows in place of those with the same key."""
+    for chunk in _chunks(rows):
+        transaction.connection.execute(delete(table).where(table.c[key].in_([row[key] for row in chunk])))
+    insert_rows(transaction, table, rows)
+
+
+def replace_contents(transaction: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Say which id each content has, whatever it had."""
+    for chunk in _chunks(rows):
+        pairs = [(row["context"], row["hash"]) for row in chunk]
+        transaction.connection.execute(delete(tables.contents).where(tuple_(_C.context, _C.hash).in_(pairs)))
+    insert_rows(transaction, tables.contents, rows)
+
+
+def add_subjects(transaction: Transaction, rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Insert subjects, and return their row numbers by key."""
+    statement = insert(tables.subjects).returning(_U.id, _U.key)
+    return {
+        row.key: row.id
+        for chunk in _chunks(rows)
+        for row in transaction.connection.execute(statement, [dict(row) for row in chunk])
+    }
+
+
+def touch_subjects(transaction: Transaction, ids: Collection[int]) -> None:
+    """Say that the versions of these subjects changed: what was judged before is judged again."""
+    for chunk in _chunks(ids):
+        transaction.connection.execute(update(tables.subjects).where(_U.id.in_(chunk)).values(revision=_U.revision + 1))
+
+
+def mark_versions(transaction: Transaction, subject_id: int, version: int, deleted_at: int | None) -> None:
+    """Say when a version was soft-deleted, or that it is live."""
+    where = (_V.subject_id == subject_id) & (_V.version == version)
+    transaction.connection.execute(update(tables.versions).where(where).values(deleted_at=deleted_at))
