@@ -48,10 +48,13 @@ NO_PROPS: Final[Mapping[str, Any]] = {}  #: what most nodes have
 T = TypeVar("T")
 
 
-@dataclass_transform(frozen_default=True, eq_default=False, kw_only_default=True, field_specifiers=(field,))
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
 def node(cls: type[T]) -> type[T]:
-    """Make a class of nodes: frozen to the type checker, and made as fast as an object that is not."""
-    return dataclass(slots=True, eq=False, kw_only=True)(cls)
+    """Make a class of nodes: frozen to the type checker, and made as fast as an object that is not.
+
+    Their members are given by position: that takes half the time.
+    """
+    return dataclass(slots=True, eq=False)(cls)
 
 
 def short_name(full_name: str) -> str:
@@ -63,8 +66,8 @@ def short_name(full_name: str) -> str:
 class Node:
     """Any type: where it stands, and the properties that Avro itself does not read."""
 
-    at: str = ""  #: JSON Pointer into the text; in a referenced text ``NAME#POINTER``
-    props: Mapping[str, Any] = field(default_factory=lambda: NO_PROPS, repr=False)
+    at: str  #: JSON Pointer into the text; in a referenced text ``NAME#POINTER``
+    props: Mapping[str, Any] = field(repr=False)
 
     @property
     def kind(self) -> str:
@@ -123,8 +126,8 @@ class Named(Node):
     """A type that others can name."""
 
     name: str  #: full name
-    aliases: tuple[str, ...] = ()  #: full names
-    doc: str | None = None
+    aliases: tuple[str, ...]  #: full names
+    doc: str | None
 
 
 @node
@@ -133,12 +136,12 @@ class Field:
 
     name: str
     type: Node
-    at: str = ""
+    at: str
+    props: Mapping[str, Any] = field(repr=False)
     default: Any = MISSING
     doc: str | None = None
     order: str = "ascending"
     aliases: tuple[str, ...] = ()
-    props: Mapping[str, Any] = field(default_factory=lambda: NO_PROPS, repr=False)
 
     @property
     def has_default(self) -> bool:
@@ -150,16 +153,16 @@ class Field:
 class Record(Named):
     """Fields in an order."""
 
-    fields: tuple[Field, ...] = ()
-    is_error: bool = False  #: written as ``error``, which reads as ``record`` does
+    fields: tuple[Field, ...]
+    is_error: bool  #: written as ``error``, which reads as ``record`` does
 
 
 @node
 class Enum(Named):
     """One of a list of symbols."""
 
-    symbols: tuple[str, ...] = ()
-    default: str | None = None
+    symbols: tuple[str, ...]
+    default: str | None
 
 
 @node

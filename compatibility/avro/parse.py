@@ -48,6 +48,9 @@ _NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
 _FLOATING: Final = frozenset({"float", "double"})
 _MAX_FIXED_SIZE: Final = 2**31 - 9  #: the longest array of a Java machine
 _LONGEST: Final = 2**63
+_NAME_AND_TYPE: Final = 2  #: all that most fields say
+
+_Common = tuple[str, Mapping[str, Any], str, tuple[str, ...], str | None]  #: place, properties, name, aliases, doc
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +131,13 @@ class _Reading:
     def by_name(self, name: str, at: str, namespace: str) -> Node:
         """Find what a name means here: a primitive, a type in the namespace around it, else one without namespace."""
         if name in PRIMITIVES:
-            return Primitive(type=name, at=at, props=NO_PROPS)
+            return Primitive(at, NO_PROPS, name)
         full = f"{namespace}.{name}" if namespace and "." not in name else name
         elsewhere = name in self.types or (name in self.open and not self.strict)
         known = name if elsewhere and full not in self.types and full not in self.open else full
         if known not in self.types and known not in self.open:
             self.pending.setdefault(known, at)
-        return TypeName(name=known, at=at, props=NO_PROPS)
+        return TypeName(at, NO_PROPS, known)
 
     def described(self, value: dict[str, Any], at: str, namespace: str) -> Node:
         """Read a type written as an object."""
@@ -142,13 +145,13 @@ class _Reading:
         if not isinstance(kind, str):
             raise InvalidSchema('an object that describes a type needs a "type" that is a name', at=at)
         if kind in PRIMITIVES:
-            return Primitive(type=kind, at=at, props=_props(value, _TYPE_WORDS))
+            return Primitive(at, _props(value, _TYPE_WORDS), kind)
         if kind == "array":
             items = self.node(_part(value, "items", "array", at), f"{at}/items", namespace)
-            return Array(items=items, at=at, props=_type_props(value, at, kind))
+            return Array(at, _type_props(value, at, kind), items)
         if kind == "map":
             values = self.node(_part(value, "values", "map", at), f"{at}/values", namespace)
-            return Map(values=values, at=at, props=_type_props(value, at, kind))
+            return Map(at, _type_props(value, at, kind), values)
         if kind in _NAMED:
             return self.named(value, kind, at, namespace)
         return self.by_name(kind, at, namespace)
@@ -162,7 +165,7 @@ class _Reading:
         for index, branch in enumerate(value):
             if isinstance(branch, str) and branch in PRIMITIVES and branch not in seen:
                 seen.add(branch)
-                branches.append(Primitive(type=branch, at=f"{at}/{index}", props=NO_PROPS))
+                branches.append(Primitive(f"{at}/{index}", NO_PROPS, branch))
                 continue
             node = self.node(branch, f"{at}/{index}", namespace)
             if isinstance(node, Union):
@@ -172,7 +175,7 @@ class _Reading:
                 raise InvalidSchema(f'the union has the branch "{name}" twice', at=node.at)
             seen.add(name)
             branches.append(node)
-        return Union(branches=tuple(branches), at=at, props=NO_PROPS)
+        return Union(at, NO_PROPS, tuple(branches))
 
     def named(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> Node:
         """Read a definition and enter it under its name."""
@@ -183,35 +186,31 @@ class _Reading:
         self.open.add(name)
         make = {"enum": self.enum, "fixed": self.fixed}.get(kind, self.record)
         doc = value.get("doc")
-        node = make(
-            value,
-            at,
-            name=name,
-            doc=doc if isinstance(doc, str) else None,
-            aliases=tuple(self.aliases(value, at, space)),
-            props=_props(value, _ENUM_WORDS) if kind == "enum" else _type_props(value, at, kind),
-        )
+        aliases = tuple(self.aliases(value, at, space)) if "aliases" in value else ()
+        props = _props(value, _ENUM_WORDS) if kind == "enum" else _type_props(value, at, kind)
+        node = make(value, (at, props, name, aliases, doc if isinstance(doc, str) else None))
         if not first:
             self.repeated.append(node)
-            return TypeName(name=name, at=at)
+            return TypeName(at, NO_PROPS, name)
         self.open.discard(name)
         self.types[name] = node
         return node
 
-    def record(self, value: dict[str, Any], place: str, **common: Any) -> Record:
+    def record(self, value: dict[str, Any], common: _Common) -> Record:
         """Read the fields; no name comes twice."""
+        place, _, name, *_ = common
         entries = value.get("fields")
         if not isinstance(entries, list):
             raise InvalidSchema('a record needs "fields", a list', at=place)
         self.count("fields", self.limits.fields, place, len(entries))
-        space = common["name"].rpartition(".")[0]
+        space = name.rpartition(".")[0]
         fields: dict[str, Field] = {}
         for index, entry in enumerate(entries):
             member = self.field(entry, f"{place}/fields/{index}", space)
             if member.name in fields:
                 raise InvalidSchema(f'the record has the field "{member.name}" twice', at=member.at)
             fields[member.name] = member
-        record = Record(fields=tuple(fields.values()), is_error=value["type"] == "error", at=place, **common)
+        record = Record(*common, tuple(fields.values()), value["type"] == "error")
         self.records.append(record)
         return record
 
@@ -219,36 +218,41 @@ class _Reading:
         """Read a field."""
         if not isinstance(entry, dict):
             raise InvalidSchema("a field is an object", at=at)
-        name, doc, order = entry.get("name"), entry.get("doc"), entry.get("order")
+        name = entry.get("name")
         if not isinstance(name, str):
             raise InvalidSchema('a field needs a "name"', at=at)
         if not (name.isidentifier() and name.isascii()):
             check_name(name, "field", at, "name", strict=self.strict)
         if "type" not in entry:
             raise InvalidSchema(f'the field "{name}" needs a "type"', at=at)
-        if "order" in entry and not (isinstance(order, str) and order.lower() in _ORDERS):
-            raise InvalidSchema('an "order" is ascending, descending or ignore', at=pointer(at, "order"))
         kind = entry["type"]
+        order = entry.get("order", "ascending")
+        if not (isinstance(order, str) and order.lower() in _ORDERS):
+            raise InvalidSchema('an "order" is ascending, descending or ignore', at=pointer(at, "order"))
         if isinstance(kind, str) and kind in PRIMITIVES:
-            node: Node = Primitive(type=kind, at=at + "/type", props=NO_PROPS)
+            node: Node = Primitive(at + "/type", NO_PROPS, kind)
         else:
             node = self.node(kind, at + "/type", namespace)
+        if len(entry) == _NAME_AND_TYPE:
+            return Field(name, node, at, NO_PROPS)
+        doc = entry.get("doc")
         default = entry.get("default", MISSING)
         if isinstance(default, str) and isinstance(node, Primitive) and node.type in _FLOATING:
             default = _figure(default, at)
         return Field(
-            name=name,
-            type=node,
-            at=at,
-            default=default,
-            doc=doc if isinstance(doc, str) else None,
-            order="ascending" if order is None else order.lower(),
-            aliases=tuple(dict.fromkeys(_aliases(entry, at))) if "aliases" in entry else (),
-            props=NO_PROPS if _FIELD_WORDS.issuperset(entry) else _props(entry, _FIELD_WORDS),
+            name,
+            node,
+            at,
+            NO_PROPS if _FIELD_WORDS.issuperset(entry) else _props(entry, _FIELD_WORDS),
+            default,
+            doc if isinstance(doc, str) else None,
+            order.lower(),
+            tuple(dict.fromkeys(_aliases(entry, at))) if "aliases" in entry else (),
         )
 
-    def enum(self, value: dict[str, Any], place: str, **common: Any) -> Enum:
+    def enum(self, value: dict[str, Any], common: _Common) -> Enum:
         """Read the symbols; none comes twice, and the default is one of them."""
+        place, *_ = common
         entries = value.get("symbols")
         if not isinstance(entries, list):
             raise InvalidSchema('an enum needs "symbols", a list', at=place)
@@ -266,14 +270,14 @@ class _Reading:
         if isinstance(default, str) and default not in symbols:
             raise InvalidSchema(f'the default "{default}" is not a symbol of the enum', at=pointer(place, "default"))
         default = default if isinstance(default, str) else None
-        return Enum(symbols=tuple(symbols), default=default, at=place, **common)
+        return Enum(*common, tuple(symbols), default)
 
-    def fixed(self, value: dict[str, Any], place: str, **common: Any) -> Fixed:
+    def fixed(self, value: dict[str, Any], common: _Common) -> Fixed:
         """Read the size."""
         size = value.get("size")
         if not (isinstance(size, Number) and size.integral and 0 <= size.value <= _MAX_FIXED_SIZE):
-            raise InvalidSchema('a fixed needs a "size", a number of bytes', at=place)
-        return Fixed(size=int(size.value), at=place, **common)
+            raise InvalidSchema('a fixed needs a "size", a number of bytes', at=common[0])
+        return Fixed(*common, int(size.value))
 
     def full_name(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> str:
         """Put name and namespace together; a dot in the name brings its own namespace."""
