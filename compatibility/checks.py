@@ -127,11 +127,14 @@ SCHEMA_TYPE_CHANGED: Final = CheckSpec(
     "SCHEMA_TYPE_CHANGED",
     "The earlier version is of another schema type",
     "Avro, JSON and Protobuf schemas cannot follow each other under one subject.",
+    Example('"int"', '{"type":"integer"}'),
+    Example('"int"', '"int"'),
 )
 WORK_LIMIT_EXCEEDED: Final = CheckSpec(
     "WORK_LIMIT_EXCEEDED",
     "The schemas are too complex to compare",
-    "Comparing is counted in steps. What is not decided within the limit counts as incompatible.",
+    "Comparing is counted in steps. What is not decided within the limit counts as incompatible. No small pair shows "
+    "it.",
 )
 
 AVRO_LOGICAL_TYPE_CHANGED: Final = CheckSpec(

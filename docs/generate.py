@@ -16,6 +16,7 @@ from typing import Final
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.compatibility.checks import CATALOGUE
 from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.json_schema.catalogue import STRICT
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.registry import openapi
 from contractlog.registry.telemetry.catalogue import CATALOGUE as CATALOGUE_OF_METRICS
@@ -57,23 +58,27 @@ def checks() -> Iterator[str]:
     shown = _json_cases()
     for spec in CATALOGUE.values():
         yield f"\n## `{spec.id}`\n\n{spec.title}\n\n{spec.explanation}\n"
-        if spec.id in shown:
-            reader, writer = shown[spec.id]
-            yield f"\nFound:\n\n```text\nreader  {reader}\nwriter  {writer}\n```\n"
+        for word, (reader, writer) in shown.get(spec.id, {}).items():
+            yield f"\n{word}:\n\n```text\nreader  {reader}\nwriter  {writer}\n```\n"
         for word, example in (("Refused", spec.bad), ("Accepted", spec.good)):
             if example is not None:
                 yield f"\n{word}:\n\n```text\nreader  {example.reader}\nwriter  {example.writer}\n```\n"
 
 
-def _json_cases() -> dict[str, tuple[str, str]]:
-    """Return the shortest case of each kind of difference between JSON schemas, as reader and writer."""
-    found: dict[str, tuple[str, str]] = {}
+def _json_cases() -> dict[str, dict[str, tuple[str, str]]]:
+    """Return of each kind of difference between JSON schemas the shortest pair that has it, and that breaks nothing."""
+    shown: dict[str, dict[str, tuple[str, str]]] = {}
     for file in sorted((ROOT / "tests" / "unit" / "compatibility" / "cases" / "json").glob("*.json")):
+        pairs: dict[str, list[tuple[str, str]]] = {"Found": [], "Without it": []}
         for case in json.loads(file.read_text("utf-8")):
-            pair = (json.dumps(case["reader"]), json.dumps(case["writer"]))
-            for check in {finding.split(" ")[0] for finding in case["findings"]}:
-                found[check] = min(found.get(check, pair), pair, key=lambda texts: (len("".join(texts)), texts))
-    return found
+            found = {finding.split(" ")[0] for finding in case["findings"]}
+            if file.stem in found or found <= STRICT:
+                word = "Found" if file.stem in found else "Without it"
+                pairs[word].append((json.dumps(case["reader"]), json.dumps(case["writer"])))
+        shown[file.stem] = {
+            word: min(texts, key=lambda pair: (len("".join(pair)), pair)) for word, texts in pairs.items()
+        }
+    return shown
 
 
 def verbs() -> Iterator[str]:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from contractlog.compatibility.checks import CATALOGUE, CheckSpec
-from contractlog.compatibility.judge import DIFFERENT_TYPE
+from contractlog.compatibility.judge import DIFFERENT_TYPE, Earlier, judge
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.compatibility.walk import work_limit_exceeded
 
 
@@ -23,3 +29,32 @@ def test_findings_that_no_check_makes_are_in_the_catalogue_too() -> None:
         assert finding.check in CATALOGUE
         assert finding.mend
         assert finding.message.format(reader="new", writer="old") == finding.message
+
+
+CASES = Path(__file__).parent / "cases"
+WITHOUT_A_PAIR = {
+    "WORK_LIMIT_EXCEEDED": "no small pair is too much work; test_hostile_schemas has large ones",
+    "JSON_RESERVED_PROPERTY_REMOVED": "told from metadata, by the check of reserved fields",
+    "JSON_RESERVED_PROPERTY_CONFLICTS_WITH_PROPERTY": "told from metadata, by the check of reserved fields",
+    "JSON_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": "the reference names it and never uses it",
+}
+
+
+def test_every_check_is_shown_with_and_without_its_finding() -> None:
+    """By its case file, or by its examples, which the tests of its engine hold true."""
+    shown = {one: {True, False} for one, spec in CATALOGUE.items() if spec.bad and spec.good}
+    for path in (*CASES.glob("avro/*.json"), *CASES.glob("json/*.json")):
+        for case in json.loads(path.read_text("utf-8")):
+            found = {finding.split(" ")[0] for finding in case["findings"]}
+            shown.setdefault(path.stem, set()).add(path.stem in found)
+    assert {one for one in CATALOGUE if shown.get(one) != {True, False}} == WITHOUT_A_PAIR.keys()
+
+
+def test_the_examples_of_another_type_are_true() -> None:
+    spec = CATALOGUE["SCHEMA_TYPE_CHANGED"]
+    assert spec.bad
+    assert spec.good
+    reader = parse(SchemaDraft(spec.bad.reader))
+    other, same = parse(SchemaDraft(spec.bad.writer, SchemaType.JSON)), parse(SchemaDraft(spec.good.writer))
+    assert [one.check for one in judge(reader, [Earlier(1, other)], Level.FULL).findings] == [spec.id]
+    assert judge(reader, [Earlier(1, same)], Level.FULL).compatible

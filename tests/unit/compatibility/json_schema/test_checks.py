@@ -50,6 +50,18 @@ def test_every_kind_has_a_case_that_shows_it() -> None:
     assert not shown & {check_id(kind) for kind in NEVER_FOUND}
 
 
+@pytest.mark.parametrize("path", sorted(CASES.iterdir()), ids=lambda path: path.stem)
+def test_the_file_of_a_kind_shows_it_in_both_verdicts(path: Path) -> None:
+    assert path.stem.removeprefix("JSON_") in KINDS
+    told = [
+        (path.stem in {one.check for one in found}, bool(breaking(found, Policy.STRICT)))
+        for case in json.loads(path.read_text(encoding="utf-8"))
+        for found in (findings(case["reader"], case["writer"]),)
+    ]
+    assert (True, path.stem not in STRICT) in told or (path.stem in STRICT and (True, True) in told)
+    assert (False, False) in told
+
+
 @pytest.mark.parametrize("case", [case for case in cases() if case.values[0]["findings"]])
 def test_every_finding_is_told_in_words_and_points_into_both_texts(case: dict[str, Any]) -> None:
     for finding in findings(case["reader"], case["writer"]):
