@@ -9,6 +9,7 @@ from contractlog.compatibility.avro.nodes import (
     MISSING,
     Array,
     Enum,
+    Field,
     Fixed,
     Map,
     Node,
@@ -32,19 +33,22 @@ class Figure(str):
     __slots__ = ()
 
 
-def check_defaults(schema: Schema, records: Iterable[Record]) -> None:
+def check_defaults(schema: Schema, defaulted: Iterable[Field]) -> None:
     """Refuse a default that is no value of its field's type; a union's default may be of any branch.
+
+    Args:
+        schema: what the types' names mean.
+        defaulted: the fields with a default.
 
     Raises:
         InvalidSchema: with the place of the first such default.
     """
     checking = _Checking(schema)
-    for record in records:
-        for field in record.fields:
-            if field.has_default and not checking.fits(field.type, field.default, 0):
-                raise InvalidSchema(
-                    f'the default of the field "{field.name}" is no value of its type', at=pointer(field.at, "default")
-                )
+    for field in defaulted:
+        if not checking.fits(field.type, field.default, 0):
+            raise InvalidSchema(
+                f'the default of the field "{field.name}" is no value of its type', at=pointer(field.at, "default")
+            )
 
 
 class _Checking:
@@ -63,7 +67,7 @@ class _Checking:
         if isinstance(node, Primitive):
             return _is_a(node.type, value)
         if isinstance(node, Union) and value is None:
-            return any(isinstance(branch, Primitive) and branch.type == "null" for branch in node.branches)
+            return any([isinstance(branch, Primitive) and branch.type == "null" for branch in node.branches])  # noqa: C419 - twice as fast
         match self.schema.resolve(node):
             case Enum() | Fixed():
                 return isinstance(value, str)

@@ -12,6 +12,7 @@ from contractlog.compatibility.json_text import pointer
 __all__ = ["check_full_name", "check_name", "qualified"]
 
 _STRICT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_STRICT_FULL: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
 
 
 def qualified(name: str, namespace: str) -> str:
@@ -24,6 +25,8 @@ def qualified(name: str, namespace: str) -> str:
 
 def check_full_name(full: str, at: str, *, strict: bool) -> None:
     """Refuse what is no name of a type; namespaces are looked at in strict reading alone."""
+    if "." in full and _STRICT_FULL.fullmatch(full):
+        return
     space, _, name = full.rpartition(".")
     check_name(name, "type", at, strict=strict)
     if strict and space:

@@ -95,11 +95,11 @@ class _Reading:
     open: set[str] = field(default_factory=set)  #: full names whose definition is being read
     pending: dict[str, str] = field(default_factory=dict)  #: names used before their definition -> where
     repeated: list[Named] = field(default_factory=list)
-    records: list[Record] = field(default_factory=list)
+    defaulted: list[Field] = field(default_factory=list)
 
     def text(self, text: str, *, at: str, strict: bool) -> Node:
         """Read one text; what is wrong with it has its place, and names what it is leaned on as."""
-        self.strict, self.pending, self.repeated, self.records = strict, {}, [], []
+        self.strict, self.pending, self.repeated, self.defaulted = strict, {}, [], []
         try:
             return self.checked(self.node(read(text, comments=True), at, ""))
         except InvalidSchema as problem:
@@ -115,7 +115,7 @@ class _Reading:
             if definition(again) != definition(self.types[again.name]):
                 raise InvalidSchema(f'the type "{again.name}" is defined twice, and differently', at=again.at)
         if self.strict:
-            check_defaults(Schema(root, self.types), self.records)
+            check_defaults(Schema(root, self.types), self.defaulted)
         return root
 
     def node(self, value: Any, at: str, namespace: str) -> Node:
@@ -210,9 +210,9 @@ class _Reading:
             if member.name in fields:
                 raise InvalidSchema(f'the record has the field "{member.name}" twice', at=member.at)
             fields[member.name] = member
-        record = Record(*common, tuple(fields.values()), value["type"] == "error")
-        self.records.append(record)
-        return record
+        if self.strict:
+            self.defaulted.extend([member for member in fields.values() if member.default is not MISSING])
+        return Record(*common, tuple(fields.values()), value["type"] == "error")
 
     def field(self, entry: Any, at: str, namespace: str) -> Field:
         """Read a field."""

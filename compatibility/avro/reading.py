@@ -176,16 +176,24 @@ class Reading:
 
     def _merged(self, writers: Writers) -> _Merged:
         found = self._memo.merged.held.get(writers)
+        if found is None and len(writers) == 1:
+            (writer,) = writers
+            if writer.kind == "RECORD":
+                self._steps.take(len(writer.fields))
+                types = {member.name: frozenset((member.type,)) for member in writer.fields}
+                alone = _Merged(writers, types, writer.names, frozenset(("RECORD",)), frozenset((writer.name,)))
+                self._memo.merged.put(writers, alone, 1 + len(types))
+                return alone
         if found is None:
             records = _written(writers)
             members = frozenset[FieldShape]().union(*[writer.members for writer in records])
             self._steps.take(len(members))
-            types: dict[str, list[Shape]] = defaultdict(list)
+            by_name: dict[str, list[Shape]] = defaultdict(list)
             for member in members:
-                types[member.name].append(member.type)
+                by_name[member.name].append(member.type)
             found = _Merged(
                 records,
-                {name: frozenset(some) for name, some in types.items()},
+                {name: frozenset(some) for name, some in by_name.items()},
                 frozenset.intersection(*[writer.names for writer in records]) if records else frozenset(),
                 frozenset([writer.kind for writer in records]),
                 frozenset([writer.name for writer in records]),

@@ -14,7 +14,6 @@ from contractlog.compatibility.avro.nodes import (
     PRIMITIVES,
     Array,
     Enum,
-    Field,
     Fixed,
     Map,
     Named,
@@ -69,11 +68,11 @@ class FieldShape:
 
     __slots__ = ("aliases", "has_default", "name", "type")
 
-    def __init__(self, field: Field, type_: Shape) -> None:
-        self.name = field.name
-        self.aliases = field.aliases
+    def __init__(self, name: str, aliases: tuple[str, ...], type_: Shape, has_default: bool) -> None:  # noqa: FBT001 - by position, which is fast
+        self.name = name
+        self.aliases = aliases
         self.type = type_
-        self.has_default = field.default is not MISSING
+        self.has_default = has_default
 
 
 _PRIMITIVES: Final = {name: Shape(name.upper()) for name in PRIMITIVES}
@@ -163,9 +162,10 @@ class Shaping:
     def _fields(self, node: Record) -> tuple[FieldShape, ...]:
         held, fields = self._held, []
         for field in node.fields:
-            type_ = _PRIMITIVES[field.type.type] if isinstance(field.type, Primitive) else self._shape(field.type)
-            key = (field.name, field.aliases, field.default is MISSING, type_)
-            fields.append(held.get(key) or self._put(key, FieldShape(field, type_)))
+            kind = field.type
+            type_ = _PRIMITIVES[kind.type] if isinstance(kind, Primitive) else self._shape(kind)
+            key = (field.name, field.aliases, type_, field.default is not MISSING)
+            fields.append(held.get(key) or self._put(key, FieldShape(*key)))
         return tuple(fields)
 
     def _shape_cycles(self, node: Node) -> None:
