@@ -94,11 +94,16 @@ def _schema(version: HeldVersion, schema: HeldSchema, now: int) -> Iterator[LogL
 
 
 def _md5(schema: HeldSchema) -> str | None:
-    """The guid, where it does not follow from the content: metadata came encrypted."""
-    computed = guid(schema.text, schema.references, schema.metadata, schema.rule_set)
-    if schema.guid in {None, computed}:
-        return None
-    return base64.b64encode(uuid.UUID(schema.guid).bytes).decode()
+    """The guid, where it does not follow from what is written: metadata came encrypted, or is there and empty."""
+    metadata, rule_set = schema.metadata, schema.rule_set
+    own = schema.guid or guid(schema.text, schema.references, metadata, rule_set)
+    written = guid(
+        schema.text,
+        schema.references,
+        metadata if metadata and metadata.body() else None,
+        rule_set if rule_set and rule_set.body() else None,
+    )
+    return None if own == written else base64.b64encode(uuid.UUID(own).bytes).decode()
 
 
 def _association(one: Association, now: int) -> LogLine:

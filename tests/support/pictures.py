@@ -93,7 +93,7 @@ def _fill(draw: st.DrawFn, picture: Picture, context: str) -> None:
     for schema_id in draw(st.lists(st.integers(41, 60), unique=True, max_size=2)):
         picture.retired[context, schema_id] = Retired(draw(MILLISECONDS), "somebody")
     if draw(st.booleans()):
-        subject = next(iter(picture.versions))[0]
+        subject = next(subject for subject, _ in picture.versions if subject.context == context)
         one = Association(
             str(draw(st.uuids())), subject, "id-1", "orders", "lkc-1", "topic", "value", "WEAK", frozen=False
         )
