@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.judge import STEP_LIMIT, Earlier, judge
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.steps import Steps
 
 
 def avro(kind: str) -> ParsedSchema:
@@ -102,3 +105,55 @@ def test_a_policy_decides_which_differences_of_a_json_schema_break() -> None:
     assert judge(another, [Earlier(1, old)], Level.NONE).compatible
     also = frozenset({"JSON_TITLE_CHANGED"})
     assert not judge(wider, [Earlier(1, old)], Level.BACKWARD, policy=Policy.LENIENT, also=also).compatible
+
+
+SCARCE = 100  #: steps, so that they are used up
+
+
+class CountedSteps(Steps):
+    """Steps that say how often they were asked for, and how often in vain."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(limit)
+        self.given = self.refused = 0
+
+    def take(self, steps: int = 1) -> None:
+        self.refused += 1
+        super().take(steps)
+        self.refused -= 1
+        self.given += steps
+
+
+def look_alikes(kind: str, number: int) -> ParsedSchema:
+    """Return a union of records of one name in many namespaces, each of which may be meant."""
+    records = [
+        {
+            "type": "record",
+            "name": f"n{index}.R",
+            "fields": [
+                {"name": "next", "type": ["null", f"n{max(index - 1, 0)}.R"]},
+                {"name": f"y{number}", "type": "int", "default": 0},
+                {"name": "x", "type": "int" if index else kind},
+            ],
+        }
+        for index in range(4)
+    ]
+    return parse(SchemaDraft(json.dumps(records)), strict=False)
+
+
+def test_a_thousand_hostile_versions_share_the_steps_of_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """When they are used up, no version gets more: the first that is compared in detail ends the call."""
+    calls: list[CountedSteps] = []
+
+    def counted(limit: int) -> CountedSteps:
+        assert limit <= STEP_LIMIT
+        calls.append(CountedSteps(SCARCE))
+        return calls[-1]
+
+    monkeypatch.setattr("contractlog.compatibility.judge.Steps", counted)
+    versions = [Earlier(number, look_alikes("long", number)) for number in range(1, 1_001)]
+    verdict = judge(look_alikes("int", 0), versions, Level.BACKWARD_TRANSITIVE)
+    assert {comparison.version for comparison in verdict.comparisons} == {1_000}
+    (steps,) = calls
+    assert steps.given <= SCARCE
+    assert 1 <= steps.refused <= 1 + len(versions)
