@@ -4,7 +4,8 @@
 
 A finding is anything that is not an answer: an exception other than ``InvalidSchema``, more than two seconds of
 processor time for one step, more than 200 MB, a canonical text that is written differently when it is read again, a
-schema that is not compatible with itself. Findings are printed with the texts that show them; exit 1 when there are
+schema that is not compatible with itself, a verdict over all levels that is not that of each level, a mend that does
+not remove its finding. Findings are printed with the texts that show them; exit 1 when there are
 any. The work is done in a child process, which is told apart from the one that counts, so that a crash is a finding.
 """
 
@@ -28,10 +29,12 @@ from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from contractlog.compatibility.change import change_between
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.interning import Memo
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.judge import Earlier, differences, judge
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.mends import mend
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
@@ -41,6 +44,7 @@ from support.avro_schemas import Schemas, evolved
 T = TypeVar("T")
 
 SECONDS, MEGABYTES = 2.0, 200
+MENDED = 0.1  #: of the turns with a finding; a mend is many comparisons
 KEPT = 300  #: texts that were accepted, from which more are made
 WORDS: dict[SchemaType, list[Any]] = {
     SchemaType.AVRO: [
@@ -213,6 +217,7 @@ class Fuzzer:
             if variant is not None:
                 self.judged(schema, variant, policy)
                 self.judged(variant, schema, policy)
+                self.changed(text, schema, variant, policy)
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MEGABYTES * 1024:
             raise Finding(f"takes more than {MEGABYTES} MB")
 
@@ -240,6 +245,31 @@ class Fuzzer:
         if clean and not ambiguous:  # a record one of whose fields is another's alias does not read itself
             raise Finding(f"not compatible with itself under {policy}: {bare.findings[0].check}")
         self.counts[f"{policy}: {'compatible' if bare.compatible else 'not compatible'}"] += 1
+
+    def changed(self, text: str, schema: ParsedSchema, earlier: ParsedSchema, policy: Policy) -> None:
+        """The verdict over all levels is that of each level, and a mended text is a schema without the finding."""
+        history = [Earlier(1, earlier)]
+        change = self.timed(f"change {policy}", lambda: change_between(earlier, schema, policy=policy))
+        assert change is not None
+        json.dumps(change.body())
+        limited = any(finding.check == "WORK_LIMIT_EXCEEDED" for finding in change.findings)
+        for level in (Level.BACKWARD, Level.FORWARD):
+            if not limited and change.satisfies(level) is not judge(schema, history, level, policy=policy).compatible:
+                raise Finding(f"the verdict over all levels differs at {level} under {policy}")
+        if not change.comparisons or self.random.random() > MENDED:
+            return
+        comparison = change.comparisons[0]
+        found, direction = comparison.findings[0], comparison.direction
+        mended = self.timed("mend", lambda: mend(text, found, schema, earlier, direction, policy=policy))
+        if mended is not None:
+            self.counts["mended"] += 1
+            again = self.parsed("parse mended", mended.text, strict=False)
+            if again is None:
+                raise Finding(f"the mended text is refused: {mended.text}")
+            left = [one for one in differences(again, earlier, direction, policy) if one.check == found.check]
+            before = [one for one in differences(schema, earlier, direction, policy) if one.check == found.check]
+            if len(left) >= len(before):
+                raise Finding(f"the mend removes nothing: {mended.text}")
 
     def keep(self, text: str) -> None:
         if len(text) < 4_000:
