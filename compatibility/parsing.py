@@ -15,6 +15,7 @@ from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.json_schema import format as json_schema
 from contractlog.compatibility.json_schema import tags as json_tags
 from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.positions import placed
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.steps import Steps, StepsExceeded
 
@@ -78,12 +79,16 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str] = _NOTHING, *, stric
         strict: apply the rules for new schemas (names, defaults); stored schemas are read without them.
 
     Raises:
-        InvalidSchema: the text is no schema of its type; ``at`` is a JSON Pointer into it where one is known.
+        InvalidSchema: the text is no schema of its type; where the place is known, ``at`` is a JSON Pointer into it,
+            and ``line`` and ``column`` say where that is in the text as it was submitted.
     """
     schema_format = _FORMATS.get(draft.type)
     if schema_format is None:
         raise InvalidSchema(f"Invalid schema type {draft.type}")
-    return schema_format.parse(draft, referenced, strict=strict)
+    try:
+        return schema_format.parse(draft, referenced, strict=strict)
+    except InvalidSchema as problem:
+        raise placed(problem, draft.text, comments=draft.type is SchemaType.AVRO) from None
 
 
 def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.STRICT) -> Iterator[Finding]:

@@ -8,10 +8,22 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
+from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.level import Direction
 
-__all__ = ["COMMENT", "TOKEN", "Position", "candidate_at", "locate", "place", "position_of", "split", "syntax_error"]
+__all__ = [
+    "COMMENT",
+    "TOKEN",
+    "Position",
+    "candidate_at",
+    "locate",
+    "place",
+    "placed",
+    "position_of",
+    "split",
+    "syntax_error",
+]
 
 TOKEN: Final = re.compile(
     r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|/', re.DOTALL
@@ -80,6 +92,16 @@ def locate(text: str, pointer: str) -> Position:
         if depth >= deepest:  # of equal names the last one counts, as JSON readers have it
             deepest, at = depth, offset
     return position_of(text, at)
+
+
+def placed(problem: InvalidSchema, text: str, *, comments: bool) -> InvalidSchema:
+    """Return a refusal with ``line`` and ``column`` in the submitted text, or as it is where it is about no place."""
+    pointer = problem.facts.get("at")
+    if pointer is None or split(pointer)[0] or "line" in problem.facts:
+        return problem
+    syntax = None if pointer else syntax_error(text, comments=comments)
+    position = locate(text, pointer) if syntax is None else syntax[1]
+    return InvalidSchema(problem.message, **problem.facts, line=position.line, column=position.column)
 
 
 def syntax_error(text: str, *, comments: bool) -> tuple[str, Position] | None:
