@@ -8,8 +8,10 @@ from typing import Any, Final, TypeVar
 
 from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, tuple_, update
 
+from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import key_of
 from contractlog.registry.storage.writes import Transaction
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "insert_rows",
     "journal_head",
     "mark_versions",
+    "newest_verbatim",
     "raise_counter",
     "replace_contents",
     "replace_rows",
@@ -162,6 +165,20 @@ def holders_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[i
         for row in snapshot.connection.execute(statement.where(_V.context == context, _V.schema_id.in_(chunk))):
             found.setdefault(row.schema_id, set()).add((row.subject_id, row.version))
     return found
+
+
+def newest_verbatim(snapshot: Snapshot, subject: Subject) -> str | None:
+    """Return the type of a subject's newest live version, when that one is kept as it came; None when it is not."""
+    statement = (
+        select(_S.verbatim, _S.type)
+        .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
+        .join(tables.subjects, _U.id == _V.subject_id)
+        .where(_U.key == key_of(subject), _V.deleted_at.is_(None))
+        .order_by(_V.version.desc())
+        .limit(1)
+    )
+    row = snapshot.connection.execute(statement).first()
+    return str(row.type) if row is not None and row.verbatim else None
 
 
 def settings_of(snapshot: Snapshot, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:

@@ -1,0 +1,37 @@
+"""Schemas that came with an import and are not understood here: found by their very text, closed to registration."""
+
+from __future__ import annotations
+
+from contractlog.compatibility.errors import OperationNotPermitted
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.services.understanding import hashes_of
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.transfer import newest_verbatim
+from contractlog.registry.storage.values import Seen
+
+__all__ = ["held_verbatim", "refuse_closed"]
+
+
+def held_verbatim(
+    snapshot: Snapshot, subject: Subject, draft: SchemaDraft, seen: Seen = Seen.LIVE
+) -> RegisteredSchema | None:
+    """Return the subject's version that has this very text, with the same references, metadata and rules.
+
+    Ask when a draft is not understood: what an import kept as it is can be looked up by what it answers.
+    """
+    return snapshot.holding(subject, hashes_of(draft, draft.text, draft.text)[0], seen)
+
+
+def refuse_closed(snapshot: Snapshot, subject: Subject) -> None:
+    """Refuse a new version of a subject whose newest one nobody could judge it against.
+
+    Raises:
+        OperationNotPermitted: the newest live version came with an import, and is not understood.
+    """
+    kind = newest_verbatim(snapshot, subject)
+    if kind is not None:
+        raise OperationNotPermitted(
+            f"Subject {subject} in context {subject.context} is closed to registration: its newest version, of type "
+            f"{kind}, came with an import and is not understood by this release"
+        )
