@@ -16,7 +16,8 @@ from contractlog.registry.cache import ByteCache
 from contractlog.registry.database import open_store
 from contractlog.registry.dependencies import Services
 from contractlog.registry.documented import complete, operation_id
-from contractlog.registry.middleware import BodyLimit, HotSchemas, RawPaths
+from contractlog.registry.hot import HotSchemas, HotVersions
+from contractlog.registry.middleware import BodyLimit, RawPaths
 from contractlog.registry.own import Own
 from contractlog.registry.problems import Answer
 from contractlog.registry.routes import (
@@ -79,11 +80,12 @@ def create_app(
         middleware=[
             Middleware(RawPaths),
             Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry),
+            Middleware(HotVersions, lookup=services.lookup, profile=services.profile),
             Middleware(BodyLimit, limit=settings.max_body_bytes),
         ],
         lifespan=_lifespan(services),
     )
-    problems.install(app)
+    problems.install(app, old_conflict_code=settings.old_conflict_code)
     for router in OWN_ROUTERS:
         app.include_router(router)
     for module in (associations, schemas, versions, subjects, compatibility, levels, service, operating, conformance):

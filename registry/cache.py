@@ -4,87 +4,166 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection
 from typing import Final
 
+from msgspec import Struct
+
+from contractlog.compatibility.names import DEFAULT_CONTEXT
+
 __all__ = ["ByteCache"]
 
-Key = tuple[str, int]
-_OVERHEAD: Final = 200  #: bytes that an entry costs beside its body
+Key = tuple[str, int]  #: context and schema id
+_Place = (
+    int | Key
+)  #: ids of the default context stand for themselves: most are, and a tuple costs more than a body's head
+_OVERHEAD: Final = 200  #: bytes that an answer costs beside its body, and twice its form
+_MOST_FORMS: Final = 8  #: answers about one id; what was put longest ago goes first
+_TICK: Final = 0.05  #: seconds whose answers share the time at which they grow old
+
+
+class _Kept(Struct, gc=False):
+    """One answer, and the next one about the same id."""
+
+    form: str
+    until: float
+    body: bytes
+    following: _Kept | None
 
 
 class ByteCache:
     """Keeps the answers used last. They are fresh for ``seconds``: other nodes may delete what is kept here.
 
-    An answer is put with the ``generation`` that was current before it was read from the database; if something was
+    An id may have several answers, by form: the empty one, or the name of the subject that was asked for beside it. An
+    answer is put with the ``generation`` that was current before it was read from the database; if something was
     forgotten in between, it is not kept, because it may be what had to be forgotten.
+
+    What is used moves to the new half; when that is full, it becomes the old half, and the old one is gone.
     """
 
     def __init__(self, limit: int, *, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._limit = limit
+        self._half = limit // 2
         self._seconds = seconds
         self._clock = clock
-        self._entries: OrderedDict[Key, tuple[float, bytes]] = OrderedDict()
-        self._size = 0
+        self._new: dict[_Place, _Kept] = {}
+        self._old: dict[_Place, _Kept] = {}
+        self._new_size = 0
+        self._old_size = 0
+        self._until = 0.0
         self._lock = threading.Lock()
         self.generation = 0
 
-    def get(self, key: Key) -> bytes | None:
-        """Return the answer, if it is known and young enough."""
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is None:
-                return None
-            until, body = entry
-            if until < self._clock():
-                return None  # but kept, for when the database is away
-            self._entries.move_to_end(key)
-            return body
+    def get(self, key: Key, form: str = "") -> bytes | None:
+        """Return the answer, if it is known and young enough; one that is not stays, for when the database is away."""
+        kept = self._find(key, form)
+        return None if kept is None or kept.until < self._clock() else kept.body
 
-    def stale(self, key: Key) -> bytes | None:
+    def stale(self, key: Key, form: str = "") -> bytes | None:
         """Return the answer, however old: for when nobody can be asked for a newer one."""
-        with self._lock:
-            entry = self._entries.get(key)
-            return None if entry is None else entry[1]
+        kept = self._find(key, form)
+        return None if kept is None else kept.body
 
     def __len__(self) -> int:
-        """Count the answers that are kept."""
-        return len(self._entries)
+        """Count the ids whose answers are kept."""
+        return len(self._new) + len(self._old)
 
     @property
     def size(self) -> int:
-        """The memory that they take, in bytes."""
-        return self._size
+        """The memory that the answers take, in bytes."""
+        return self._new_size + self._old_size
 
-    def put(self, key: Key, body: bytes, *, generation: int) -> None:
+    def put(self, key: Key, body: bytes, *, generation: int, form: str = "") -> None:
         """Keep an answer that was read while this generation was current."""
+        place = _place(key)
         with self._lock:
-            if generation != self.generation or len(body) + _OVERHEAD > self._limit:
+            if generation != self.generation or _cost(form, body) > self._half:
                 return
-            self._remove(key)
-            self._entries[key] = (self._clock() + self._seconds, body)
-            self._size += len(body) + _OVERHEAD
-            while self._size > self._limit:
-                self._remove(next(iter(self._entries)))
+            others = _without(self._renewed(place), form)
+            self._remove(place)
+            self._add(place, _Kept(form, self._tick(), body, others))
 
     def forget(self, keys: Collection[Key]) -> None:
-        """Drop answers that changed."""
+        """Drop the answers about ids that changed, in every form."""
         if not keys:
             return
         with self._lock:
             self.generation += 1
             for key in keys:
-                self._remove(key)
+                self._remove(_place(key))
 
     def forget_all(self) -> None:
         """Drop every answer: some changed, and nobody knows which."""
         with self._lock:
             self.generation += 1
-            self._entries.clear()
-            self._size = 0
+            self._new, self._old = {}, {}
+            self._new_size = self._old_size = 0
 
-    def _remove(self, key: Key) -> None:
-        entry = self._entries.pop(key, None)
-        if entry is not None:
-            self._size -= len(entry[1]) + _OVERHEAD
+    def _find(self, key: Key, form: str) -> _Kept | None:
+        place = _place(key)
+        kept = self._new.get(place)  # without the lock: nothing that is in a half changes
+        if kept is None and place in self._old:
+            with self._lock:
+                kept = self._renewed(place)
+        while kept is not None and kept.form != form:
+            kept = kept.following
+        return kept
+
+    def _renewed(self, place: _Place) -> _Kept | None:
+        """Return what is kept at a place, moved to the new half."""
+        kept = self._old.pop(place, None)
+        if kept is None:
+            return self._new.get(place)
+        self._old_size -= _size(kept)
+        self._add(place, kept)
+        return kept
+
+    def _add(self, place: _Place, kept: _Kept) -> None:
+        self._new[place] = kept
+        self._new_size += _size(kept)
+        if self._new_size > self._half:
+            self._old, self._old_size = self._new, self._new_size
+            self._new, self._new_size = {}, 0
+
+    def _remove(self, place: _Place) -> None:
+        kept = self._new.pop(place, None)
+        if kept is not None:
+            self._new_size -= _size(kept)
+        kept = self._old.pop(place, None)
+        if kept is not None:
+            self._old_size -= _size(kept)
+
+    def _tick(self) -> float:
+        """Return when an answer of now grows old; the answers of a moment share one number."""
+        until = self._clock() + self._seconds
+        if not self._until <= until < self._until + _TICK:
+            self._until = until
+        return self._until
+
+
+def _place(key: Key) -> _Place:
+    return key[1] if key[0] == DEFAULT_CONTEXT else key
+
+
+def _cost(form: str, body: bytes) -> int:
+    return len(body) + 2 * len(form) + _OVERHEAD
+
+
+def _size(kept: _Kept | None) -> int:
+    size = 0
+    while kept is not None:
+        size += _cost(kept.form, kept.body)
+        kept = kept.following
+    return size
+
+
+def _without(kept: _Kept | None, form: str) -> _Kept | None:
+    """Copy a chain but for one form."""
+    chain: list[_Kept] = []
+    while kept is not None and len(chain) < _MOST_FORMS - 1:
+        if kept.form != form:
+            chain.append(kept)
+        kept = kept.following
+    following: _Kept | None = None
+    for one in reversed(chain):
+        following = _Kept(one.form, one.until, one.body, following)
+    return following

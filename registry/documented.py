@@ -7,11 +7,18 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
-from contractlog.compatibility.errors import MethodNotAllowed, NotFound, RegistryError, ServerError
+from contractlog.compatibility.errors import (
+    MethodNotAllowed,
+    NotFound,
+    RegistryError,
+    ServerError,
+    UnsupportedMediaType,
+)
 from contractlog.registry.bodies import answers, associations, extended, own, requests
+from contractlog.registry.content import json_content
 from contractlog.registry.problems import MEDIA_TYPE
 
 __all__ = ["complete", "documented", "listed", "operation_id", "ref"]
@@ -33,7 +40,8 @@ def documented(
     """Return the arguments of a route's decorator: its answer, its errors, and the body it takes."""
     schema = answer if isinstance(answer, dict) else ref(answer)
     responses: dict[int | str, Any] = {status: {"description": "Success", "content": {MEDIA_TYPE: {"schema": schema}}}}
-    for http_status, codes in sorted(_by_status(errors).items()):
+    told = errors if body is None else (*errors, UnsupportedMediaType)
+    for http_status, codes in sorted(_by_status(told).items()):
         responses[http_status] = {
             "description": "; ".join(codes),
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ErrorBody"}}},
@@ -41,6 +49,7 @@ def documented(
     extra: dict[str, Any] = {}
     if body is not None:
         content = {kind: {"schema": ref(body)} for kind in (MEDIA_TYPE, "application/json")}
+        extra["dependencies"] = [Depends(json_content)]
         extra["openapi_extra"] = {"requestBody": {"required": True, "content": content}}
     return {"responses": responses, "status_code": status, **extra}
 

@@ -13,7 +13,9 @@ from starlette.types import Receive, Scope, Send
 
 from contractlog.compatibility.errors import (
     BadRequest,
+    Conflict,
     ContractlogError,
+    IncompatibleSchema,
     MethodNotAllowed,
     NotFound,
     RegistryError,
@@ -54,9 +56,16 @@ def problem(error: RegistryError) -> Answer:
     return _Problem(error)
 
 
-def install(app: FastAPI) -> None:
-    """Let every error of the app end here."""
+def install(app: FastAPI, *, old_conflict_code: bool = False) -> None:
+    """Let every error of the app end here.
+
+    Args:
+        app: whose errors become answers.
+        old_conflict_code: say 409 where a schema is incompatible, as releases did that knew no 40901.
+    """
     app.add_exception_handler(RegistryError, _registry_error)
+    if old_conflict_code:
+        app.add_exception_handler(IncompatibleSchema, _old_conflict)
     app.add_exception_handler(ContractlogError, _unexpected)
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _unreadable)
@@ -69,6 +78,10 @@ async def _registry_error(_request: Request, error: Exception) -> Answer:
     if isinstance(error, ServerError):
         _LOG.error("answered %s: %s", error.error_code, error.message)
     return problem(error)
+
+
+async def _old_conflict(_request: Request, error: Exception) -> Answer:
+    return problem(Conflict(str(error)))
 
 
 async def _http_exception(_request: Request, error: Exception) -> Answer:

@@ -8,7 +8,7 @@ import msgspec
 from fastapi import APIRouter, Query
 
 from contractlog.compatibility.errors import InvalidSchema, SchemaNotFound
-from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.parsing import supported
 from contractlog.registry.bodies.answers import ContextIdBody, HolderBody, SchemaStringBody
 from contractlog.registry.bodies.extended import ExtendedSchemaBody
@@ -89,8 +89,10 @@ async def schema(
     max_id = await ids.max_id(subject) if fetch_max_id else None
     body = SchemaStringBody.of(shown.schema, max_id=max_id, qualified=qualified, tags=shown.tags)
     answer = Answer(profile.shape(body))
-    if view.plain and not fetch_max_id and not qualified and subject is None:
-        cache.put((DEFAULT_CONTEXT, schema_id), bytes(answer.body), generation=generation)
+    asked = subject or Subject(DEFAULT_CONTEXT, "")
+    if view.plain and not fetch_max_id and not qualified and (not asked.name or asked == shown.schema.subject):
+        # Another subject than the asked one is shown only as long as that does not hold the id itself.
+        cache.put((asked.context, schema_id), bytes(answer.body), generation=generation, form=asked.name)
     return answer
 
 

@@ -22,6 +22,7 @@ ACCESS: Final = logging.getLogger("contractlog.access")
 _REQUEST_ID: Final = b"x-request-id"
 _LONGEST_REQUEST_ID: Final = 200
 _UNCACHED: Final = (b"cache-control", b"no-cache, no-store, must-revalidate")
+_NO_SCRIPTS: Final = (b"x-xss-protection", b"1; mode=block")  #: as the reference says
 _LAST: Final = (b"connection", b"close")
 _OTHER: Final = "other"
 _STATUSES: Final = (200, 201, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 501, 503, 504)
@@ -74,7 +75,7 @@ class Observed:
         started = perf_counter()
         request_id = _given(scope["headers"]) or self._new_id()
         scope["request_id"] = request_id
-        headers = [(_REQUEST_ID, request_id), _UNCACHED]
+        headers = [(_REQUEST_ID, request_id), _UNCACHED, _NO_SCRIPTS]
         status = _NO_ANSWER
 
         async def send_marked(message: Message) -> None:

@@ -1,38 +1,113 @@
-"""The cache of answers: bounded, and never keeps what had to be forgotten."""
+"""The cache of answers: bounded, cheap, and never keeping what had to be forgotten."""
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+
+import pytest
+
 from contractlog.registry.cache import ByteCache
 
+ONE, TWO = (".", 1), (".eu", 1)
 
-def test_an_answer_is_kept_until_it_is_too_old() -> None:
+
+def test_an_answer_is_fresh_until_it_is_too_old_and_stays_for_when_nobody_can_be_asked() -> None:
     now = [0.0]
     cache = ByteCache(10_000, seconds=5, clock=lambda: now[0])
-    cache.put((".", 1), b"one", generation=cache.generation)
+    cache.put(ONE, b"one", generation=cache.generation)
     now[0] = 5.0
-    assert cache.get((".", 1)) == b"one"
+    assert cache.get(ONE) == b"one"
     now[0] = 5.1
-    assert cache.get((".", 1)) is None
+    assert cache.get(ONE) is None
+    assert cache.stale(ONE) == b"one"
 
 
-def test_what_was_used_longest_ago_goes_first() -> None:
-    cache = ByteCache(3 * 1_200, seconds=60)
-    for number in (1, 2, 3):
+def test_answers_of_a_moment_share_a_time_that_is_never_too_late() -> None:
+    now = [0.0]
+    cache = ByteCache(10_000, seconds=5, clock=lambda: now[0])
+    for number in range(100):
+        now[0] = number / 100
+        cache.put((".", number), b"x", generation=cache.generation)
+    for number in range(100):
+        now[0] = number / 100 + 5.001
+        assert cache.get((".", number)) is None
+
+
+def test_what_is_used_stays_and_what_is_not_goes() -> None:
+    cache = ByteCache(20 * 1_200, seconds=60)
+    for number in range(100):
         cache.put((".", number), b"x" * 1_000, generation=cache.generation)
-    cache.get((".", 1))
-    cache.put((".", 4), b"x" * 1_000, generation=cache.generation)
-    assert [number for number in (1, 2, 3, 4) if cache.get((".", number))] == [1, 3, 4]
-    cache.put((".", 5), b"x" * 10_000, generation=cache.generation)
-    assert cache.get((".", 5)) is None
+        assert cache.get((".", 0)), number
+        assert cache.size <= 20 * 1_200
+    assert cache.get((".", 99))
+    assert cache.get((".", 1)) is None
+    assert 10 <= len(cache) <= 20
+    cache.put((".", 500), b"x" * 20_000, generation=cache.generation)
+    assert cache.get((".", 500)) is None
+
+
+def test_the_size_is_that_of_what_is_kept() -> None:
+    cache = ByteCache(100_000, seconds=60)
+    for number in range(10):
+        for form in ("", "a", "bb"):
+            cache.put((".", number), b"x" * number, generation=cache.generation, form=form)
+    assert cache.size == sum(3 * (number + 200) + 6 for number in range(10))
+    for number in range(10):
+        cache.put((".", number), b"", generation=cache.generation, form="a")
+    cache.forget([(".", number) for number in range(5)])
+    assert cache.size == sum(2 * number + 606 for number in range(5, 10))
+    cache.forget_all()
+    assert (cache.size, len(cache)) == (0, 0)
+
+
+def test_an_id_has_an_answer_for_each_form_and_all_are_forgotten_together() -> None:
+    cache = ByteCache(10_000, seconds=60)
+    for form in ("", "a", "b"):
+        cache.put(ONE, b"one " + form.encode(), generation=cache.generation, form=form)
+    cache.put(TWO, b"two", generation=cache.generation)
+    assert [cache.get(ONE, form) for form in ("", "a", "b", "c")] == [b"one ", b"one a", b"one b", None]
+    cache.put(ONE, b"new", generation=cache.generation, form="a")
+    assert [cache.get(ONE, form) for form in ("", "a", "b")] == [b"one ", b"new", b"one b"]
+    cache.forget({ONE})
+    assert [cache.get(ONE, form) for form in ("", "a", "b")] == [None] * 3
+    assert cache.get(TWO) == b"two"
+
+
+def test_an_id_has_a_bounded_number_of_forms() -> None:
+    cache = ByteCache(1_000_000, seconds=60)
+    for number in range(100):
+        cache.put(ONE, b"x", generation=cache.generation, form=str(number))
+    assert sum(cache.get(ONE, str(number)) is not None for number in range(100)) == 8
+    assert cache.get(ONE, "99")
 
 
 def test_what_was_read_before_it_was_forgotten_is_not_kept() -> None:
     cache = ByteCache(10_000, seconds=60)
     generation = cache.generation
-    cache.forget({(".", 1)})
-    cache.put((".", 1), b"old", generation=generation)
-    assert cache.get((".", 1)) is None
-    cache.put((".", 1), b"new", generation=cache.generation)
-    assert cache.get((".", 1)) == b"new"
-    cache.forget({(".", 1)})
-    assert cache.get((".", 1)) is None
+    cache.forget({ONE})
+    cache.put(ONE, b"old", generation=generation)
+    assert cache.get(ONE) is None
+    cache.put(ONE, b"new", generation=cache.generation)
+    assert cache.get(ONE) == b"new"
+    cache.forget({ONE})
+    assert cache.get(ONE) is None
+
+
+@pytest.mark.parametrize("length", [250, 960, 10_000])
+@pytest.mark.parametrize("form", ["", "orders-value"])
+def test_an_answer_takes_at_most_a_quarter_more_than_its_length_and_200_bytes(length: int, form: str) -> None:
+    count = 20_000_000 // length // 10
+    cache = ByteCache(10 * count * (length + 500), seconds=60)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for number in range(count):
+            text = bytes(length)
+            cache.put((".", 1_000 + number), text, generation=cache.generation, form="".join(form))
+        taken = (tracemalloc.get_traced_memory()[0] - before) / count
+    finally:
+        tracemalloc.stop()
+    assert len(cache) == count
+    assert taken <= 1.25 * length + 200, taken

@@ -1,0 +1,139 @@
+"""The reads that clients send most, answered without a route's machinery; the bytes are the route's."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+from urllib.parse import unquote_plus
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
+from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.registry.bodies.answers import SchemaBody
+from contractlog.registry.bodies.profiles import Profile
+from contractlog.registry.cache import ByteCache
+from contractlog.registry.paths import decode, subject_of
+from contractlog.registry.problems import MEDIA_TYPE, Answer, problem
+from contractlog.registry.services.lookup import Lookup
+from contractlog.registry.telemetry.state import Telemetry
+
+__all__ = ["HotSchemas", "HotVersions", "form_of"]
+
+#: Says that an answer came from memory because the database was away, and may be older than five seconds.
+STALE: Final = (b"x-contractlog-stale", b"database-away")
+_AWAY: Final = frozenset({StoreError.code, StoreTimeout.code})
+_SCHEMA_PATH: Final = re.compile(r"/schemas/ids/([1-9][0-9]{0,9})")
+_LATEST_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1)")
+_PLAIN: Final = (DEFAULT_CONTEXT, "")
+_SHAPING: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
+
+
+def form_of(query: bytes) -> tuple[str, str] | None:
+    """Return the context and the form of a question about an id; None when it is not one that memory answers.
+
+    >>> form_of(b"fetchMaxId=false&subject="), form_of(b"subject=%3A.eu%3Aa"), form_of(b"fetchMaxId=true")
+    (('.', ''), ('.eu', 'a'), None)
+    """
+    if not query:
+        return _PLAIN
+    subject = b""
+    for pair in query.split(b"&"):
+        name, _, value = pair.partition(b"=")
+        if name == b"subject" and not subject:
+            subject = value
+        elif name == b"fetchMaxId":
+            if value.lower() == b"true":
+                return None
+        elif (value and name in _SHAPING) or name == b"subject" or b"%" in name:
+            return None
+    return _subject_form(subject) if subject else _PLAIN
+
+
+def _subject_form(value: bytes) -> tuple[str, str] | None:
+    try:
+        subject = subject_of(unquote_plus(value.decode("latin-1")))
+    except RegistryError:
+        return None
+    return subject.context, subject.name
+
+
+class HotSchemas:
+    """``GET /schemas/ids/{id}`` is answered from memory, where it is known."""
+
+    def __init__(self, app: ASGIApp, cache: ByteCache, telemetry: Telemetry) -> None:
+        self._app = app
+        self._cache = cache
+        self._telemetry = telemetry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        if scope["type"] == "http" and scope["method"] == "GET":
+            match = _SCHEMA_PATH.fullmatch(scope["path"])
+            form = form_of(scope["query_string"]) if match else None
+            if match and form:
+                await self._answer((form[0], int(match[1])), form[1], scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    async def _answer(self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send) -> None:
+        body = self._cache.get(key, form)
+        if body is not None:
+            scope["template"] = "/schemas/ids/{schema_id}"
+            self._telemetry.hits.add()
+            await _send(send, body)
+        elif self._cache.stale(key, form) is not None:
+            await self._ask(key, form, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _ask(self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Ask for a fresh answer, and make do with the old one when the database is away."""
+        replaced = False
+
+        async def send_or_replace(message: Message) -> None:
+            nonlocal replaced
+            if message["type"] == "http.response.start" and scope.get("error_code") in _AWAY:
+                body = self._cache.stale(key, form)
+                if body is not None:
+                    replaced = True
+                    del scope["error_code"]
+                    self._telemetry.stale.add()
+                    await _send(send, body, STALE)
+            if not replaced:
+                await send(message)
+
+        await self._app(scope, receive, send_or_replace)
+
+
+class HotVersions:
+    """``GET /subjects/{subject}/versions/latest`` asks the database, and nothing else on the way."""
+
+    def __init__(self, app: ASGIApp, lookup: Lookup, profile: Profile) -> None:
+        self._app = app
+        self._lookup = lookup
+        self._profile = profile
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, or pass on."""
+        if scope["type"] == "http" and scope["method"] == "GET" and not scope["query_string"]:
+            match = _LATEST_PATH.fullmatch(scope["path"])
+            if match:
+                scope["template"] = "/subjects/{subject}/versions/{version}"
+                answer = await self._latest(match[1])
+                await answer(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    async def _latest(self, subject: str) -> Answer:
+        try:
+            shown = await self._lookup.version(subject_of(decode(subject)), None)
+        except RegistryError as error:
+            return problem(error)
+        return Answer(self._profile.shape(SchemaBody.of(shown.schema)))
+
+
+async def _send(send: Send, body: bytes, *more: tuple[bytes, bytes]) -> None:
+    headers = [(b"content-length", str(len(body)).encode()), (b"content-type", MEDIA_TYPE.encode()), *more]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
