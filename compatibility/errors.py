@@ -272,6 +272,13 @@ class KeySoftDeleted(NotFound):
     template = "Key '{key}' must be undeleted first"
 
 
+class Denied(Forbidden):
+    """The caller is known, but has no right to do this to the subject."""
+
+    code = 40301
+    template = "User is denied operation {operation} on Subject: {subject}"
+
+
 class KeyGenerationRefused(Forbidden):
     """The key management service refused to make a key."""
 

@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp
 
 from contractlog.registry import problems
+from contractlog.registry.access import layer as access
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.database import open_store
 from contractlog.registry.dependencies import Services
@@ -79,6 +80,7 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False},
         middleware=[
             Middleware(RawPaths),
+            *access.layers(settings),
             Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry),
             Middleware(HotVersions, lookup=services.lookup, profile=services.profile),
             Middleware(BodyLimit, limit=settings.max_body_bytes),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -14,8 +15,9 @@ import uvicorn
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
+from contractlog.registry.access.tls import Certificates, CertifiedProtocol
 from contractlog.registry.app import create_app
-from contractlog.registry.settings import Settings
+from contractlog.registry.settings import ClientCertificates, Settings
 from contractlog.registry.storage.engines import parse_url
 
 __all__ = ["db", "serve"]
@@ -30,15 +32,18 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--host", help="the address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help="the port to listen on (default: 8081); 0 takes a free one")
     _add_database_url(parser)
+    _add_access(parser)
     _add_format(parser)
-    arguments = parser.parse_args(argv)
-    settings = Settings.from_environment(host=arguments.host, port=arguments.port, database_url=arguments.database_url)
+    arguments = vars(parser.parse_args(argv))
+    form = arguments.pop("format")
+    settings = Settings.from_environment(**arguments)
+    certificates = Certificates.of(settings)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)  # before and after the server has its own handlers
     with _listen(settings) as listener:
         app = create_app(settings)
         try:
-            _run(app, listener, _greeting(settings, listener, arguments.format))
+            _run(app, listener, _greeting(settings, listener, form), certificates)
         except SystemExit:
             return 0
         finally:
@@ -62,7 +67,7 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
     """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout."""
     database_url = parse_url(settings.database_url).render_as_string(hide_password=True)
     host, port = listener.getsockname()[:2]
-    url = f"http://{host}:{port}"
+    url = f"{'https' if settings.tls_certificate else 'http'}://{host}:{port}"
 
     def greet() -> None:
         if form == "json":
@@ -75,21 +80,26 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
 
 
 class _Server(uvicorn.Server):
-    """Greets once it listens."""
+    """Greets once it listens, and looks after its certificates."""
 
     greet: Callable[[], None]
+    certificates: Certificates | None
+    watching: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        if self.certificates is not None:
+            self.watching = asyncio.create_task(self.certificates.watch())
         self.greet()
 
 
-def _run(app: Any, listener: socket.socket, greet: Callable[[], None]) -> None:
+def _run(app: Any, listener: socket.socket, greet: Callable[[], None], certificates: Certificates | None) -> None:
     server = _Server(
         uvicorn.Config(
             app,
             loop="uvloop",
-            http="httptools",
+            http="httptools" if certificates is None else CertifiedProtocol,
+            ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
             lifespan="off",  # `serve` closes the app itself, also when it never started
             log_level="warning",
             access_log=False,
@@ -98,6 +108,7 @@ def _run(app: Any, listener: socket.socket, greet: Callable[[], None]) -> None:
         )
     )
     server.greet = greet
+    server.certificates = certificates
     server.run(sockets=[listener])
 
 
@@ -142,6 +153,22 @@ def _action(actions: Any, name: str, summary: str, words: str = "") -> ArgumentP
 
 def _add_format(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the result (default: text)")
+
+
+def _add_access(parser: ArgumentParser) -> None:
+    """Add who may call; members that are not given are read from the environment."""
+    access = parser.add_argument_group("who may call", "each also as CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …")
+    access.add_argument("--users", dest="users_file", metavar="FILE", help="users and rights; see `contractlog users`")
+    access.add_argument("--anonymous-reads", action="store_true", default=None, help="who gives no name may read")
+    access.add_argument("--tls-certificate", metavar="FILE", help="listen with TLS: the certificate chain (PEM)")
+    access.add_argument("--tls-key", metavar="FILE", help="its key, where it is not in the same file")
+    access.add_argument("--tls-client-ca", metavar="FILE", help="clients are known by certificates of this CA (PEM)")
+    access.add_argument(
+        "--tls-client-certificates",
+        type=ClientCertificates,
+        choices=tuple(ClientCertificates),
+        help="whether they must have one (default: required)",
+    )
 
 
 def _add_database_url(parser: ArgumentParser) -> None:

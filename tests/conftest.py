@@ -19,6 +19,7 @@ pytest_plugins = [
     "support.postgres",
     "support.registry",
     "support.spark",
+    "support.tls",
 ]
 
 

@@ -25,6 +25,12 @@ VERBS: Final[dict[str, Verb]] = {
     "db": Verb(
         "contractlog.registry.cli:db", "upgrade, downgrade or show the database", "contractlog db upgrade", "server"
     ),
+    "users": Verb(
+        "contractlog.registry.access.cli:users",
+        "say who may read and write which subjects of a registry",
+        "contractlog users add ci --write 'orders-*' --file users.toml",
+        "server",
+    ),
     "register": Verb(
         "contractlog.clients.cli.register:register",
         "register schema files",

@@ -19,6 +19,8 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access import rights as access
+from contractlog.registry.access.rights import Rights
 from contractlog.registry.services.association_rules import Operation, Wish, default_subject, refuse
 from contractlog.registry.services.registration import Registered, refuse_read_only
 from contractlog.registry.services.retirement import erase_subject, hide_subject
@@ -51,13 +53,15 @@ def apply(
     resource: Resource,
     wishes: Sequence[tuple[Wish, Proposal]],
     new_guid: Callable[[], str],
+    rights: Rights,
 ) -> list[Bound]:
     """Carry out what is asked of one resource, all of it or nothing."""
     bound = []
     for wish, proposal in wishes:
         if wish.operation is Operation.DELETE:
-            unbind(transaction, resource.id, (wish.type or "",), cascade=wish.cascade)
+            unbind(transaction, resource.id, (wish.type or "",), cascade=wish.cascade, rights=rights)
         else:
+            rights.require(access.Operation.WRITE, wish.subject or default_subject(resource, wish.type or ""))
             bound.append(_bind(transaction, resource, wish, proposal, new_guid))
     return bound
 
@@ -68,6 +72,7 @@ def unbind(
     types: tuple[str, ...] = (),
     *,
     cascade: bool,
+    rights: Rights,
     resource_type: str = "topic",
 ) -> None:
     """Remove associations of a resource; with ``cascade`` the subjects that it owns go with them.
@@ -75,12 +80,14 @@ def unbind(
     Raises:
         AssociationNotFound: there are none of these types.
         AssociationFrozen: the resource owns a subject, and ``cascade`` was not asked for.
+        Denied: one of their subjects may not be written.
     """
     wanted = Wanted(resource_id=resource_id, types=types, resource_type=resource_type)
     found = associations.find(transaction, wanted)
     if not found:
         raise AssociationNotFound(resource=resource_id)
     for one in found:
+        rights.require(access.Operation.WRITE, one.subject)
         if one.frozen and not cascade:
             raise AssociationFrozen(type=one.type, subject=str(one.subject))
         refuse_read_only(one.subject, _configured(transaction, one.subject))

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
+from contractlog.registry.access.actor import current_rights
 from contractlog.registry.services.association_changes import Bound, JudgeAgain, Proposal, apply, unbind
 from contractlog.registry.services.association_rules import Wish, checked_resource, default_subject, settled
 from contractlog.registry.services.registration import Registration
@@ -64,12 +65,13 @@ class Associations:
             AssociationNotFound, AssociationFrozen, ReferenceExists: it cannot be.
             InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted: the schema cannot be registered.
         """
+        rights = current_rights.get()
         resource = checked_resource(resource, rehearsal=rehearsal)
         asked = settled(resource, wishes)
         for _ in range(_ATTEMPTS):
             proposals = [(wish, await self._proposal(resource, wish)) for wish in asked]
             try:
-                work = partial(apply, resource=resource, wishes=proposals, new_guid=self._new_guid)
+                work = partial(apply, resource=resource, wishes=proposals, new_guid=self._new_guid, rights=rights)
                 return await self._change(work, rehearsal=rehearsal)
             except JudgeAgain:
                 continue
@@ -77,9 +79,11 @@ class Associations:
 
     async def remove(self, resource_id: str, wanted: Wanted, *, cascade: bool = False, rehearsal: bool = False) -> None:
         """Remove associations of a resource; with ``cascade`` the subjects that it owns go with them."""
+        rights = current_rights.get()
 
         def work(transaction: Transaction) -> None:
-            unbind(transaction, resource_id, wanted.types, cascade=cascade, resource_type=wanted.resource_type)
+            kind = wanted.resource_type
+            unbind(transaction, resource_id, wanted.types, cascade=cascade, rights=rights, resource_type=kind)
 
         await self._change(work, rehearsal=rehearsal)
 

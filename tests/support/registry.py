@@ -84,7 +84,7 @@ def start(database_url: str, **environment: str) -> tuple[subprocess.Popen[str],
     )
     assert process.stderr is not None
     line = process.stderr.readline()
-    found = re.search(r"http://\S+:\d+", line)
+    found = re.search(r"https?://\S+:\d+", line)
     if found is None:
         process.kill()
         pytest.fail(f"the registry did not start: {line}{process.communicate()[1]}")

@@ -1,0 +1,126 @@
+"""What a request asks for: to read or to write, and which subjects. What is not known here needs all rights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import parse_qsl
+
+from contractlog.compatibility.errors import Denied
+from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.registry.access.rights import Operation, Rights
+from contractlog.registry.paths import decode
+
+__all__ = ["open_to_all", "refuse"]
+
+_READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_OPEN: Final = "/healthz/"
+_EVERY_CONTEXT: Final = ":*:"
+
+Need = Callable[[Rights, Operation, "re.Match[str]", bytes], str | None]
+"""Answers which subjects are refused, in words, or None."""
+
+
+def open_to_all(path: str) -> bool:
+    """Whether nobody needs to be known: probes of whoever runs the service."""
+    return path.startswith(_OPEN)
+
+
+def refuse(rights: Rights, method: str, path: str, query: bytes) -> None:
+    """Raise ``Denied`` unless a request may be made; the path is percent-encoded, as routes see it."""
+    for methods, pattern, operation, need in _TABLE:
+        if method in methods and (match := pattern.fullmatch(path)):
+            denied = need(rights, operation, match, query)
+            if denied is not None:
+                raise Denied(operation=operation.value, subject=denied)
+            return
+    operation = Operation.READ if method in _READS else Operation.WRITE
+    if not rights.may_all(operation):
+        raise Denied(operation=operation.value, subject="*")
+
+
+def _any(rights: Rights, operation: Operation, _match: re.Match[str], _query: bytes) -> str | None:
+    """Who may do this to anything at all may ask."""
+    return None if rights.any(operation) else "*"
+
+
+def _named(rights: Rights, operation: Operation, match: re.Match[str], _query: bytes) -> str | None:
+    """The subject in the path; one without a name is a context, and the global one stands for everything."""
+    subject = Subject.parse(decode(match[1]))
+    if subject.context == GLOBAL_CONTEXT:
+        return None if rights.may_all(operation) else "*"
+    if not subject.name:
+        return None if rights.may_all(operation, subject.context) else str(subject)
+    return None if rights.may(operation, subject) else str(subject)
+
+
+def _context(rights: Rights, operation: Operation, match: re.Match[str], _query: bytes) -> str | None:
+    name = decode(match[1]).strip(":")
+    context = name if name.startswith(".") else f".{name}"
+    return None if rights.may_all(operation, context) else f":{context}:"
+
+
+def _topic(rights: Rights, operation: Operation, match: re.Match[str], _query: bytes) -> str | None:
+    subject = Subject(DEFAULT_CONTEXT, decode(match[1]) + "-value")
+    return None if rights.may(operation, subject) else str(subject)
+
+
+def _prefixed(default: str) -> Need:
+    """Make the need of a list: every subject that begins as the query says."""
+
+    def need(rights: Rights, operation: Operation, _match: re.Match[str], query: bytes) -> str | None:
+        pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+        for prefix in [value or default for name, value in pairs if name == "subjectPrefix"] or [default]:
+            if not rights.may_all(operation, *_beginning(prefix)):  # whichever of several the route takes
+                return f"{prefix}*"
+        return None
+
+    return need
+
+
+def _beginning(prefix: str) -> tuple[str | None, str]:
+    if prefix.startswith(_EVERY_CONTEXT):
+        return None, prefix.removeprefix(_EVERY_CONTEXT)
+    subject = Subject.parse(prefix)
+    return subject.context, subject.name
+
+
+_Row = tuple[frozenset[str], "re.Pattern[str]", Operation, Need]
+
+
+def _row(methods: str, path: str, operation: Operation, need: Need) -> _Row:
+    pattern = re.compile(path.replace("{}", "([^/]*)"))
+    return frozenset(_READS if methods == "GET" else methods.split()), pattern, operation, need
+
+
+_READ, _WRITE = Operation.READ, Operation.WRITE
+_TABLE: Final[tuple[_Row, ...]] = (
+    _row("GET", r"/schemas/(ids|guids|types)(/.*)?", _READ, _any),
+    _row("GET", r"/associations/.*", _READ, _any),
+    _row("GET", r"/subjects/{}(/.*)?", _READ, _named),
+    _row("POST", r"/subjects/{}", _READ, _named),
+    _row("POST DELETE PUT PATCH", r"/subjects/{}(/.*)?", _WRITE, _named),
+    _row("POST", r"/compatibility/subjects/{}/.*", _READ, _named),
+    _row("GET", r"/subjects", _READ, _prefixed(_EVERY_CONTEXT)),
+    _row("GET", r"/schemas", _READ, _prefixed("")),
+    _row("GET", r"/(config|mode|contexts)", _READ, _any),
+    _row("GET", r"/(?:config|mode)/{}", _READ, _named),
+    _row("PUT DELETE", r"/(?:config|mode)/{}", _WRITE, _named),
+    _row("DELETE", r"/contexts/{}", _WRITE, _context),
+    _row("GET POST", r"/", _READ, _any),
+    _row("GET", r"/", _READ, _any),
+    _row("GET", r"/v1/metadata/.*", _READ, _any),
+    _row("GET", r"/dek-registry/.*", _READ, _any),
+    _row("POST", r"/associations(:|%3A)batchGet", _READ, _any),
+    _row("POST PUT DELETE", r"/associations.*", _WRITE, _any),  # which subjects, the service asks: bodies name them
+    _row("GET", r"/contractlog/v1/conformance/{}", _READ, _topic),
+    _row("POST", r"/contractlog/v1/conformance/{}", _WRITE, _topic),
+    _row("GET", r"/contractlog/v1/subjects/{}(/.*)?", _READ, _named),
+    _row("GET", r"/contractlog/v1/openapi.json|/metrics", _READ, _any),
+    _row("POST", r"/contractlog/v1/(lookup|check|diff|search)", _READ, lambda r, o, _m, _q: _all(r, o)),
+)
+
+
+def _all(rights: Rights, operation: Operation) -> str | None:
+    return None if rights.may_all(operation) else "*"

@@ -1,0 +1,106 @@
+"""Who somebody is, by a password or a client's certificate."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import os
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final
+
+from contractlog.compatibility.errors import Overloaded, Unauthorized
+from contractlog.registry.access.actor import Caller
+from contractlog.registry.access.passwords import DECOY
+from contractlog.registry.access.rights import EVERYTHING, NOTHING
+from contractlog.registry.access.users import Users, UsersFile
+
+__all__ = ["Authentication"]
+
+_BASIC: Final = b"basic"
+_KEPT: Final = 10_000  #: credentials that were checked, right ones and wrong ones
+_WAITING: Final = 100  #: checks that may wait; a password costs a tenth of a second or two of a processor
+_THREADS: Final = 2
+
+
+class Authentication:
+    """Checks credentials; each once, until the file of users changes.
+
+    Of credentials that were checked only a keyed hash is kept, under a key that lives as long as the process.
+    """
+
+    def __init__(self, file: UsersFile | None) -> None:
+        self._file = file
+        self._key = os.urandom(32)
+        self._kept: OrderedDict[bytes, Caller | None] = OrderedDict()
+        self._generation = 0
+        self._checking: dict[bytes, asyncio.Future[Caller | None]] = {}
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="contractlog-passwords")
+
+    async def by_password(self, header: bytes) -> Caller:
+        """Return whom the value of an ``Authorization`` header stands for.
+
+        Raises:
+            Unauthorized: nobody.
+            Overloaded: too many others are being checked.
+        """
+        if self._file is None:
+            raise Unauthorized
+        users = self._file.users
+        if self._generation != self._file.generation:
+            self._generation = self._file.generation
+            self._kept.clear()
+        key = hashlib.blake2b(header, key=self._key, digest_size=32).digest()
+        known = self._kept[key] if key in self._kept else await self._checked(key, header, users)
+        if known is None:
+            raise Unauthorized
+        return known
+
+    async def _checked(self, key: bytes, header: bytes, users: Users) -> Caller | None:
+        """Check credentials on a thread; whoever comes with the same ones meanwhile waits for the same check."""
+        checking = self._checking.get(key)
+        if checking is None:
+            if len(self._checking) >= _WAITING:
+                raise Overloaded
+            checking = asyncio.get_running_loop().run_in_executor(self._threads, _caller, header, users)
+            self._checking[key] = checking
+            checking.add_done_callback(partial(self._remember, key, self._generation))
+        return await asyncio.shield(checking)
+
+    def _remember(self, key: bytes, generation: int, done: asyncio.Future[Caller | None]) -> None:
+        self._checking.pop(key, None)
+        if done.cancelled() or done.exception() is not None or generation != self._generation:
+            return
+        self._kept[key] = done.result()
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+
+    def by_certificate(self, subject: str, common_name: str) -> Caller:
+        """Return whom a certificate stands for, which the listener has verified; strangers have no rights."""
+        if self._file is None:
+            return Caller(subject, EVERYTHING)
+        user = self._file.users.certified(subject, common_name)
+        return Caller(subject, NOTHING) if user is None else Caller(user.name, user.rights)
+
+
+def _caller(header: bytes, users: Users) -> Caller | None:
+    name, password = _credentials(header)
+    user = users.by_name.get(name)
+    if user is None or user.password is None:
+        DECOY.matches(password)
+        return None
+    return Caller(user.name, user.rights) if user.password.matches(password) else None
+
+
+def _credentials(header: bytes) -> tuple[str, str]:
+    scheme, _, text = header.partition(b" ")
+    try:
+        if scheme.lower() != _BASIC:
+            raise Unauthorized
+        name, _, password = base64.b64decode(text.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        raise Unauthorized from None
+    return name, password

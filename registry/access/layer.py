@@ -1,0 +1,93 @@
+"""Around the routes: who calls, and may they. Plain ASGI; inside it the cached answers are as fast as without it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from contractlog.compatibility.errors import Denied, RegistryError, Unauthorized
+from contractlog.registry.access.actor import ANONYMOUS, Caller, current_actor, current_rights
+from contractlog.registry.access.asked import open_to_all, refuse
+from contractlog.registry.access.authentication import Authentication
+from contractlog.registry.access.rights import NOTHING, Rights
+from contractlog.registry.access.users import UsersFile
+from contractlog.registry.problems import problem
+from contractlog.registry.settings import Settings
+
+__all__ = ["Access", "layers"]
+
+_AUTHORIZATION: Final = b"authorization"
+_NOBODY: Final = b"basic og=="  #: an empty name and an empty password; some clients send them always
+_CHALLENGE: Final = 'Basic realm="contractlog", charset="UTF-8"'
+_BY_ID: Final = "/schemas/ids/"
+_READERS: Final = Rights.of(["*"], [])
+
+
+def layers(settings: Settings) -> list[Middleware]:
+    """Return the layer that the settings ask for: none, where nobody needs to be known.
+
+    Raises:
+        UsageError: the file of users cannot be used.
+    """
+    if not settings.users_file and not settings.tls_client_ca:
+        return []
+    file = UsersFile(settings.users_file) if settings.users_file else None
+    anonymous = Caller(ANONYMOUS, _READERS if settings.anonymous_reads else NOTHING)
+    return [Middleware(Access, authentication=Authentication(file), anonymous=anonymous)]
+
+
+class Access:
+    """Lets those pass who may do what they ask for; the others get 401 or 403."""
+
+    def __init__(self, app: ASGIApp, authentication: Authentication, anonymous: Caller) -> None:
+        self._app = app
+        self._authentication = authentication
+        self._anonymous = anonymous
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Find out who calls, ask what they may do, and pass on under their name."""
+        if scope["type"] != "http" or open_to_all(scope["path"]):
+            await self._app(scope, receive, send)
+            return
+        try:
+            caller = await self._caller(scope)
+            self._refuse(caller, scope)
+        except RegistryError as error:
+            answer = problem(error)
+            if isinstance(error, Unauthorized):
+                answer.headers["WWW-Authenticate"] = _CHALLENGE
+            await answer(scope, receive, send)
+            return
+        actor, rights = current_actor.set(caller.name), current_rights.set(caller.rights)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            current_actor.reset(actor)
+            current_rights.reset(rights)
+
+    async def _caller(self, scope: Scope) -> Caller:
+        for name, value in scope["headers"]:
+            if name == _AUTHORIZATION and value.lower() != _NOBODY:
+                return await self._authentication.by_password(value)
+        certificate: dict[str, Any] = scope.get("extensions", {}).get("tls", {})
+        subject = certificate.get("client_cert_name")
+        if subject:
+            return self._authentication.by_certificate(subject, certificate.get("common_name", ""))
+        return self._anonymous
+
+    def _refuse(self, caller: Caller, scope: Scope) -> None:
+        """Raise unless the caller may; who is not known is asked for a name first.
+
+        Raises:
+            Unauthorized, Denied: the caller may not.
+        """
+        if caller.rights.read and scope["method"] == "GET" and scope["path"].startswith(_BY_ID):
+            return  # what is asked for most needs no look into the table
+        try:
+            refuse(caller.rights, scope["method"], scope["path"], scope["query_string"])
+        except RegistryError as error:
+            if caller is self._anonymous and isinstance(error, Denied):
+                raise Unauthorized from error
+            raise

@@ -1,0 +1,156 @@
+"""The TLS listener: its certificate is read again when it changes, and who has one themselves is known by it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import ssl
+from asyncio import Transport
+from collections.abc import Iterable
+from typing import Any, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.settings import ClientCertificates, Settings
+
+__all__ = ["Certificates", "CertifiedProtocol", "rfc4514"]
+
+_LOG: Final = logging.getLogger("contractlog.registry.access")
+_EVERY_SECONDS: Final = 1.0
+_SHORT: Final = {
+    "commonName": "CN",
+    "localityName": "L",
+    "stateOrProvinceName": "ST",
+    "organizationName": "O",
+    "organizationalUnitName": "OU",
+    "countryName": "C",
+    "streetAddress": "STREET",
+    "domainComponent": "DC",
+    "userId": "UID",
+}
+_ESCAPED: Final = frozenset(',+"\\<>;')
+
+
+class Certificates:
+    """The server's certificate and key, and whom it trusts; connections made after a change see the new ones."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._files = settings.tls_certificate, settings.tls_key or settings.tls_certificate
+        self._password = settings.tls_key_password or None
+        self._client_ca = settings.tls_client_ca
+        self._required = settings.tls_client_certificates is ClientCertificates.REQUIRED
+        self._seen = self._stamps()
+        try:
+            self.context = self._load()
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise UsageError(f"TLS cannot be set up with {self._files[0]}: {_reason(error)}") from None
+
+    @classmethod
+    def of(cls, settings: Settings) -> Certificates | None:
+        """Return what the settings name; None where the registry listens without TLS.
+
+        Raises:
+            UsageError: a file cannot be used, or one is named without the other.
+        """
+        if settings.tls_certificate:
+            return cls(settings)
+        if settings.tls_key or settings.tls_client_ca:
+            raise UsageError("TLS needs a certificate: --tls-certificate FILE or CONTRACTLOG_TLS_CERTIFICATE")
+        return None
+
+    def _load(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self._load_chain(context)
+        if self._client_ca:
+            context.load_verify_locations(self._client_ca)
+            context.verify_mode = ssl.CERT_REQUIRED if self._required else ssl.CERT_OPTIONAL
+        return context
+
+    def _load_chain(self, context: ssl.SSLContext) -> None:
+        # Without a password in the settings, none is asked for on the terminal.
+        context.load_cert_chain(*self._files, password=self._password or str)
+
+    def refresh(self) -> bool:
+        """Read files that changed; say whether they are in use now. Files that do not fit each other yet are left."""
+        stamps = self._stamps()
+        if stamps == self._seen:
+            return False
+        self._seen = stamps
+        try:
+            self._load()  # on a trial context: a chain that fails half way leaves a context without its key
+            self._load_chain(self.context)
+            if self._client_ca:
+                self.context.load_verify_locations(self._client_ca)
+        except (OSError, ValueError) as error:
+            _LOG.error("the new certificate cannot be used, so the old one stays: %s", _reason(error))
+            return False
+        _LOG.info("the certificate %s was read again", self._files[0])
+        return True
+
+    async def watch(self, every: float = _EVERY_SECONDS) -> None:
+        """Look at the files now and then, for ever; in the event loop, because handshakes use the context there."""
+        while True:
+            await asyncio.sleep(every)
+            self.refresh()
+
+    def _stamps(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(_stamp(path) for path in (*self._files, self._client_ca) if path)
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - follows links, as files that are swapped in are
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ssl.SSLError):
+        return f"{error.reason or error}; the key must belong to the certificate"
+    return str(error)
+
+
+class CertifiedProtocol(HttpToolsProtocol):
+    """Tells the application whose certificate a connection came with, as the TLS extension of ASGI has it."""
+
+    _tls: dict[str, Any] | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        """Read the certificate, which the handshake has verified."""
+        super().connection_made(transport)
+        certificate = transport.get_extra_info("peercert")
+        if certificate:
+            subject = certificate.get("subject", ())
+            self._tls = {"client_cert_name": rfc4514(subject), "common_name": _common_name(subject)}
+
+    def on_message_begin(self) -> None:
+        """Add what is known to the request."""
+        super().on_message_begin()
+        if self._tls is not None:
+            self.scope["extensions"] = {"tls": self._tls}  # type: ignore[dict-item]
+
+
+Names = Iterable[Iterable[tuple[str, str]]]
+
+
+def rfc4514(subject: Names) -> str:
+    """Write a subject as RFC 4514 does, the last part first.
+
+    >>> rfc4514(((("organizationName", "Acme"),), (("commonName", "ci"),)))
+    'CN=ci,O=Acme'
+    """
+    parts = ["+".join(f"{_SHORT.get(kind, kind)}={_escaped(value)}" for kind, value in part) for part in subject]
+    return ",".join(reversed(parts))
+
+
+def _escaped(value: str) -> str:
+    text = "".join(f"\\{character}" if character in _ESCAPED else character for character in value)
+    return f"\\{text}" if text[:1] in {" ", "#"} else text
+
+
+def _common_name(subject: Names) -> str:
+    return next((value for part in subject for kind, value in part if kind == "commonName"), "")

@@ -1,0 +1,160 @@
+"""The file of users: TOML, read again when it changes.
+
+A user has a name, what they may read and write, and a password as ``contractlog users add`` makes it; without one they
+are known by a client's certificate alone.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.rights import Rights
+
+__all__ = ["User", "Users", "UsersFile", "checked_name", "entry", "parse", "without"]
+
+_LOG: Final = logging.getLogger("contractlog.registry.access")
+_MEMBERS: Final = frozenset({"password", "read", "write"})
+_LONGEST_NAME: Final = 256
+_EVERY_SECONDS: Final = 1.0
+_ENTRY: Final = re.compile(r"^\[users\.", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who may do what."""
+
+    name: str
+    rights: Rights
+    password: HashedPassword | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """What a file says."""
+
+    by_name: Mapping[str, User] = field(default_factory=dict)
+
+    def certified(self, subject: str, common_name: str) -> User | None:
+        """Find whom a certificate stands for: the whole subject as in RFC 4514 goes before its common name."""
+        return self.by_name.get(subject) or self.by_name.get(common_name)
+
+
+def parse(text: str) -> Users:
+    """Read the text of a file.
+
+    Raises:
+        ValueError: what is wrong with it.
+    """
+    found = tomllib.loads(text)
+    if found.keys() - {"users"}:
+        raise ValueError(f"it holds `{min(found.keys() - {'users'})}`; users are tables [users.NAME]")
+    users = found.get("users", {})
+    if not isinstance(users, dict) or not all(isinstance(one, dict) for one in users.values()):
+        raise ValueError("users are tables [users.NAME]")
+    return Users({name: _user(name, members) for name, members in users.items()})
+
+
+def _user(name: str, members: Mapping[str, Any]) -> User:
+    unknown = members.keys() - _MEMBERS
+    if unknown:
+        raise ValueError(f"user `{name}` has `{min(unknown)}`; there are {', '.join(sorted(_MEMBERS))}")
+    password = members.get("password")
+    try:
+        checked_name(name)
+        hashed = None if password is None else HashedPassword.parse(str(password))
+    except ValueError as error:
+        raise ValueError(f"user `{name}`: {error}") from None
+    return User(name, Rights.of(_patterns(name, members, "read"), _patterns(name, members, "write")), hashed)
+
+
+def _patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:
+    patterns = members.get(member, [])
+    if not isinstance(patterns, list) or not all(isinstance(one, str) and one for one in patterns):
+        raise ValueError(f'user `{name}`: {member} is a list such as ["orders-*", ":.eu:*"], or ["*"] for everything')
+    return patterns
+
+
+def checked_name(name: str) -> str:
+    """Return a name that a user may have.
+
+    Raises:
+        ValueError: it is empty, too long, or holds a colon or a control character, which HTTP cannot carry.
+    """
+    if not name or len(name) > _LONGEST_NAME or ":" in name or not name.isprintable():
+        raise ValueError(f"a name has 1 to {_LONGEST_NAME} printable characters, and no colon")
+    return name
+
+
+def entry(name: str, password: HashedPassword | None, read: list[str], write: list[str]) -> str:
+    """Write a user as a file has them."""
+    members = {"password": None if password is None else str(password), "read": read, "write": write}
+    lines = [f"{member} = {json.dumps(value, ensure_ascii=False)}" for member, value in members.items() if value]
+    return "\n".join([f"[users.{json.dumps(name, ensure_ascii=False)}]", *lines]) + "\n"
+
+
+def without(text: str, name: str) -> str:
+    """Return a file's text without one user; what else stands there, comments too, stays."""
+    starts = [match.start() for match in _ENTRY.finditer(text)] + [len(text)]
+    parts = [text[: starts[0]], *(text[start:end] for start, end in pairwise(starts))]
+    return "".join(part for part in parts if not (_ENTRY.match(part) and name in tomllib.loads(part)["users"]))
+
+
+class UsersFile:
+    """The users of a file; it is looked at every second, and read when it has changed.
+
+    A file that cannot be used any more leaves the users as they were, and says so in the log.
+    """
+
+    def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = Path(path)
+        self._clock = clock
+        self._looked = clock()
+        self._seen = self._stamp()
+        self.generation = 0  #: grows with each change
+        try:
+            self._users = parse(self._path.read_text())
+        except OSError as error:
+            raise UsageError(f"the file of users cannot be read: {error}") from None
+        except ValueError as error:
+            raise UsageError(f"the file of users {path} cannot be used: {error}") from None
+
+    @property
+    def users(self) -> Users:
+        """The users as they are now."""
+        now = self._clock()
+        if now - self._looked >= _EVERY_SECONDS:
+            self._looked = now
+            self._look()
+        return self._users
+
+    def _look(self) -> None:
+        stamp = self._stamp()
+        if stamp == self._seen:
+            return
+        self._seen = stamp
+        try:
+            self._users = parse(self._path.read_text())
+        except (OSError, ValueError) as error:
+            _LOG.error("the file of users %s cannot be used, so those known before stay: %s", self._path, error)
+        else:
+            self.generation += 1
+            _LOG.info("the file of users %s was read again: %d users", self._path, len(self._users.by_name))
+
+    def _stamp(self) -> tuple[int, ...]:
+        try:
+            found = os.stat(self._path)  # noqa: PTH116 - follows links, as files that are swapped in are
+        except OSError:
+            return ()
+        return found.st_mtime_ns, found.st_size, found.st_ino

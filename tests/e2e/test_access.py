@@ -1,0 +1,217 @@
+"""``contractlog serve`` with TLS and users, as real TLS clients and our own command line meet it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from cryptography import x509
+
+from support.registry import served, start
+from support.tls import Authority, Pair
+
+pytestmark = pytest.mark.e2e
+
+CLI = [sys.executable, "-m", "contractlog.clients.cli.main"]
+RECORD = '{"type":"record","name":"Order","fields":[]}'
+
+
+def contractlog(*arguments: str, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("CONTRACTLOG_", "SCHEMA_REG"))}
+    return subprocess.run(
+        [*CLI, *arguments], input=stdin, capture_output=True, text=True, check=False, env=clean | environment
+    )
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Path:
+    """A file of users, made by the command line."""
+    path = tmp_path / "users.toml"
+    for words, password in (
+        (("ci", "--write", "orders-*", "--read", "*"), "secret: of\tci\n"),
+        (("svc", "--read", "*", "--no-password"), ""),
+    ):
+        made = contractlog("users", "add", *words, "--file", str(path), stdin=password)
+        assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
+    return path
+
+
+CI = ("ci", "secret: of\tci")
+
+
+def settings(pair: Pair, **more: Any) -> dict[str, str]:
+    named = {"TLS_CERTIFICATE": pair.certificate, "TLS_KEY": pair.key} | more
+    return {f"CONTRACTLOG_{name.upper()}": str(value) for name, value in named.items()}
+
+
+@pytest.fixture
+def database_url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'registry.db'}"
+
+
+@pytest.fixture
+def secured(authority: Authority, users: Path, database_url: str) -> Iterator[str]:
+    """A registry with TLS, users, and certificates of clients where they have one."""
+    more = {"users_file": users, "tls_client_ca": authority.certificate, "tls_client_certificates": "optional"}
+    with served(database_url, **settings(authority.server(), **more)) as url:
+        assert url.startswith("https://")
+        yield url
+
+
+def client(url: str, authority: Authority, pair: Pair | None = None, **more: Any) -> httpx2.Client:
+    trusting = ssl.create_default_context(cafile=str(authority.certificate))
+    if pair is not None:
+        trusting.load_cert_chain(pair.certificate, pair.key)
+    return httpx2.Client(base_url=url, verify=trusting, **more)
+
+
+def test_users_come_by_password_or_by_certificate(secured: str, authority: Authority) -> None:
+    with client(secured, authority) as nobody:
+        assert nobody.get("/subjects").status_code == 401
+        assert nobody.get("/healthz/live").status_code == 200
+    with client(secured, authority, auth=CI) as ci:
+        assert ci.post("/subjects/orders-value/versions", json={"schema": RECORD}).json()["id"] == 1
+        assert ci.post("/subjects/users-value/versions", json={"schema": RECORD}).json()["error_code"] == 40301
+    with client(secured, authority, authority.client("svc")) as svc:
+        assert svc.get("/subjects").json() == ["orders-value"]
+        assert svc.post("/subjects/orders-value/versions", json={"schema": RECORD}).json()["error_code"] == 40301
+    with client(secured, authority, authority.client("stranger")) as stranger:
+        assert stranger.get("/subjects").json()["error_code"] == 40301
+
+
+def test_a_required_certificate_is_the_name_in_the_journal(authority: Authority, database_url: str) -> None:
+    with served(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
+        with client(url, authority) as nobody, pytest.raises(httpx2.TransportError):
+            nobody.get("/healthz/live")
+        foreign = Authority(authority.certificate.parent, "other").client("svc")
+        with client(url, authority, foreign) as stranger, pytest.raises(httpx2.TransportError):
+            stranger.get("/subjects")
+        with client(url, authority, authority.client("svc")) as svc:
+            assert svc.post("/subjects/anything/versions", json={"schema": RECORD}).status_code == 200
+    listed = sqlite_rows(database_url, "SELECT actor FROM changes")
+    assert listed == [("CN=svc,O=Acme\\, Inc",)]
+
+
+def sqlite_rows(database_url: str, statement: str) -> list[tuple[Any, ...]]:
+    with sqlite3.connect(database_url.removeprefix("sqlite:///")) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def test_a_certificate_that_is_swapped_is_served_to_new_connections(authority: Authority, database_url: str) -> None:
+    def serial() -> int:
+        host, port = url.removeprefix("https://").split(":")
+        der = ssl.PEM_cert_to_DER_cert(
+            ssl.get_server_certificate((host, int(port)), ca_certs=str(authority.certificate))
+        )
+        return x509.load_der_x509_certificate(der).serial_number
+
+    pair = authority.server()
+    process, url = start(database_url, **settings(pair))
+    try:
+        with client(url, authority) as kept:
+            assert kept.get("/subjects").status_code == 200
+            before = serial()
+            right = pair.key.read_bytes()
+            pair.key.write_bytes(authority.server("elsewhere").key.read_bytes())  # half of a change: they do not fit
+            time.sleep(2.5)
+            assert serial() == before
+            pair.key.write_bytes(right)
+            authority.server()
+            until = time.monotonic() + 10
+            while serial() == before:
+                assert time.monotonic() < until, "the new certificate was not served within ten seconds"
+                time.sleep(0.2)
+            assert kept.get("/subjects").status_code == 200  # the connection from before goes on
+        process.terminate()
+        said = process.communicate(timeout=20)[1]
+    finally:
+        process.kill()
+    assert "the new certificate cannot be used, so the old one stays: " in said
+    assert process.returncode == 0
+
+
+def test_users_that_change_are_known_without_a_restart(secured: str, authority: Authority, users: Path) -> None:
+    with client(secured, authority, auth=("new", "pw")) as new:
+        assert new.get("/subjects").status_code == 401
+        assert contractlog("users", "add", "new", "--read", "*", "--file", str(users), stdin="pw\n").returncode == 0
+        until = time.monotonic() + 10
+        while new.get("/subjects").status_code != 200:
+            assert time.monotonic() < until
+            time.sleep(0.2)
+        assert contractlog("users", "remove", "new", "--file", str(users)).returncode == 0
+        while new.get("/subjects").status_code != 401:
+            assert time.monotonic() < until
+            time.sleep(0.2)
+
+
+def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: str, authority: Authority) -> None:
+    with pytest.raises(httpx2.TransportError):
+        httpx2.get(secured.replace("https://", "http://"))
+    with client(secured, authority, auth=CI) as ci:
+        assert ci.get("/subjects").json() == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "sentence"),
+    [
+        ({"CONTRACTLOG_TLS_KEY": "x"}, "TLS needs a certificate"),
+        ({"CONTRACTLOG_TLS_CERTIFICATE": "/nowhere.pem"}, "TLS cannot be set up"),
+        ({"CONTRACTLOG_USERS_FILE": "/nowhere.toml"}, "the file of users cannot be read"),
+        ({"CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "some"}, "it takes one of optional, required"),
+        ({"CONTRACTLOG_ANONYMOUS_READS": "some"}, "it takes true or false"),
+    ],
+)
+def test_a_start_that_cannot_be_is_explained(database_url: str, environment: dict[str, str], sentence: str) -> None:
+    done = contractlog("serve", "--port", "0", "--database-url", database_url, **environment)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+
+
+def test_a_certificate_without_its_key_is_explained(authority: Authority, database_url: str) -> None:
+    pair, other = authority.server(), authority.server("other")
+    done = contractlog(
+        *("serve", "--port", "0", "--database-url", database_url),
+        *("--tls-certificate", str(pair.certificate), "--tls-key", str(other.key)),
+    )
+    assert done.returncode == 2
+    assert "the key must belong to the certificate" in done.stderr
+
+
+def test_the_verb_users_lists_what_the_file_says(users: Path) -> None:
+    shown = contractlog("users", "list", "--file", str(users))
+    assert shown.stdout.splitlines() == [
+        "ci  read: *  write: orders-*  by password",
+        "svc  read: *  write: -  by certificate",
+    ]
+    told = json.loads(contractlog("users", "list", "--format", "json", CONTRACTLOG_USERS_FILE=str(users)).stdout)
+    assert told["users"][0] == {"name": "ci", "read": ["*"], "write": ["orders-*"], "password": True}
+    assert oct(users.stat().st_mode & 0o777) == "0o600"
+    assert "secret" not in users.read_text()
+
+
+def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
+    first = contractlog("users", "add", "x", "--generate", "--file", str(users)).stdout.strip()
+    again = contractlog("users", "add", "x", "--generate", "--file", str(users), "--format", "json")
+    assert len(first) >= 32
+    assert json.loads(again.stdout)["password"] != first
+    assert users.read_text().count('[users."x"]') == 1
+    assert "may do nothing yet" in again.stderr
+    for words, sentence in (
+        (("remove", "y"), "no user `y`"),
+        (("add", "a:b", "--generate"), "no colon"),
+        (("add", "z"), "cannot be empty"),
+    ):
+        done = contractlog("users", *words, "--file", str(users))
+        assert done.returncode == 2
+        assert sentence in done.stderr
+    assert contractlog("users", "list").returncode == 2

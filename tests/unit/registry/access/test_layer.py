@@ -1,0 +1,189 @@
+"""Who may call the service, over HTTP in process: 401, 403, and whose name the journal has."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access import authentication
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.users import entry
+from contractlog.registry.app import create_app
+from contractlog.registry.settings import Settings
+
+from support.registry import in_process
+
+if TYPE_CHECKING:
+    import httpx2
+
+STRING = {"schema": '{"type":"string"}'}
+CI, READER = ("ci", "c:i"), ("reader", "ré")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "users.toml"
+    path.write_text(
+        "\n".join(
+            entry(name, HashedPassword.of(password, n=2, r=1, p=1), read, write)
+            for (name, password), read, write in ((CI, ["*"], ["orders-*"]), (READER, ["*"], []))
+        )
+    )
+    return path
+
+
+@pytest.fixture
+def secured(file: Path) -> Iterator[httpx2.Client]:
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as client:
+        yield client
+
+
+def told(answer: httpx2.Response) -> tuple[int, int, str]:
+    body = answer.json()
+    assert list(body) == ["error_code", "message"]
+    return answer.status_code, body["error_code"], body["message"]
+
+
+UNKNOWN = (401, 401, "Unauthorized")
+
+
+@pytest.mark.parametrize("header", [None, "Basic Og==", "basic og==", "Basic !", "Basic", "Bearer x", "Basic " + "é"])
+def test_who_is_not_known_is_asked_for_a_name(secured: httpx2.Client, header: str | None) -> None:
+    for method, path in (("GET", "/subjects"), ("GET", "/schemas/ids/1"), ("PUT", "/config"), ("GET", "/nothing")):
+        headers = [] if header is None else [(b"authorization", header.encode())]
+        answer = secured.request(method, path, headers=headers)
+        assert told(answer) == UNKNOWN
+        assert answer.headers["www-authenticate"] == 'Basic realm="contractlog", charset="UTF-8"'
+        assert answer.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("credentials", [("ci", "wrong"), ("nobody", "c:i"), ("ci", ""), ("", "c:i")])
+def test_wrong_credentials_are_refused_however_often(secured: httpx2.Client, credentials: tuple[str, str]) -> None:
+    for _ in range(2):
+        assert told(secured.get("/subjects", auth=credentials)) == UNKNOWN
+
+
+def test_a_user_writes_what_their_prefix_covers(secured: httpx2.Client) -> None:
+    assert secured.post("/subjects/orders-value/versions", json=STRING, auth=CI).json()["id"] == 1
+    assert told(secured.post("/subjects/users-value/versions", json=STRING, auth=CI)) == (
+        *(403, 40301),
+        "User is denied operation Write on Subject: users-value",
+    )
+    assert secured.get("/subjects/orders-value/versions", auth=READER).json() == [1]
+    assert told(secured.delete("/subjects/orders-value", auth=READER))[1] == 40301
+    assert told(secured.put("/config", json={"compatibility": "NONE"}, auth=CI))[1] == 40301
+
+
+def test_a_context_in_front_is_part_of_the_subject(secured: httpx2.Client) -> None:
+    answer = secured.post("/contexts/.eu/subjects/orders-value/versions", json=STRING, auth=CI)
+    assert told(answer)[2] == "User is denied operation Write on Subject: :.eu:orders-value"
+
+
+def test_cached_answers_sit_inside(secured: httpx2.Client) -> None:
+    secured.post("/subjects/orders-value/versions", json=STRING, auth=CI)
+    for _ in range(3):
+        assert secured.get("/schemas/ids/1", auth=READER).status_code == 200
+        assert told(secured.get("/schemas/ids/1")) == UNKNOWN
+        assert told(secured.get("/schemas/ids/1", auth=("ci", "no"))) == UNKNOWN
+
+
+def test_probes_need_no_name(secured: httpx2.Client) -> None:
+    assert secured.get("/healthz/live").status_code == 200
+    assert told(secured.get("/")) == UNKNOWN
+
+
+def test_the_association_lookup_is_open_to_whoever_may_produce(file: Path) -> None:
+    file.write_text(entry("p", HashedPassword.of("p", n=2, r=1, p=1), [], ["mine-*"]))
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as http:
+        for path in ("/associations/resources/-/theirs?resourceType=topic", "/associations/subjects/theirs-value"):
+            assert http.get(path, auth=("p", "p")).json() == []
+            assert told(http.get(path)) == UNKNOWN
+
+
+def test_associations_need_the_right_to_write_the_subjects_they_bind(file: Path) -> None:
+    file.write_text(
+        entry("p", HashedPassword.of("p", n=2, r=1, p=1), [], ["orders-*", ":.lkc-1:orders-*"])
+        + entry("admin", HashedPassword.of("p", n=2, r=1, p=1), [], ["*"])
+    )
+    weak = {"resourceName": "users", "resourceNamespace": "lkc-1", "resourceId": "r1"}
+    weak["associations"] = [{"subject": "users-x"}]  # type: ignore[assignment]
+    owned = {"resourceNamespace": "lkc-1", "resourceId": "r1", "associations": [{"schema": STRING}]}
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as http:
+        http.post("/subjects/users-x/versions", json=STRING, auth=("admin", "p"))
+        assert told(http.post("/associations", json=weak, auth=("p", "p")))[1:] == (
+            40301,
+            "User is denied operation Write on Subject: users-x",
+        )
+        assert told(http.post("/associations", json=owned | {"resourceName": "users"}, auth=("p", "p")))[1] == 40301
+        assert http.get("/subjects?subjectPrefix=:*:", auth=("admin", "p")).json() == ["users-x"]
+        assert http.post("/associations", json=owned | {"resourceName": "orders"}, auth=("p", "p")).status_code == 200
+        http.post("/associations", json=weak | {"resourceId": "r2"}, auth=("admin", "p"))
+        assert told(http.delete("/associations/resources/r2", auth=("p", "p")))[1] == 40301
+        cascade = "/associations/resources/r1?cascadeLifecycle=true"
+        assert http.delete(cascade, auth=("p", "p")).status_code == 204
+
+
+def test_anonymous_reads_are_a_setting(file: Path) -> None:
+    with in_process(Settings(database_url="sqlite://", users_file=str(file), anonymous_reads=True)) as http:
+        for headers in ({}, {"Authorization": "Basic Og=="}):
+            assert http.get("/subjects", headers=headers).json() == []
+            assert told(http.post("/subjects/orders-value/versions", json=STRING, headers=headers)) == UNKNOWN
+        assert told(http.get("/subjects", auth=("ci", "wrong"))) == UNKNOWN
+        assert http.post("/subjects/orders-value/versions", json=STRING, auth=CI).status_code == 200
+
+
+def test_credentials_mean_nothing_while_nobody_needs_to_be_known(http: httpx2.Client) -> None:
+    for header in ("Basic Og==", "Basic !", "Bearer x"):
+        answer = http.post("/subjects/s/versions", json=STRING, headers={"Authorization": header})
+        assert answer.status_code == 200
+
+
+def test_each_credential_is_checked_once_until_the_file_changes(
+    secured: httpx2.Client, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[bytes] = []
+    check = authentication._caller
+
+    def counted(header: bytes, users: Any) -> Any:
+        checked.append(header)
+        return check(header, users)
+
+    monkeypatch.setattr(authentication, "_caller", counted)
+    for _ in range(5):
+        assert secured.get("/subjects", auth=CI).status_code == 200
+        assert told(secured.get("/subjects", auth=("ci", "no"))) == UNKNOWN
+    assert len(checked) == 2
+    access = secured.app.middleware_stack  # type: ignore[attr-defined]
+    while not hasattr(access, "_authentication"):
+        access = getattr(access, "app", None) or access._app
+    users = access._authentication._file
+    users._clock = lambda: users._looked + 2
+    file.write_text(entry("ci", HashedPassword.of("new", n=2, r=1, p=1), ["*"], []))
+    assert told(secured.get("/subjects", auth=CI)) == UNKNOWN
+    assert secured.get("/subjects", auth=("ci", "new")).status_code == 200
+    assert len(checked) == 4
+
+
+def test_what_is_kept_of_credentials_does_not_tell_them(secured: httpx2.Client) -> None:
+    header = base64.b64encode(b":".join(part.encode() for part in CI))
+    checks = authentication.Authentication(None)
+    secured.get("/subjects", auth=CI)
+    assert checks._kept == {}
+    access = secured.app.middleware_stack  # type: ignore[attr-defined]
+    while not hasattr(access, "_authentication"):
+        access = getattr(access, "app", None) or access._app
+    kept = list(access._authentication._kept)
+    assert len(kept) == 1
+    assert header not in kept[0]
+    assert len(kept[0]) == 32
+
+
+def test_a_file_of_users_that_cannot_be_used_stops_the_start(tmp_path: Path) -> None:
+    with ExitStack(), pytest.raises(UsageError, match="file of users"):
+        create_app(Settings(database_url="sqlite://", users_file=str(tmp_path / "none")))

@@ -1,0 +1,127 @@
+"""Rights by subject prefix, and which right a request needs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import Denied
+from contractlog.compatibility.names import Subject
+from contractlog.registry.access.asked import refuse
+from contractlog.registry.access.rights import EVERYTHING, NOTHING, Operation, Pattern, Rights
+
+names = st.text("ab-:.*é", max_size=6)
+subjects = st.builds(Subject, st.sampled_from([".", ".eu", ".eu2"]), names)
+
+
+@given(subjects)
+def test_everything_covers_everything_and_nothing_nothing(subject: Subject) -> None:
+    for operation in Operation:
+        assert EVERYTHING.may(operation, subject)
+        assert not NOTHING.may(operation, subject)
+
+
+@given(subjects, st.integers(0, 6))
+def test_a_prefix_covers_what_begins_so_in_its_context_alone(subject: Subject, length: int) -> None:
+    start = subject.name[:length]
+    pattern = Pattern.parse(f":{subject.context}:{start}*")
+    assert pattern.covers(subject)
+    assert not pattern.covers(Subject(".other", subject.name))
+    assert pattern.covers(Subject(subject.context, "x" + subject.name)) == ("x" + subject.name).startswith(start)
+
+
+@given(subjects, st.sampled_from([".", ".eu", None]), names)
+def test_who_may_do_it_to_all_may_do_it_to_each(subject: Subject, context: str | None, start: str) -> None:
+    for text in ("*", "a*", ":.eu:*", ":*:a*", "ab", ":.eu:b*"):
+        rights = Rights.of([text], [])
+        if rights.may_all(Operation.READ, context, start) and subject.name.startswith(start):
+            assert context not in {None, subject.context} or rights.may(Operation.READ, subject)
+
+
+def test_who_may_write_may_read() -> None:
+    rights = Rights.of([], ["orders-*"])
+    assert rights.may(Operation.READ, Subject.parse("orders-value"))
+    assert not rights.may(Operation.WRITE, Subject.parse("users-value"))
+    assert not Rights.of(["orders-*"], []).may(Operation.WRITE, Subject.parse("orders-value"))
+
+
+#: What somebody may do who reads ``orders-*`` and writes ``pay-*``, and what not.
+ALLOWED = [
+    ("GET", "/"),
+    ("GET", "/schemas/ids/1"),
+    ("GET", "/schemas/types"),
+    ("GET", "/schemas/guids/x"),
+    ("GET", "/subjects/orders-value/versions/latest"),
+    ("GET", "/subjects/orders%2Dvalue/versions"),
+    ("POST", "/subjects/orders-value"),
+    ("POST", "/compatibility/subjects/orders-value/versions/latest"),
+    ("POST", "/subjects/pay-value/versions"),
+    ("POST", "/subjects/pay-value/versions/1/tags"),
+    ("DELETE", "/subjects/pay-value"),
+    ("GET", "/config/orders-value"),
+    ("GET", "/config"),
+    ("PUT", "/config/pay-value"),
+    ("DELETE", "/mode/pay-value"),
+    ("GET", "/subjects?subjectPrefix=orders-v"),
+    ("GET", "/schemas?subjectPrefix=pay-"),
+    ("GET", "/associations/resources/-/anything?resourceType=topic"),
+    ("GET", "/associations/subjects/users-value"),
+    ("POST", "/associations:batchGet"),
+    ("POST", "/associations"),
+    ("GET", "/contractlog/v1/conformance/orders"),
+    ("POST", "/contractlog/v1/conformance/pay"),
+    ("GET", "/contractlog/v1/subjects/orders-value/graph"),
+]
+REFUSED = [
+    ("GET", "/subjects", ":*:*"),
+    ("GET", "/subjects?subjectPrefix=", ":*:*"),
+    ("GET", "/subjects?subjectPrefix=orders-&subjectPrefix=", ":*:*"),
+    ("GET", "/subjects?subjectPrefix=:.eu:orders-", ":.eu:orders-*"),
+    ("GET", "/schemas", "*"),
+    ("GET", "/subjects/users-value/versions", "users-value"),
+    ("GET", "/subjects/%3A.eu%3Aorders-value/versions", ":.eu:orders-value"),
+    ("POST", "/subjects/users-value", "users-value"),
+    ("POST", "/subjects/orders-value/versions", "orders-value"),
+    ("DELETE", "/subjects/orders-value/versions/1", "orders-value"),
+    ("POST", "/compatibility/subjects/users-value/versions", "users-value"),
+    ("PUT", "/config", "*"),
+    ("PUT", "/config/orders-value", "orders-value"),
+    ("PUT", "/mode/%3A.eu%3A", ":.eu:"),
+    ("PUT", "/mode/%3A.__GLOBAL%3A", "*"),
+    ("DELETE", "/contexts/.eu", ":.eu:"),
+    ("GET", "/contractlog/v1/changes", "*"),
+    ("GET", "/contractlog/v1/search?q=x", "*"),
+    ("POST", "/contractlog/v1/check", "*"),
+    ("POST", "/contractlog/v1/conformance/orders", "orders-value"),
+    ("GET", "/something/new", "*"),
+    ("POST", "/something/new", "*"),
+    ("PATCH", "/subjects/orders-value", "orders-value"),
+]
+SOMEBODY = Rights.of(["orders-*"], ["pay-*"])
+
+
+def ask(rights: Rights, method: str, target: str) -> None:
+    path, _, query = target.partition("?")
+    refuse(rights, method, path, query.encode())
+
+
+@pytest.mark.parametrize(("method", "target"), ALLOWED)
+def test_what_a_right_covers_is_allowed(method: str, target: str) -> None:
+    ask(SOMEBODY, method, target)
+    ask(EVERYTHING, method, target)
+    with pytest.raises(Denied):
+        ask(NOTHING, method, target)
+
+
+@pytest.mark.parametrize(("method", "target", "subject"), REFUSED)
+def test_what_no_right_covers_is_refused_by_name(method: str, target: str, subject: str) -> None:
+    with pytest.raises(Denied) as refused:
+        ask(SOMEBODY, method, target)
+    operation = (
+        "Read"
+        if method == "GET" or target.startswith(("/compat", "/subjects/users", "/contractlog/v1/check"))
+        else "Write"
+    )
+    assert refused.value.message == f"User is denied operation {operation} on Subject: {subject}"
+    ask(EVERYTHING, method, target)

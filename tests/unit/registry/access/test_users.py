@@ -1,0 +1,111 @@
+"""The file of users: how passwords are kept, what the file may say, and that it is read again."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.users import UsersFile, entry, parse, without
+
+CHEAP = HashedPassword.of("secret", n=2, r=1, p=1)
+names = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters=":"), min_size=1, max_size=8)
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",))), st.text(st.characters(exclude_categories=("Cs",))))
+@settings(max_examples=50)
+def test_a_password_matches_itself_alone(password: str, other: str) -> None:
+    kept = HashedPassword.parse(str(HashedPassword.of(password, n=2, r=1, p=1)))
+    assert kept.matches(password)
+    assert kept.matches(other) == (password == other)
+
+
+def test_two_users_with_one_password_are_kept_apart() -> None:
+    assert HashedPassword.of("x", n=2, r=1, p=1).hash != HashedPassword.of("x", n=2, r=1, p=1).hash
+
+
+def test_new_passwords_cost_an_attacker_sixteen_megabytes_a_try() -> None:
+    kept = HashedPassword.of("x")
+    assert 128 * kept.n * kept.r >= 16 * 1024 * 1024
+    assert kept.p >= 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "secret", "md5$1", "scrypt$2$1$1$AA$AA", "scrypt$x$1$1$AA==$AA==", "scrypt$3$1$1$AA==$" + "A" * 43 + "="],
+)
+def test_what_is_no_kept_password_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"scrypt|cannot be read|out of range"):
+        HashedPassword.parse(text)
+
+
+@given(st.dictionaries(names, st.lists(names, max_size=2), max_size=4), st.data())
+def test_users_are_written_read_and_removed_one_by_one(found: dict[str, list[str]], data: st.DataObject) -> None:
+    text = "# who may do what\n\n" + "\n".join(entry(name, CHEAP, read, ["w"]) for name, read in found.items())
+    assert list(parse(text).by_name) == list(found)
+    for name in found:
+        assert parse(text).by_name[name].password == CHEAP
+    if found:
+        gone = data.draw(st.sampled_from(list(found)))
+        assert list(parse(without(text, gone)).by_name) == [name for name in found if name != gone]
+        assert without(text, gone).startswith("# who may do what\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("users = 1", "tables"),
+        ("[groups.a]", "holds `groups`"),
+        ("[users.a]\nwrites = ['x']", "`writes`"),
+        ("[users.a]\nread = 'x'", "list"),
+        ("[users.a]\nread = ['']", "list"),
+        ("[users.a]\npassword = 'plain'", "scrypt"),
+        ("[users.'a:b']", "colon"),
+        ("[users.a", "table declaration"),
+    ],
+)
+def test_what_a_file_may_not_say_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        parse(text)
+
+
+def test_a_file_is_read_again_when_it_changes_and_stays_when_it_breaks(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, now = tmp_path / "users.toml", [0.0]
+    path.write_text(entry("a", CHEAP, ["*"], []))
+    file = UsersFile(str(path), lambda: now[0])
+
+    def change(text: str) -> list[str]:
+        new = tmp_path / "new"
+        new.write_text(text)
+        new.replace(path)
+        assert list(file.users.by_name) == before  # it is looked at once in a second
+        now[0] += 1
+        return list(file.users.by_name)
+
+    before = ["a"]
+    assert change(entry("b", CHEAP, [], [])) == ["b"]
+    before = ["b"]
+    assert change("[users") == ["b"]
+    assert "cannot be used" in caplog.text
+    assert caplog.records[-1].levelno == logging.ERROR
+    path.unlink()
+    now[0] += 1
+    assert list(file.users.by_name) == ["b"]
+    path.write_text(entry("c", None, [], []))
+    now[0] += 1
+    assert list(file.users.by_name) == ["c"]
+
+
+def test_a_file_that_is_not_there_or_broken_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        UsersFile(str(tmp_path / "none"))
+    (tmp_path / "broken").write_text("[users")
+    with pytest.raises(UsageError, match="cannot be used"):
+        UsersFile(str(tmp_path / "broken"))
