@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contractlog.compatibility.json_schema.exact.demands import AtLeast, AtMost, Literal, Pattern, Values
-from contractlog.compatibility.json_schema.exact.patterns import Answer, automaton, find_text
+from contractlog.compatibility.json_schema.exact.patterns import automaton
+from contractlog.compatibility.json_schema.exact.texts import Answer, find_text
 
 __all__ = ["none_left", "text_for"]
 

@@ -1,0 +1,78 @@
+"""Automata: states with edges, of which a text takes some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from contractlog.compatibility.json_schema.exact.characters import Ranges
+
+__all__ = ["MAX_CONFIGURATIONS", "MAX_STATES", "Automaton", "NotRegular"]
+
+MAX_STATES: Final = 1_500
+MAX_CONFIGURATIONS: Final = 2_000
+
+
+class NotRegular(Exception):
+    """The pattern has no automaton here."""
+
+
+@dataclass(slots=True, eq=False)
+class Automaton:
+    """States with edges; 0 is the start, 1 is where the pattern was found."""
+
+    moves: list[list[tuple[Ranges, int]]] = field(default_factory=lambda: [[], []])
+    free: list[list[tuple[str, int]]] = field(
+        default_factory=lambda: [[], []]
+    )  #: taken always, at the start or the end
+    _steps: dict[tuple[frozenset[int], int], frozenset[int]] = field(default_factory=dict)
+
+    def state(self) -> int:
+        """Add a state and return it."""
+        if len(self.moves) > MAX_STATES:
+            raise NotRegular
+        self.moves.append([])
+        self.free.append([])
+        return len(self.moves) - 1
+
+    def closure(self, states: Iterable[int], *, start: bool = False, end: bool = False) -> frozenset[int]:
+        """Return all states that are reached without a character."""
+        allowed = {""} | ({"^"} if start else set()) | ({"$"} if end else set())
+        seen = set(states)
+        waiting = list(seen)
+        while waiting:
+            for condition, target in self.free[waiting.pop()]:
+                if condition in allowed and target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        return frozenset({1}) if 1 in seen else frozenset(seen)
+
+    def step(self, states: frozenset[int], character: int) -> frozenset[int]:
+        """Return where a character leads; what was found stays found."""
+        if 1 in states:
+            return states
+        known = self._steps.get((states, character))
+        if known is not None:
+            return known
+        reached = {
+            target
+            for state in states
+            for ranges, target in self.moves[state]
+            if any(low <= character <= high for low, high in ranges)
+        }
+        found = self.closure(reached | {0})
+        if len(self._steps) < MAX_CONFIGURATIONS:
+            self._steps[states, character] = found
+        return found
+
+    def found(self, states: frozenset[int], *, start: bool) -> bool:
+        """Whether the pattern is found if the text ends here."""
+        return 1 in states or 1 in self.closure(states, start=start, end=True)
+
+    def matches(self, text: str) -> bool:
+        """Whether the pattern is found in a text."""
+        states = self.closure({0}, start=True)
+        for character in text:
+            states = self.step(states, ord(character))
+        return self.found(states, start=not text)

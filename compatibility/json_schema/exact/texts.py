@@ -1,0 +1,101 @@
+"""Whether any text matches some patterns and misses others, and which."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+from contractlog.compatibility.json_schema.exact.automata import MAX_CONFIGURATIONS, Automaton
+from contractlog.compatibility.json_schema.exact.characters import LAST
+
+__all__ = ["Answer", "find_text"]
+
+
+class Answer(Enum):
+    """What is said in place of a text."""
+
+    NONE = "there is no such text"
+    UNKNOWN = "nobody knows"
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """How far a text has come: each automaton's states, the length as far as it matters, and a prefix to avoid."""
+
+    states: tuple[frozenset[int], ...]
+    length: int
+    avoided: str | None
+
+
+@lru_cache(maxsize=1_024)
+def find_text(
+    patterns: tuple[tuple[Automaton, bool], ...], least: int, most: int | None, avoided: frozenset[str]
+) -> str | Answer:
+    """Find the shortest text that matches some patterns, misses the others, has a length, and is none of some texts."""
+    if most is not None and least > most:
+        return Answer.NONE
+    limit = least if most is None else most + 1
+    prefixes = {text[:end] for text in avoided for end in range(len(text) + 1)} if len(avoided) < 200 else None  # noqa: PLR2004
+    if prefixes is None:
+        return Answer.UNKNOWN
+    characters = _representatives([one for one, _ in patterns], prefixes)
+    begin = _Here(tuple(one.closure({0}, start=True) for one, _ in patterns), 0, "" if avoided else None)
+    waiting, seen = deque([(begin, "")]), {begin}
+    while waiting:
+        here, text = waiting.popleft()
+        if here.length >= least and here.avoided not in avoided and _met(patterns, here, start=not text):
+            return text
+        if (most is not None and len(text) >= most) or _lost(patterns, here):
+            continue
+        for character in characters:
+            there = _Here(
+                tuple(one.step(states, character) for (one, _), states in zip(patterns, here.states, strict=True)),
+                min(here.length + 1, limit),
+                _longer(here.avoided, chr(character), prefixes),
+            )
+            if there not in seen:
+                if len(seen) >= MAX_CONFIGURATIONS:
+                    return Answer.UNKNOWN
+                seen.add(there)
+                waiting.append((there, text + chr(character)))
+    return Answer.NONE
+
+
+def _longer(avoided: str | None, character: str, prefixes: set[str]) -> str | None:
+    longer = None if avoided is None else avoided + character
+    return longer if longer in prefixes else None
+
+
+def _met(patterns: Sequence[tuple[Automaton, bool]], here: _Here, *, start: bool) -> bool:
+    """Whether a text that ends here matches what it must, and misses what it must."""
+    return all(
+        one.found(states, start=start) is wanted for (one, wanted), states in zip(patterns, here.states, strict=True)
+    )
+
+
+def _lost(patterns: Sequence[tuple[Automaton, bool]], here: _Here) -> bool:
+    """Whether a pattern that must be missed was found already."""
+    return any(1 in states and not wanted for (_, wanted), states in zip(patterns, here.states, strict=True))
+
+
+def _representatives(automata: Iterable[Automaton], prefixes: Iterable[str]) -> list[int]:
+    """Return one character for each class that no automaton tells apart."""
+    singles = {ord(text[-1]) for text in prefixes if text}
+    cuts = {0, 0xD800, 0xE000} | {edge for code in singles for edge in (code, code + 1)}
+    for one in automata:
+        for moves in one.moves:
+            for ranges, _ in moves:
+                cuts |= {edge for low, high in ranges for edge in (low, high + 1)}
+    return [_nicest(low, high) for low, high in _between(sorted(cut for cut in cuts if cut <= LAST)) if low != 0xD800]  # noqa: PLR2004
+
+
+def _between(cuts: list[int]) -> Iterator[tuple[int, int]]:
+    for position, low in enumerate(cuts):
+        yield low, (cuts[position + 1] if position + 1 < len(cuts) else LAST + 1) - 1
+
+
+def _nicest(low: int, high: int) -> int:
+    return next((code for code in map(ord, "aA0zZ9-_ .!") if low <= code <= high), max(low, min(high, 0x21)))
