@@ -407,6 +407,24 @@ class SubjectNotReadWrite(OperationNotPermitted):
     template = "Subject {subject} in context {context} is not in read-write mode"
 
 
+class ModesFrozen(OperationNotPermitted):
+    """The server's settings forbid changes of modes."""
+
+    template = "Mode changes are not allowed"
+
+
+class SubjectsExist(OperationNotPermitted):
+    """IMPORT begins where nothing is live, unless it is forced."""
+
+    template = "Cannot import since found existing subjects"
+
+
+class OverwriteNotPermitted(OperationNotPermitted):
+    """The id stands for another content."""
+
+    template = "Overwrite new schema with id {id} in context {context} is not permitted."
+
+
 class StrongReference(OperationNotPermitted):
     """A resource owns the subject, so no schema may lean on it."""
 

@@ -6,11 +6,15 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from contractlog.compatibility.contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["content_hash", "guid"]
+__all__ = ["CANONICAL_FORM", "content_hash", "guid"]
+
+#: Counts the ways in which contents were written down to be hashed; hashes of an older one have to be made again.
+CANONICAL_FORM: Final = 2
 
 
 def content_hash(
@@ -21,13 +25,14 @@ def content_hash(
 ) -> str:
     """Return the SHA-256 that stands for this content in the store, as 64 hex digits.
 
-    The members are separated, so no two contents collide by moving a letter from one to the next.
+    The members are separated, so no two contents collide by moving a letter from one to the next. Empty metadata and
+    rules are none.
     """
     members = [
         canonical,
         [reference.body() for reference in references],
-        None if metadata is None else metadata.body(),
-        None if rule_set is None else rule_set.body(),
+        None if metadata is None else metadata.body() or None,
+        None if rule_set is None else rule_set.body() or None,
     ]
     text = json.dumps(members, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -32,8 +32,12 @@ def upgrade() -> None:
         table.add_column(sa.Column("verbatim", sa.Boolean(), nullable=False, server_default=sa.false()))
     with op.batch_alter_table("contexts") as table:
         table.add_column(sa.Column("deleted_at", sa.BigInteger(), nullable=True))
+    op.create_index("ix_schemas_context_hash", "schemas", ["context", "hash"])
+    op.create_index("ix_schemas_context_normalized_hash", "schemas", ["context", "normalized_hash"])
     with op.batch_alter_table("changes") as table:
         table.add_column(sa.Column("details", sa.Text(), nullable=True))
+    with op.batch_alter_table("retired") as table:
+        table.add_column(sa.Column("hash", sa.String(64), nullable=True))
     _journal()
     _associations()
     _search()
@@ -114,6 +118,10 @@ def downgrade() -> None:
         changes.drop_column("details")
     with op.batch_alter_table("contexts") as contexts:
         contexts.drop_column("deleted_at")
+    with op.batch_alter_table("retired") as retired:
+        retired.drop_column("hash")
+    op.drop_index("ix_schemas_context_normalized_hash", "schemas")
+    op.drop_index("ix_schemas_context_hash", "schemas")
     with op.batch_alter_table("schemas") as schemas:
         schemas.drop_column("verbatim")
         schemas.drop_column("canonical_form")

@@ -264,6 +264,7 @@ def _register(transaction: Transaction, proposal: Registered | Append) -> tuple[
     if isinstance(outcome, RegistryError):
         raise outcome
     transaction.touched |= done.touched
+    transaction.lines += done.lines
     return outcome, before is None or (outcome.version or 0) > (before.version or 0)
 
 

@@ -140,8 +140,8 @@ def _known(
     same = snapshot.holding(subject, content.hash, seen)
     if same is not None:
         return Registered(same)
-    alike = snapshot.holding_alike(subject, content.normalized_hash, seen) if normalize else None
-    return None if alike is None else Registered(alike, stored=True)
+    alike = snapshot.holding_alike(subject, content.normalized_hash, seen) if normalize else []
+    return Registered(alike[0], stored=True) if alike else None
 
 
 def _answers(known: RegisteredSchema, schema_id: int | None, version: int | None) -> bool:

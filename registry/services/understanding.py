@@ -118,7 +118,7 @@ class Understanding:
 
 def _target(snapshot: Snapshot, found: RegisteredSchema) -> Target:
     subject = found.subject or Subject.parse("")
-    return Target(snapshot.state(subject).id or 0, found.version or 0, found.schema_id)
+    return Target(snapshot.state(subject).id or 0, found.version or 0, found.schema_id, subject.context)
 
 
 def _parse(draft: SchemaDraft, resolved: Resolved, *, strict: bool) -> ParsedSchema:

@@ -1,6 +1,6 @@
 """Appending versions, many at once: five set-based statements, whatever the number of registrations.
 
-The laws: the counter row is locked before anything is read; a content that the subject holds live is answered with its
+The laws: the locks are taken before anything is read; a content that the subject holds live is answered with its
 version; an append whose subject, settings or references are not what was judged is answered with ``Stale``.
 """
 
@@ -11,12 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, tuple_, update
 
-from contractlog.compatibility.errors import InvalidSchema, RegistryError
+from contractlog.compatibility.errors import InvalidSchema, OverwriteNotPermitted, RegistryError
+from contractlog.compatibility.identity import CANONICAL_FORM
 from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import (
     Append,
@@ -31,23 +33,25 @@ from contractlog.registry.storage.values import (
 
 __all__ = ["Appended", "append"]
 
+_S = tables.schemas.c
 Outcome = RegisteredSchema | Stale | RegistryError
 
 
 @dataclass(slots=True)
 class Appended:
-    """What became of a batch: one outcome each, in order, and the ids whose answers changed."""
+    """What became of a batch: one outcome each, in order, the ids whose answers changed, and lines for the journal."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     touched: set[tuple[str, int]] = field(default_factory=set)
+    lines: list[Line] = field(default_factory=list)
 
 
 def append(connection: Connection, batch: Sequence[Append], now: int) -> Appended:
-    """Append what still is as it was judged; the caller holds the lock row and commits."""
+    """Append what still is as it was judged; the caller holds the locks, writes down the lines and commits."""
     plan = _Plan(connection, batch, now)
-    done = Appended([plan.place(one) for one in batch], plan.touched)
+    outcomes = [plan.place(one) for one in batch]
     plan.write()
-    return done
+    return Appended(outcomes, plan.touched, plan.lines)
 
 
 class _Plan:
@@ -57,46 +61,80 @@ class _Plan:
         self._connection = connection
         self._now = now
         self.touched: set[tuple[str, int]] = set()
-        self._next_id = _counters(connection, {one.subject.context for one in batch})
-        self._given = dict(self._next_id)
+        self.lines: list[Line] = []
+        self._given = _counters(connection, {one.subject.context for one in batch})
+        self._next_id = {one.subject.context: self._given.get(one.subject.context, 1) for one in batch}
         self._states = _states(connection, batch)
         self._configured = _configured(connection, batch)
         self._ids = _known_contents(connection, batch)
+        self._known_before = frozenset(self._ids)
+        self._taken = taken(connection, {(o.subject.context, o.schema_id) for o in batch if o.schema_id is not None})
         known = {state.id for state in self._states.values()}
         self._highest = _highest(connection, known)
-        self._live, self._deleted = _held(connection, known, set(self._ids.values()))
-        self._targets = _live_targets(connection, {target for one in batch for target in one.content.targets})
+        asked = {one.schema_id for one in batch if one.schema_id is not None}
+        self._live, self._deleted = _held(connection, known, asked | set(self._ids.values()))
+        self._targets = _standing_targets(connection, {target for one in batch for target in one.content.targets})
         self._schemas: list[dict[str, Any]] = []
         self._references: list[dict[str, Any]] = []
+        self._reused: dict[tuple[str, str], int] = {}
+        self._returned: list[tuple[str, int]] = []
         self._versions: list[tuple[Subject, dict[str, Any]]] = []
-        self._changes: list[dict[str, Any]] = []
+        self._actors: dict[Subject, str] = {}
 
     def place(self, one: Append) -> Outcome:
         """Decide one append; later ones of the batch see it as done."""
         subject, content = one.subject, one.content
-        schema_id = self._ids.get((subject.context, content.hash))
+        schema_id = self._ids.get((subject.context, content.hash)) if one.schema_id is None else one.schema_id
         held = self._live.get((subject, schema_id)) if schema_id is not None else None
-        if held is not None and schema_id is not None and one.version in {None, held[0]}:
+        if one.schema_id is None and one.version is None and held is not None and schema_id is not None:
             return _registered(subject, content, schema_id, *held)
         state = self._states.get(subject, SubjectState())
         if state.revision != one.state.revision or self._configured[subject] != one.configured:
             return Stale()
-        if not self._targets.issuperset(content.targets):
+        if not all(self._stands(target, imported=one.schema_id is not None) for target in content.targets):
             return Stale()
+        if one.schema_id is not None:
+            return self._place_under_its_id(one, one.schema_id)
         version = self._highest.get(subject, 0) + 1
         if one.version not in {None, version}:
             return InvalidSchema("Version is not one more than previous version")
         if schema_id is None:
-            schema_id = self._new_schema(subject.context, content)
+            schema_id = self._new_schema(subject.context, content, self._next_id[subject.context])
         else:
             self.touched.add((subject.context, schema_id))
         self._new_version(one, version, schema_id)
         return _registered(subject, content, schema_id, version, None)
 
-    def _new_schema(self, context: str, content: Content) -> int:
-        schema_id = self._next_id[context]
-        self._next_id[context] += 1
-        self._ids[context, content.hash] = schema_id
+    def _place_under_its_id(self, one: Append, schema_id: int) -> Outcome:
+        """An id stands for one content for ever, also for one that was deleted; a content may have several ids."""
+        subject, content = one.subject, one.content
+        context = subject.context
+        known = self._taken.get((context, schema_id))
+        if known is not None and known.hash != content.hash:
+            return OverwriteNotPermitted(id=schema_id, context=context)
+        if known is None or known.retired:
+            if known is not None:
+                self._returned.append((context, schema_id))
+            self._new_schema(context, content, schema_id)
+        self._reuse(context, content.hash, schema_id)
+        self.touched.add((context, schema_id))
+        version = one.version or self._highest.get(subject, 0) + 1
+        self._new_version(one, version, schema_id)
+        return _registered(subject, content, schema_id, version, None)
+
+    def _stands(self, target: Target, *, imported: bool) -> bool:
+        found = self._targets.get(target)
+        return found is not None and (imported or found)
+
+    def _reuse(self, context: str, content_hash: str, schema_id: int) -> None:
+        if self._ids.get((context, content_hash)) != schema_id:
+            self._ids[context, content_hash] = schema_id
+            self._reused[context, content_hash] = schema_id
+
+    def _new_schema(self, context: str, content: Content, schema_id: int) -> int:
+        self._next_id[context] = max(self._next_id[context], schema_id + 1)
+        self._reuse(context, content.hash, schema_id)
+        self._taken[context, schema_id] = Taken(content.hash, retired=False)
         self._schemas.append(_schema_row(context, schema_id, content, self._now))
         self._references += [
             {
@@ -113,20 +151,14 @@ class _Plan:
         subject = one.subject
         state = self._states.get(subject, SubjectState())
         self._states[subject] = SubjectState(state.id, state.revision + 1)
-        self._highest[subject] = version
+        self._highest[subject] = max(version, self._highest.get(subject, 0))
         self._live[subject, schema_id] = (version, self._now)
         row = {"version": version, "context": subject.context, "schema_id": schema_id, "created_at": self._now}
         self._versions.append((subject, row))
-        self._changes.append(
-            {
-                "at": self._now,
-                "actor": one.actor,
-                "action": "version.registered",
-                "target": f"{subject}/{version}",
-                "before": None,
-                "after": one.content.hash,
-            }
-        )
+        self._actors[subject] = one.actor
+        details = {"id": schema_id, **one.details}
+        target = f"{subject}/{version}"
+        self.lines.append(Line(one.actor, "version.registered", target, after=one.content.hash, details=details))
 
     def write(self) -> None:
         """Write the rows."""
@@ -135,20 +167,32 @@ class _Plan:
         execute = self._connection.execute
         changed = list(dict.fromkeys(subject for subject, _ in self._versions))
         self._write_subjects(changed)
-        for context, following in self._next_id.items():
-            if following != self._given[context]:
+        for context in dict.fromkeys(subject.context for subject in changed):
+            following = self._next_id[context]
+            if context not in self._given:
+                execute(insert(tables.contexts).values(name=context, next_schema_id=following))
+            elif following != self._given[context]:
                 execute(_counter_of(context).values(next_schema_id=following))
         if self._schemas:
             execute(insert(tables.schemas), self._schemas)
-            execute(
-                insert(tables.contents),
-                [{"context": r["context"], "hash": r["hash"], "schema_id": r["id"]} for r in self._schemas],
-            )
+        self._write_contents()
         if self._references:
             execute(insert(tables.schema_references), self._references)
-        execute(insert(tables.versions), [{"subject_id": self._states[s].id, **row} for s, row in self._versions])
-        execute(insert(tables.changes), self._changes)
         self._drop_older()
+        execute(insert(tables.versions), [{"subject_id": self._states[s].id, **row} for s, row in self._versions])
+
+    def _write_contents(self) -> None:
+        execute = self._connection.execute
+        if self._returned:
+            r = tables.retired.c
+            execute(delete(tables.retired).where(tuple_(r.context, r.schema_id).in_(self._returned)))
+        replaced = [key for key in self._reused if key in self._known_before]
+        if replaced:
+            c = tables.contents.c
+            execute(delete(tables.contents).where(tuple_(c.context, c.hash).in_(replaced)))
+        if self._reused:
+            rows = [{"context": c, "hash": h, "schema_id": schema_id} for (c, h), schema_id in self._reused.items()]
+            execute(insert(tables.contents), rows)
 
     def _write_subjects(self, changed: Iterable[Subject]) -> None:
         new: list[tuple[Subject, SubjectState]] = []
@@ -173,17 +217,24 @@ class _Plan:
             )
 
     def _drop_older(self) -> None:
-        """Soft-deleted versions of the same subject and id give way to the new one, unless something leans on them."""
+        """Soft-deleted versions of the same subject and id give way to the new one, unless something leans on them.
+
+        The one whose number the new version takes always does.
+        """
         c, r = tables.versions.c, tables.schema_references.c
         for subject, row in self._versions:
             older = self._deleted.get((subject, row["schema_id"]), ())
             if older:
                 leant_on = select(1).where(r.target_subject_id == c.subject_id, r.target_version == c.version).exists()
-                self._connection.execute(
-                    delete(tables.versions).where(
-                        c.subject_id == self._states[subject].id, c.version.in_(older), ~leant_on
-                    )
+                statement = delete(tables.versions).where(
+                    c.subject_id == self._states[subject].id,
+                    c.version.in_(older),
+                    or_(~leant_on, c.version == row["version"]),
                 )
+                for number in sorted(self._connection.execute(statement.returning(c.version)).scalars()):
+                    details = {"id": row["schema_id"], "replaced_by": row["version"]}
+                    line = Line(self._actors[subject], "version.hard_deleted", f"{subject}/{number}", details=details)
+                    self.lines.append(line)
 
 
 def _counter_of(context: str) -> Any:
@@ -194,10 +245,7 @@ def _counters(connection: Connection, contexts: set[str]) -> dict[str, int]:
     c = tables.contexts.c
     statement = select(c.name, c.next_schema_id).where(c.name.in_(contexts))
     found = {row.name: row.next_schema_id for row in connection.execute(statement)}
-    missing = sorted(contexts - found.keys())
-    if missing:
-        connection.execute(insert(tables.contexts), [{"name": name, "next_schema_id": 1} for name in missing])
-    return found | dict.fromkeys(missing, 1)
+    return found
 
 
 def _states(connection: Connection, batch: Sequence[Append]) -> dict[Subject, SubjectState]:
@@ -254,13 +302,13 @@ def _held(
     return live, deleted
 
 
-def _live_targets(connection: Connection, targets: set[Target]) -> set[Target]:
-    """Read what the numbers stand for now; a number that was given again stands for another id.
+def _standing_targets(connection: Connection, targets: set[Target]) -> dict[Target, bool]:
+    """Read what the numbers stand for now, each with whether it is live; a number given again stands for another id.
 
     Subjects that a resource owns are no targets: what leans on one is judged again, and refused.
     """
     if not targets:
-        return set()
+        return {}
     c, a = tables.versions.c, tables.associations.c
     numbers = {(target.subject_id, target.version) for target in targets}
     owned = (
@@ -268,10 +316,33 @@ def _live_targets(connection: Connection, targets: set[Target]) -> set[Target]:
         .join(tables.associations, a.subject_key == tables.subjects.c.key)
         .where(tables.subjects.c.id.in_({target.subject_id for target in targets}), a.lifecycle == "STRONG")
     )
-    statement = select(c.subject_id, c.version, c.schema_id).where(
-        tuple_(c.subject_id, c.version).in_(numbers), c.deleted_at.is_(None), c.subject_id.not_in(owned)
+    statement = select(c.subject_id, c.version, c.schema_id, c.context, c.deleted_at).where(
+        tuple_(c.subject_id, c.version).in_(numbers), c.subject_id.not_in(owned)
     )
-    return {Target(row.subject_id, row.version, row.schema_id) for row in connection.execute(statement)}
+    return {
+        Target(row.subject_id, row.version, row.schema_id, row.context): row.deleted_at is None
+        for row in connection.execute(statement)
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an id stands for; None where a deleted one was not written down."""
+
+    hash: str | None
+    retired: bool
+
+
+def taken(connection: Connection, ids: set[tuple[str, int]]) -> dict[tuple[str, int], Taken]:
+    """Read which of these ids (context, id) stand for a content, and for which."""
+    if not ids:
+        return {}
+    found = {}
+    for table, key, retired in ((tables.retired, tables.retired.c.schema_id, True), (tables.schemas, _S.id, False)):
+        statement = select(table.c.context, key.label("id"), table.c.hash).where(tuple_(table.c.context, key).in_(ids))
+        for row in connection.execute(statement):
+            found[row.context, row.id] = Taken(row.hash, retired)
+    return found
 
 
 def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dict[str, Any]:
@@ -280,6 +351,7 @@ def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dic
         "id": schema_id,
         "hash": content.hash,
         "normalized_hash": content.normalized_hash,
+        "canonical_form": CANONICAL_FORM,
         "guid": content.guid,
         "type": content.type.value,
         "text": content.text,

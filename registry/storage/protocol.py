@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
@@ -36,8 +36,13 @@ class Store(Protocol):
             RegistryError: from the answer.
         """
 
-    def change(self, work: Callable[[Transaction], T]) -> Future[T]:
-        """Run a change under the lock; if it raises, nothing of it stays, and others are not affected."""
+    def change(self, work: Callable[[Transaction], T], *, contexts: Collection[str] | None = None) -> Future[T]:
+        """Run a change under the locks; if it raises, nothing of it stays, and others are not affected.
+
+        Args:
+            work: what is done.
+            contexts: all that it touches; None locks everything, which is always right, and keeps other nodes waiting.
+        """
 
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
         """Tell the listener, after each commit and before its answers, which (context, id) changed what they answer."""

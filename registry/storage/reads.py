@@ -18,7 +18,7 @@ from contractlog.registry.storage.values import Configured, Holder, Recorded, Se
 
 __all__ = ["REGISTERED", "Snapshot", "only", "registered"]
 
-_S, _V, _U, _C = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.contents.c
+_S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
 #: Versions with their schemas and subjects.
 REGISTERED = (
@@ -38,10 +38,8 @@ REGISTERED = (
 _STATE = select(_U.id, _U.revision).where(_U.key == bindparam("key"))
 _OF_SUBJECT = REGISTERED.where(_U.key == bindparam("key")).order_by(_V.version.desc()).limit(1)
 _HOLDING = (
-    # Through `contents`, by its key: a subject may have thousands of versions.
-    _OF_SUBJECT.join(tables.contents, (_C.context == _V.context) & (_C.schema_id == _V.schema_id)).where(
-        _C.context == bindparam("context"), _C.hash == bindparam("hash")
-    )
+    # Through the index of hashes: a subject may have thousands of versions, and a content a few ids.
+    _OF_SUBJECT.where(_S.context == bindparam("context"), _S.hash == bindparam("hash"))
 )
 _CONFIGURED = select(tables.settings).where(tables.settings.c.key.in_(bindparam("keys", expanding=True)))
 
@@ -61,7 +59,15 @@ def only(statement: Select[Any], seen: Seen) -> Select[Any]:
 _LATEST = {seen: only(_OF_SUBJECT, seen) for seen in Seen}
 _NUMBERED = {seen: statement.where(_V.version == bindparam("number")) for seen, statement in _LATEST.items()}
 _SAME = {seen: only(_HOLDING, seen) for seen in Seen}
-_ALIKE = {seen: statement.where(_S.normalized_hash == bindparam("hash")) for seen, statement in _LATEST.items()}
+_ALIKE = {
+    seen: only(
+        REGISTERED.where(
+            _U.key == bindparam("key"), _S.context == bindparam("context"), _S.normalized_hash == bindparam("hash")
+        ).order_by(_V.version.desc()),
+        seen,
+    )
+    for seen in Seen
+}
 
 
 class Snapshot:
@@ -126,9 +132,21 @@ class Snapshot:
         """Return the newest version of the subject that holds a content."""
         return self._first(_SAME[seen], key=key_of(subject), context=subject.context, hash=content_hash)
 
-    def holding_alike(self, subject: Subject, normalized_hash: str, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
-        """Return the newest version of the subject whose content differs in spelling only."""
-        return self._first(_ALIKE[seen], key=key_of(subject), hash=normalized_hash)
+    def holding_alike(self, subject: Subject, normalized_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
+        """List the versions of the subject whose content differs in spelling only, newest first."""
+        values = {"key": key_of(subject), "context": subject.context, "hash": normalized_hash}
+        return [registered(row) for row in self._connection.execute(_ALIKE[seen], values)]
+
+    def leaning_versions(self, subject: Subject, seen: Seen, *, leaning: bool) -> list[RegisteredSchema]:
+        """List the versions that lean on others, or those that do not, newest first."""
+        condition = _S.references.is_not(None) if leaning else _S.references.is_(None)
+        statement = REGISTERED.where(_U.key == key_of(subject), condition).order_by(_V.version.desc())
+        return [registered(row) for row in self._rows(only(statement, seen))]
+
+    def highest(self, subject: Subject) -> int:
+        """Return the highest version number, soft-deleted ones included; 0 before the first."""
+        statement = select(func.max(_V.version)).join(tables.subjects, _U.id == _V.subject_id)
+        return int(self._connection.execute(statement.where(_U.key == key_of(subject))).scalar() or 0)
 
     def referenced_by(self, target_id: int, version: int, seen: Seen) -> list[int]:
         """List the ids of schemas that lean on a version and are held by versions of this kind."""
@@ -223,8 +241,8 @@ def registered(row: Row[Any]) -> RegisteredSchema:
         version=Version(row.version),
         guid=row.guid,
         references=tuple(map(Reference.from_body, references)),
-        metadata=Metadata.from_body(json.loads(row.metadata)) if row.metadata else None,
-        rule_set=RuleSet.from_body(json.loads(row.rule_set)) if row.rule_set else None,
+        metadata=_metadata(row.metadata),
+        rule_set=_rule_set(row.rule_set),
         timestamp=row.created_at,
         deleted=row.deleted_at is not None,
     )
@@ -238,4 +256,21 @@ def _configured(row: Row[Any]) -> Configured:
         compatibility_group=row.compatibility_group,
         own_policy=Policy(row.own_policy) if row.own_policy else None,
         mode=Mode(row.mode) if row.mode else None,
+        alias=row.alias,
+        alias_for_deks=row.alias_for_deks,
+        validate_fields=row.validate_fields,
+        validate_new_schemas=row.validate_new_schemas,
+        validate_rules=row.validate_rules,
+        default_metadata=_metadata(row.default_metadata),
+        override_metadata=_metadata(row.override_metadata),
+        default_rule_set=_rule_set(row.default_rule_set),
+        override_rule_set=_rule_set(row.override_rule_set),
     )
+
+
+def _metadata(text: str | None) -> Metadata | None:
+    return Metadata.from_body(json.loads(text)) if text else None
+
+
+def _rule_set(text: str | None) -> RuleSet | None:
+    return RuleSet.from_body(json.loads(text)) if text else None

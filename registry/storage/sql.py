@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, TypeVar
 
@@ -16,14 +17,17 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access.actor import current_actor
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.appends import append
 from contractlog.registry.storage.availability import Availability, Watch
 from contractlog.registry.storage.engines import Engines
+from contractlog.registry.storage.lines import Line, write_down
+from contractlog.registry.storage.locks import ContextVanished, lock
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import FIRST_CONTEXT, JOURNAL, Append, Stale
 from contractlog.registry.storage.writer import Writer
-from contractlog.registry.storage.writes import Transaction, lock
+from contractlog.registry.storage.writes import Transaction
 
 __all__ = ["SqlStore", "create_tables"]
 
@@ -41,6 +45,13 @@ def create_tables(connection: Connection) -> None:
     tables.metadata.create_all(connection)
     connection.execute(insert(tables.contexts).values(name=FIRST_CONTEXT, next_schema_id=1))
     connection.execute(insert(tables.journal).values(name=JOURNAL, next_sequence=1))
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    work: Callable[[Transaction], Any]
+    actor: str
+    contexts: Collection[str] | None
 
 
 class _BrokenDown(Exception):
@@ -81,10 +92,10 @@ class SqlStore:
         self._availability.require()
         return self._writer.submit(one)
 
-    def change(self, work: Callable[[Transaction], T]) -> Future[T]:
-        """Run a change under the lock."""
+    def change(self, work: Callable[[Transaction], T], *, contexts: Collection[str] | None = None) -> Future[T]:
+        """Run a change under the locks."""
         self._availability.require()
-        return self._writer.submit(work)
+        return self._writer.submit(_Change(work, current_actor.get(), contexts))
 
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
         """Tell the listener which ids changed what they answer."""
@@ -135,8 +146,14 @@ class SqlStore:
         return _translated(error)
 
     def _transact(self, batch: Sequence[Any]) -> list[Any]:
+        try:
+            return self._attempt(batch, _contexts(batch))
+        except ContextVanished:
+            return self._attempt(batch, None)
+
+    def _attempt(self, batch: Sequence[Any], contexts: Collection[str] | None) -> list[Any]:
         with self._turns, self._engines.writer.begin() as connection:
-            lock(connection)
+            lock(connection, contexts)
             try:
                 outcomes, touched = _run(connection, batch, self._clock())
             except SQLAlchemyError:
@@ -152,29 +169,44 @@ def _run(connection: Connection, batch: Sequence[Any], now: int) -> tuple[list[A
     """Run the writes in order; return one outcome each, and the ids whose answers changed."""
     outcomes: list[Any] = []
     touched: set[tuple[str, int]] = set()
+    lines: list[Line] = []
     for appends, run in groupby(batch, lambda work: isinstance(work, Append)):
         if appends:
             done = append(connection, list(run), now)
             outcomes += done.outcomes
             touched |= done.touched
+            lines += done.lines
         else:
-            for work in run:
-                outcome, changed = _apart(connection, work, now)
+            for change in run:
+                transaction = Transaction(connection, now, change.actor)
+                outcome = _apart(transaction, change.work)
                 outcomes.append(outcome)
-                touched |= changed
+                if not isinstance(outcome, BaseException):
+                    touched |= transaction.touched
+                    lines += transaction.lines
+    write_down(connection, lines, now)
     return outcomes, touched
 
 
-def _apart(connection: Connection, work: Callable[[Transaction], Any], now: int) -> tuple[Any, set[tuple[str, int]]]:
-    """Run one change so that its failure takes nothing else with it."""
-    transaction = Transaction(connection, now)
+def _apart(transaction: Transaction, work: Callable[[Transaction], Any]) -> Any:
+    """Run one change so that its failure, which is returned, takes nothing else with it."""
     try:
-        with connection.begin_nested():
-            return work(transaction), transaction.touched
+        with transaction.connection.begin_nested():
+            return work(transaction)
     except DBAPIError:
         raise  # the whole batch is run again, one by one
     except Exception as error:  # noqa: BLE001 - it is raised again to whoever waits for this change
-        return error, set()
+        return error
+
+
+def _contexts(batch: Sequence[Any]) -> Collection[str] | None:
+    """Return the contexts that a batch touches; None where one of its changes may touch anything."""
+    touched: set[str] = set()
+    for work in batch:
+        if work.contexts is None:
+            return None
+        touched |= set(work.contexts)
+    return touched
 
 
 def _translated(error: SQLAlchemyError) -> RegistryError:

@@ -92,6 +92,8 @@ schemas: Final = Table(
     Column("metadata", Text),
     Column("rule_set", Text),
     Column("created_at", BigInteger, nullable=False),
+    Index("ix_schemas_context_hash", "context", "hash"),
+    Index("ix_schemas_context_normalized_hash", "context", "normalized_hash"),
 )
 
 #: The id that new registrations of a content reuse.
@@ -104,7 +106,8 @@ contents: Final = Table(
     Index("ix_contents_context_schema_id", "context", "schema_id"),
 )
 
-#: Hard-deleted ids: they answer 40403 for ever.
+#: Hard-deleted ids: they answer 40403, and stand for their content for ever (``hash``, where it is known): an import
+#: may bring that content back under them, and no other.
 retired: Final = Table(
     "retired",
     metadata,
@@ -112,6 +115,7 @@ retired: Final = Table(
     Column("schema_id", BigInteger, primary_key=True, autoincrement=False),
     Column("at", BigInteger, nullable=False),
     Column("actor", Text, nullable=False),
+    Column("hash", String(64)),
 )
 
 versions: Final = Table(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
+from typing import Any
 
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
@@ -61,19 +62,54 @@ class Configured:
     compatibility_group: str | None = None
     own_policy: Policy | None = None  #: EXACT, which clients that know two policies never meet; it goes before theirs
     mode: Mode | None = None
+    alias: str | None = None
+    alias_for_deks: str | None = None
+    validate_fields: bool | None = None
+    validate_new_schemas: bool | None = None
+    validate_rules: bool | None = None
+    default_metadata: Metadata | None = None
+    override_metadata: Metadata | None = None
+    default_rule_set: RuleSet | None = None
+    override_rule_set: RuleSet | None = None
 
     @property
     def empty(self) -> bool:
         """Whether nothing is set."""
         return self == Configured()
 
+    @property
+    def config(self) -> Configured:
+        """What is set beside the mode."""
+        return replace(self, mode=None)
+
+    @property
+    def adds(self) -> bool:
+        """Whether drafts get metadata or rules from here."""
+        return any(getattr(self, name) is not None for name in _ADDED)
+
     @classmethod
     def inherited(cls, chain: Iterable[Configured]) -> Configured:
-        """Fold scopes, nearest first: each member is the first that is set."""
+        """Fold scopes, nearest first: each member is the first that is set.
+
+        Aliases are a subject's own. What is added to drafts comes as a whole from the nearest scope with a config.
+        """
         chain = tuple(chain)
+        members = {
+            name: next((value for one in chain if (value := getattr(one, name)) is not None), None)
+            for name in (member.name for member in fields(cls))
+            if name not in _OWN
+        }
+        nearest = next((one for one in chain if not one.config.empty), cls())
         return cls(
-            *(next((value for one in chain if (value := getattr(one, m.name)) is not None), None) for m in fields(cls))
+            **members,
+            alias=chain[0].alias if chain else None,
+            alias_for_deks=chain[0].alias_for_deks if chain else None,
+            **{name: getattr(nearest, name) for name in _ADDED},
         )
+
+
+_ADDED = ("default_metadata", "override_metadata", "default_rule_set", "override_rule_set")
+_OWN = frozenset({"alias", "alias_for_deks", *_ADDED})
 
 
 def scopes(subject: Subject) -> tuple[Subject, ...]:
@@ -98,6 +134,7 @@ class Target:
     subject_id: int
     version: int
     schema_id: int
+    context: str = DEFAULT_CONTEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +163,13 @@ class Append:
     configured: Configured  #: the settings it was judged by
     version: int | None = None  #: the number that was asked for
     actor: str = "anonymous"
+    schema_id: int | None = None  #: the id that was asked for; then any free number will do
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)  #: what it was judged by, for the journal
+
+    @property
+    def contexts(self) -> frozenset[str]:
+        """The contexts that must stay as they are meanwhile."""
+        return frozenset({self.subject.context, *(target.context for target in self.content.targets)})
 
 
 class Stale:

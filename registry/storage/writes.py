@@ -2,103 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, Final
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, insert, select, update
 
+from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import FIRST_CONTEXT, Configured, key_of
+from contractlog.registry.storage.values import Configured, key_of
 
-__all__ = ["Transaction", "lock"]
+__all__ = ["Transaction"]
 
-
-def lock(connection: Connection) -> None:
-    """Take the lock row: until the transaction ends no other process writes, and journal and ids stay in order."""
-    c = tables.contexts.c
-    connection.execute(update(tables.contexts).where(c.name == FIRST_CONTEXT).values(next_schema_id=c.next_schema_id))
+_MEMBERS: Final = tuple(member.name for member in fields(Configured))
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Transaction(Snapshot):
-    """The state under the lock, and the changes to it; each change writes its line in the journal."""
+    """The state under the locks, and the changes to it; each change has its line in the journal."""
 
     def __init__(self, connection: Connection, now: int, actor: str = "anonymous") -> None:
         super().__init__(connection)
         self.now = now
         self.actor = actor
         self.touched: set[tuple[str, int]] = set()  #: ids whose answers changed
+        self.lines: list[Line] = []  #: what is written down at the end
 
-    def journal(self, action: str, target: str, *, before: str | None = None, after: str | None = None) -> None:
-        """Write down one effect."""
-        line = {"at": self.now, "actor": self.actor, "action": action, "target": target}
-        self._connection.execute(insert(tables.changes).values(**line, before=before, after=after))
+    def journal(
+        self,
+        action: str,
+        target: str,
+        *,
+        before: str | None = None,
+        after: str | None = None,
+        details: Mapping[str, Any] = _NOTHING,
+    ) -> None:
+        """Note one effect; it is written down with its number when the transaction ends."""
+        self.lines.append(Line(self.actor, action, target, before, after, details))
 
     def soft_delete(self, subject: Subject, subject_id: int, numbers: Iterable[int]) -> None:
         """Mark versions as deleted; ids go on answering."""
         c = tables.versions.c
         chosen = list(numbers)
         where = (c.subject_id == subject_id) & c.version.in_(chosen)
-        self._touch(subject_id, chosen)
+        held = self._touch(subject_id, chosen)
         self._connection.execute(update(tables.versions).where(where).values(deleted_at=self.now))
-        self._changed(subject, subject_id, "version.soft_deleted", chosen)
+        self._changed(subject, subject_id, "version.soft_deleted", held)
 
     def hard_delete(self, subject: Subject, subject_id: int, numbers: Iterable[int]) -> None:
         """Remove versions; ids that no version holds any more are retired for ever."""
         c = tables.versions.c
         chosen = list(numbers)
-        ids = self._touch(subject_id, chosen)
+        held = self._touch(subject_id, chosen)
         where = (c.subject_id == subject_id) & c.version.in_(chosen)
         self._connection.execute(delete(tables.versions).where(where))
-        statement = select(c.schema_id).where(c.context == subject.context, c.schema_id.in_(ids))
-        kept = set(self._connection.execute(statement).scalars())
-        self._retire(subject.context, ids - kept)
-        self._changed(subject, subject_id, "version.hard_deleted", chosen)
+        self.retire(subject.context, {row.schema_id for row in held})
+        self._changed(subject, subject_id, "version.hard_deleted", held)
 
-    def _retire(self, context: str, ids: set[int]) -> None:
+    def retire(self, context: str, ids: set[int]) -> None:
+        """Let go of those of these ids that no version holds any more."""
+        c, s = tables.versions.c, tables.schemas.c
+        execute = self._connection.execute
+        held = select(c.schema_id).where(c.context == context, c.schema_id.in_(ids))
+        ids = ids - set(execute(held).scalars())
         if not ids:
             return
-        execute = self._connection.execute
+        hashes = {row.id: row.hash for row in execute(select(s.id, s.hash).where(s.context == context, s.id.in_(ids)))}
         execute(delete(tables.schemas).where(tables.schemas.c.context == context, tables.schemas.c.id.in_(ids)))
-        for table in (tables.contents, tables.schema_references):
+        for table in (tables.contents, tables.schema_references, tables.search_terms):
             execute(delete(table).where(table.c.context == context, table.c.schema_id.in_(ids)))
         execute(
             insert(tables.retired),
-            [{"context": context, "schema_id": one, "at": self.now, "actor": self.actor} for one in sorted(ids)],
+            [
+                {"context": context, "schema_id": one, "at": self.now, "actor": self.actor, "hash": hashes.get(one)}
+                for one in sorted(ids)
+            ],
         )
 
-    def _touch(self, subject_id: int, numbers: list[int]) -> set[int]:
-        c = tables.versions.c
-        statement = select(c.context, c.schema_id).where(c.subject_id == subject_id, c.version.in_(numbers))
+    def _touch(self, subject_id: int, numbers: list[int]) -> Sequence[Row[Any]]:
+        c, s = tables.versions.c, tables.schemas.c
+        statement = (
+            select(c.version, c.context, c.schema_id, s.hash)
+            .join(tables.schemas, (s.context == c.context) & (s.id == c.schema_id))
+            .where(c.subject_id == subject_id, c.version.in_(numbers))
+            .order_by(c.version)
+        )
         rows = self._connection.execute(statement).all()
         self.touched.update((row.context, row.schema_id) for row in rows)
-        return {row.schema_id for row in rows}
+        return rows
 
-    def _changed(self, subject: Subject, subject_id: int, action: str, numbers: Iterable[int]) -> None:
+    def _changed(self, subject: Subject, subject_id: int, action: str, held: Iterable[Row[Any]]) -> None:
         c = tables.subjects.c
         self._connection.execute(update(tables.subjects).where(c.id == subject_id).values(revision=c.revision + 1))
-        for number in numbers:
-            self.journal(action, f"{subject}/{number}")
+        for row in held:
+            self.journal(action, f"{subject}/{row.version}", before=row.hash, details={"id": row.schema_id})
 
     def configure(self, scope: Subject, configured: Configured) -> None:
         """Replace what is set at a scope; nothing set means no row."""
         key = key_of(scope)
         self._connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
+        members = {name: _plain(getattr(configured, name)) for name in _MEMBERS}
         if not configured.empty:
+            columns = {name: json.dumps(value) if isinstance(value, dict) else value for name, value in members.items()}
             self._connection.execute(
-                insert(tables.settings).values(
-                    key=key,
-                    context=scope.context,
-                    name=scope.name,
-                    level=configured.level and configured.level.value,
-                    normalize=configured.normalize,
-                    compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
-                    compatibility_group=configured.compatibility_group,
-                    own_policy=configured.own_policy and configured.own_policy.value,
-                    mode=configured.mode and configured.mode.value,
-                )
+                insert(tables.settings).values(key=key, context=scope.context, name=scope.name, **columns)
             )
-        self.journal("settings.changed", str(scope))
+        shown = {name: value for name, value in members.items() if value is not None}
+        self.journal("settings.changed", str(scope), details={"set": shown})
 
     def record_conformance(self, topic: str, part: str, ranges: str, entry: str) -> int:
         """Append an audit result, and return when it was recorded; what its ranges answer already is not told twice.
@@ -114,3 +130,10 @@ class Transaction(Snapshot):
         self._connection.execute(insert(tables.conformance).values(**values))
         self.journal("conformance.recorded", f"{topic}/{part}", after=ranges)
         return self.now
+
+
+def _plain(value: Any) -> Any:
+    """Write a setting as JSON knows it."""
+    if isinstance(value, Enum):
+        return value.value
+    return value.body() if isinstance(value, Metadata | RuleSet) else value

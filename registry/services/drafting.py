@@ -1,0 +1,102 @@
+"""Drafts before they are understood: what they take over from the version before them, and from the config."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from contractlog.compatibility.avro.tags import Entity, inline_tags, tagged
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.merging import VERSION_PROPERTY, overlaid_metadata, overlaid_rules, versioned
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.registry.storage.values import Configured
+
+__all__ = ["TagEdits", "completed", "edited"]
+
+
+@dataclass(frozen=True, slots=True)
+class TagEdits:
+    """Changes to the tags inside a text."""
+
+    add: Mapping[Entity, Collection[str]] = field(default_factory=dict)
+    remove: Mapping[Entity, Collection[str]] = field(default_factory=dict)
+    propagate: bool = False  #: the tags of the version before stay with what still is there
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to change."""
+        return bool(self.add or self.remove or self.propagate)
+
+
+def completed(
+    draft: SchemaDraft,
+    previous: RegisteredSchema | None,
+    configured: Configured,
+    *,
+    number: int,
+    numbered: bool,
+    tags: TagEdits | None = None,
+) -> SchemaDraft:
+    """Return a draft with all that it takes over.
+
+    Args:
+        draft: what was sent; without a text it takes text, type and references of the version before.
+        previous: the newest live version.
+        configured: has metadata and rules that lie below and above those of the draft.
+        number: the number that the version would get.
+        numbered: whether a number was asked for; then the metadata tell it.
+        tags: what changes inside the text.
+
+    Raises:
+        InvalidSchema: there is no text, or a tag is for something that is not in it.
+    """
+    if not draft.text.strip():
+        if previous is None:
+            raise InvalidSchema("Empty schema")
+        draft = replace(draft, text=previous.text, type=previous.type, references=previous.references)
+    if tags:
+        draft = edited(_propagated(draft, previous) if tags.propagate else draft, tags)
+    below = previous if previous is not None else draft
+    metadata = overlaid_metadata(
+        configured.default_metadata,
+        below.metadata if draft.metadata is None else draft.metadata,
+        configured.override_metadata,
+    )
+    rule_set = overlaid_rules(
+        configured.default_rule_set,
+        below.rule_set if draft.rule_set is None else draft.rule_set,
+        configured.override_rule_set,
+    )
+    if numbered or (metadata is not None and VERSION_PROPERTY in metadata.properties):
+        metadata = versioned(metadata, number)
+    return replace(draft, metadata=metadata, rule_set=rule_set)
+
+
+def edited(draft: SchemaDraft, tags: TagEdits) -> SchemaDraft:
+    """Return a draft with other tags inside its text.
+
+    Raises:
+        InvalidSchema: nothing in it has this path, or its format knows no tags.
+    """
+    if not (tags.add or tags.remove):
+        return draft
+    if draft.type is not SchemaType.AVRO:
+        raise InvalidSchema(f"Tags inside schemas of type {draft.type} cannot be changed")
+    return replace(draft, text=_guarded(draft.text, tags))
+
+
+def _guarded(text: str, tags: TagEdits) -> str:
+    try:
+        return tagged(text, tags.add, tags.remove)
+    except (KeyError, TypeError, ValueError, RecursionError):
+        raise InvalidSchema("The schema is no Avro schema, so it has no place for tags") from None
+
+
+def _propagated(draft: SchemaDraft, previous: RegisteredSchema | None) -> SchemaDraft:
+    if previous is None or (previous.type, draft.type) != (SchemaType.AVRO, SchemaType.AVRO):
+        return draft
+    for entity, tags in inline_tags(previous.text).items():
+        try:
+            draft = replace(draft, text=_guarded(draft.text, TagEdits(add={entity: tags})))
+        except InvalidSchema:
+            continue  # what they were on is gone, or the text is none; that is told later
+    return draft
