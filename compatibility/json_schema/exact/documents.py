@@ -9,7 +9,6 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from contractlog.compatibility.json_schema.addresses import urldefrag, urljoin
-from contractlog.compatibility.json_schema.addresses import urldefrag, urljoin
 from contractlog.compatibility.json_schema.parse import Draft, JsonSchema, draft_of
 from contractlog.compatibility.json_text import Number, pointer, read
 
