@@ -40,6 +40,7 @@ async def check_version(
     compatibility: CompatibilityDependency,
     *,
     verbose: Flag = False,
+    normalize: Flag = False,  # noqa: ARG001 - schemas are judged by what they mean, whatever their spelling
 ) -> Answer:
     """Judge a schema against one version, at the level of its subject."""
     draft = read(await request.body(), RegisterRequest).draft()
@@ -52,7 +53,12 @@ async def check_version(
     **documented(CompatibilityBody, *_ERRORS, body=RegisterRequest),
 )
 async def check(
-    request: Request, subject: SubjectPath, compatibility: CompatibilityDependency, *, verbose: Flag = False
+    request: Request,
+    subject: SubjectPath,
+    compatibility: CompatibilityDependency,
+    *,
+    verbose: Flag = False,
+    normalize: Flag = False,  # noqa: ARG001 - schemas are judged by what they mean, whatever their spelling
 ) -> Answer:
     """Judge a schema against the versions that the level of its subject selects."""
     draft = read(await request.body(), RegisterRequest).draft()

@@ -12,6 +12,7 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.protocol import Store
 
 __all__ = ["LATEST", "Answer", "Compatibility"]
@@ -55,6 +56,7 @@ class Compatibility:
 
     def _check(self, subject: Subject, draft: SchemaDraft, version: int | str | None) -> Answer:
         with self._store.reading() as snapshot:
+            subject = aliased(snapshot, subject)
             earlier: list[RegisteredSchema] = []
             if version is not None:
                 found = snapshot.version(subject, None if isinstance(version, str) else version)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.reads import REGISTERED, Snapshot, only, registered
 from contractlog.registry.storage.values import Seen, key_of
 
-__all__ = ["aliased", "by_guid", "by_id", "elsewhere", "version"]
+__all__ = ["aliased", "by_guid", "by_id", "elsewhere", "namesakes", "version"]
 
 _S, _V, _U, _T = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.settings.c
 _CHUNK: Final = 500  #: contexts that one statement looks into
@@ -81,14 +81,17 @@ def version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Seen
 
 def elsewhere(snapshot: Snapshot, subject: Subject, seen: Seen, *where: Any) -> Subject | None:
     """Return the subject of this name in the first other context where it has such a version; only for plain names."""
+    return next(namesakes(snapshot, subject, seen, *where), None)
+
+
+def namesakes(snapshot: Snapshot, subject: Subject, seen: Seen, *where: Any) -> Iterator[Subject]:
+    """Yield the subjects of this name that have such a version in other contexts, by context; only for plain names."""
     if subject.context != DEFAULT_CONTEXT or not subject.name:
-        return None
+        return
     names = iter(sorted(snapshot.connection.execute(select(tables.contexts.c.name)).scalars()))
     while chunk := list(islice(names, _CHUNK)):
         found = _contexts_with(snapshot, [Subject(name, subject.name) for name in chunk], seen, *where)
-        if found:
-            return Subject(min(found), subject.name)
-    return None
+        yield from (Subject(context, subject.name) for context in sorted(found))
 
 
 def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], seen: Seen, *where: Any) -> list[str]:
