@@ -7,8 +7,8 @@ import json
 import signal
 import socket
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Callable, Sequence
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NoReturn
 
 import uvicorn
@@ -17,6 +17,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
 from contractlog.registry.access.tls import Certificates, CertifiedProtocol
 from contractlog.registry.app import create_app
+from contractlog.registry.moving import counters
 from contractlog.registry.settings import ClientCertificates, Settings
 from contractlog.registry.storage.engines import parse_url
 
@@ -43,7 +44,8 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     with _listen(settings) as listener:
         app = create_app(settings)
         try:
-            _run(app, listener, _greeting(settings, listener, form), certificates)
+            greet = _greeting(settings, listener, form, counters.warnings(app.state.services.store))
+            _run(app, listener, greet, certificates)
         except SystemExit:
             return 0
         finally:
@@ -63,8 +65,8 @@ def _listen(settings: Settings) -> socket.socket:
         raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another --port") from error
 
 
-def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callable[[], None]:
-    """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout."""
+def _greeting(settings: Settings, listener: socket.socket, form: str, warnings: Iterable[str]) -> Callable[[], None]:
+    """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout; then the warnings."""
     database_url = parse_url(settings.database_url).render_as_string(hide_password=True)
     host, port = listener.getsockname()[:2]
     url = f"{'https' if settings.tls_certificate else 'http'}://{host}:{port}"
@@ -75,6 +77,8 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
         else:
             sentence = f"contractlog serves the registry on {url} from {database_url}; stop it with Ctrl-C"
             print(sentence, file=sys.stderr, flush=True)
+        for warning in warnings:
+            print(f"warning: {warning}", file=sys.stderr, flush=True)
 
     return greet
 
@@ -119,11 +123,18 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     downgrade = _action(actions, "downgrade", "go back to an earlier revision", " 0001")
     downgrade.add_argument("revision", help="a revision, -1 for the one before, or `base`: no tables")
     current = _action(actions, "current", "show the revision that the database has")
-    for action in (upgrade, downgrade, current):
+    raising = _action(
+        actions, "raise-ids", "let new ids begin above a number, after a database came from a backup", " --to 1500"
+    )
+    raising.add_argument("--to", type=int, required=True, metavar="N", help="the largest id that was ever given out")
+    raising.add_argument("--context", default=".", metavar="NAME", help="of this context (default: the default one)")
+    for action in (upgrade, downgrade, current, raising):
         _add_database_url(action)
         _add_format(action)
     arguments = parser.parse_args(argv)
     url = Settings.from_environment(database_url=arguments.database_url).database_url
+    if arguments.action == "raise-ids":
+        return _raise_ids(url, arguments)
     found: str | None
     if arguments.action == "upgrade":
         found = newest = database.upgrade(url)
@@ -137,6 +148,16 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
         print(found or ("base" if arguments.action == "downgrade" else "none"))
     if arguments.action == "current" and found != newest:
         print(f"this release needs {newest}: contractlog db upgrade", file=sys.stderr)
+    return 0
+
+
+def _raise_ids(url: str, arguments: Namespace) -> int:
+    following = counters.raise_ids(url, arguments.context, arguments.to)
+    if arguments.format == "json":
+        print(json.dumps({"format": _DB, "context": arguments.context, "next_id": following}))
+    else:
+        print(following)
+        print(f"the next id of context {arguments.context} is {following}", file=sys.stderr)
     return 0
 
 

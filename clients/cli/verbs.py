@@ -23,7 +23,28 @@ class Verb(NamedTuple):
 VERBS: Final[dict[str, Verb]] = {
     "serve": Verb("contractlog.registry.cli:serve", "run the registry", "contractlog serve --port 8081", "server"),
     "db": Verb(
-        "contractlog.registry.cli:db", "upgrade, downgrade or show the database", "contractlog db upgrade", "server"
+        "contractlog.registry.cli:db",
+        "upgrade, downgrade or show the database, raise its ids",
+        "contractlog db upgrade",
+        "server",
+    ),
+    "export": Verb(
+        "contractlog.registry.moving.cli:export",
+        "write a whole registry to a file or to a new _schemas topic",
+        "contractlog export --out registry.ndjson",
+        "server",
+    ),
+    "import": Verb(
+        "contractlog.registry.moving.cli:import_",
+        "bring a whole registry in: from a file, a live registry or a _schemas topic",
+        "contractlog import registry.ndjson --database-url sqlite:///contractlog.db",
+        "server",
+    ),
+    "verify-import": Verb(
+        "contractlog.registry.moving.cli:verify_import",
+        "compare a registry with what it was moved from",
+        "contractlog verify-import registry.ndjson --database-url sqlite:///contractlog.db",
+        "server",
     ),
     "users": Verb(
         "contractlog.registry.access.cli:users",

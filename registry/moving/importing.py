@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete
 
+from contractlog.registry.access.actor import current_actor
 from contractlog.registry.moving.picture import Picture
-from contractlog.registry.moving.planning import Line, Plan, planned
+from contractlog.registry.moving.planning import Plan, planned
 from contractlog.registry.moving.report import Report, Strange
 from contractlog.registry.moving.understanding import Identified, identified
 from contractlog.registry.storage import tables, transfer
+from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.values import JOURNAL, key_of
+from contractlog.registry.storage.values import key_of
 from contractlog.registry.storage.writes import Transaction
 
 __all__ = ["bring"]
+
+_ACTOR: Final = "contractlog import"  #: in the journal
 
 
 class _Refused(Exception):
@@ -71,8 +74,12 @@ def _carried_out(store: Store, picture: Picture, understood: dict[tuple[str, int
             raise _Refused
         _write(transaction, plan)
 
-    with suppress(_Refused):
-        store.change(work).result()
+    token = current_actor.set(_ACTOR)
+    try:
+        with suppress(_Refused):
+            store.change(work).result()
+    finally:
+        current_actor.reset(token)
     return plans[0]
 
 
@@ -88,13 +95,17 @@ def _write(transaction: Transaction, plan: Plan) -> None:
     transfer.replace_rows(transaction, tables.associations, "guid", plan.associations)
     for key, _ in plan.unset:
         transaction.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
-    for guid in plan.unbound:
+    for guid, _ in plan.unbound:
         transaction.connection.execute(delete(tables.associations).where(tables.associations.c.guid == guid))
     transfer.insert_rows(transaction, tables.retired, plan.retired)
-    _write_lines(transaction, plan.lines)
+    transaction.lines += [
+        Line(transaction.actor, line.action, line.target, line.before, line.after, line.details) for line in plan.lines
+    ]
 
 
 def _write_schemas(transaction: Transaction, plan: Plan, ids: dict[str, int]) -> None:
+    for context, schema_id in plan.returned:
+        transfer.forget_retired(transaction, context, schema_id)
     transfer.insert_rows(transaction, tables.schemas, plan.schemas)
     rows: list[dict[str, Any]] = [
         {"context": context, "hash": hash_, "schema_id": schema_id}
@@ -127,28 +138,3 @@ def _write_versions(transaction: Transaction, plan: Plan, ids: dict[str, int]) -
     changed = [one for one in (*plan.versions, *plan.marked) if key_of(one.subject) in plan.subject_ids]
     transfer.touch_subjects(transaction, {ids[key_of(one.subject)] for one in changed})
     transaction.touched.update(one.schema for one in (*plan.versions, *plan.marked))
-
-
-def _write_lines(transaction: Transaction, lines: Sequence[Line]) -> None:
-    """Write lines of the journal, with numbers from its one row, which is locked by this."""
-    if not lines:
-        return
-    c = tables.journal.c
-    execute = transaction.connection.execute
-    execute(update(tables.journal).where(c.name == JOURNAL).values(next_sequence=c.next_sequence))
-    counted = int(execute(select(c.next_sequence).where(c.name == JOURNAL)).scalar_one())
-    first = max(counted, transfer.journal_head(transaction) + 1)  # an older release beside us does not count
-    rows = [
-        {
-            "sequence": number,
-            "at": transaction.now,
-            "actor": transaction.actor,
-            "action": line.action,
-            "target": line.target,
-            "after": line.after,
-            "details": None if line.details is None else json.dumps(dict(line.details)),
-        }
-        for number, line in enumerate(lines, first)
-    ]
-    transfer.insert_rows(transaction, tables.changes, rows)
-    execute(update(tables.journal).where(c.name == JOURNAL).values(next_sequence=first + len(lines)))

@@ -49,8 +49,8 @@ def state_lines(picture: Picture) -> Iterator[str]:
     for association in _ordered(picture.associations):
         yield _line(_of_association(association))
     for (context, schema_id), retired in sorted(picture.retired.items()):
-        body = {"kind": "retired", "context": context, "id": schema_id, "at": retired.at, "actor": retired.actor}
-        yield _line(body)
+        told = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
+        yield _line({"kind": "retired", "context": context, "id": schema_id, **told})
 
 
 def _ordered(items: Mapping[Any, Any]) -> list[Any]:
@@ -237,7 +237,7 @@ class _Reader:
 
     def _retire(self, _: str, body: Mapping[str, Any]) -> None:
         key = str(body["context"]), _number(body["id"], lowest=0)
-        self.picture.retired[key] = Retired(body.get("at"), str(body.get("actor", "unknown")))
+        self.picture.retired[key] = Retired(body.get("at"), str(body.get("actor", "unknown")), body.get("hash"))
 
     def _complete(self) -> None:
         picture, report = self.picture, self._report

@@ -111,6 +111,7 @@ class Retired:
 
     at: int | None = None
     actor: str = "unknown"
+    hash: str | None = None  #: of the content that it stood for, where that is known
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,26 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contractlog.compatibility.names import Subject
-from contractlog.registry.moving.picture import HeldVersion, Picture, SchemaKey
+from contractlog.registry.moving.picture import HeldVersion, Picture, SchemaKey, VersionKey
 from contractlog.registry.moving.scopes import columns_of
 from contractlog.registry.moving.understanding import Identified, leads_to
 from contractlog.registry.storage import transfer
+from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import key_of
 
-__all__ = ["Line", "Plan", "planned"]
+__all__ = ["Plan", "planned"]
 
 _MAX_TEXT: Final = 255
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of the journal."""
-
-    action: str
-    target: str
-    after: str | None = None
-    details: Mapping[str, Any] | None = None
 
 
 @dataclass(slots=True)
@@ -44,13 +35,15 @@ class Plan:
     subject_ids: dict[str, int] = field(default_factory=dict)  #: of those that are there, by key
     versions: list[HeldVersion] = field(default_factory=list)
     marked: list[HeldVersion] = field(default_factory=list)  #: that are there, but live where they shall be deleted …
+    restored: set[VersionKey] = field(default_factory=set)  #: … or the other way round
     removed: dict[Subject, list[int]] = field(default_factory=dict)
     settings: list[dict[str, Any]] = field(default_factory=list)
     unset: list[tuple[str, str]] = field(default_factory=list)  #: key and scope
     associations: list[dict[str, Any]] = field(default_factory=list)
-    unbound: list[str] = field(default_factory=list)
+    unbound: list[tuple[str, str]] = field(default_factory=list)  #: guid, and what the journal calls it
     retired: list[dict[str, Any]] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
+    returned: list[SchemaKey] = field(default_factory=list)  #: retired here, with the very content that comes back
+    lines: list[Line] = field(default_factory=list)  #: of the journal
 
     def counts(self) -> Iterator[tuple[str, int]]:
         """Say how many of what change."""
@@ -141,6 +134,7 @@ def _versions(snapshot: Snapshot, picture: Picture, plan: Plan) -> set[tuple[int
             )
         elif (row.deleted_at is None) != (version.deleted_at is None):
             plan.marked.append(version)
+            plan.restored |= {version.key} if version.deleted_at is None else set()
     plan.known["versions"] = len(picture.versions) - len(plan.versions)
     return removed
 
@@ -159,10 +153,13 @@ def _schemas(
         for schema_id in ids:
             one = identified[context, schema_id]
             row = found.get(schema_id)
-            if schema_id in retired:
-                plan.conflicts.append(f"the id {schema_id} of context {context} was deleted for good here")
+            if schema_id in retired and retired[schema_id] != one.hash:
+                plan.conflicts.append(
+                    f"the id {schema_id} of context {context} was deleted for good here, and stood for another content"
+                )
             elif row is None:
                 _add(one, plan, now)
+                plan.returned += [one.schema.key] if schema_id in retired else []
             elif row.hash != one.hash and row.guid != one.guid:
                 plan.conflicts.append(f"the id {schema_id} of context {context} stands for another content here")
     plan.known["schemas"] = len(picture.schemas) - len(plan.schemas)
@@ -207,7 +204,8 @@ def _retired(snapshot: Snapshot, picture: Picture, plan: Plan, removed: set[tupl
                 continue
             one = picture.retired[context, schema_id]
             at = now if one.at is None else one.at
-            plan.retired.append({"context": context, "schema_id": schema_id, "at": at, "actor": one.actor})
+            row = {"context": context, "schema_id": schema_id, "at": at, "actor": one.actor, "hash": one.hash}
+            plan.retired.append(row)
 
 
 def _by_context(keys: Iterable[SchemaKey]) -> Iterator[tuple[str, list[int]]]:
@@ -247,7 +245,8 @@ def _decoded(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _associations(snapshot: Snapshot, picture: Picture, plan: Plan, now: int) -> None:
-    known = {row.guid: row for row in transfer.all_associations(snapshot)} if picture.associations else {}
+    asked = picture.associations or picture.gone.associations
+    known = {row.guid: dict(row._mapping) for row in transfer.all_associations(snapshot)} if asked else {}  # noqa: SLF001
     for one in picture.associations.values():
         row = {
             "guid": one.guid,
@@ -263,25 +262,32 @@ def _associations(snapshot: Snapshot, picture: Picture, plan: Plan, now: int) ->
             "frozen": one.frozen,
         }
         there = known.get(one.guid)
-        if there is None or any(there._mapping[name] != value for name, value in row.items()):  # noqa: SLF001
+        if there is None or any(there[name] != value for name, value in row.items()):
             created = now if one.created_at is None else one.created_at
             row |= {"created_at": created, "updated_at": created if one.updated_at is None else one.updated_at}
             plan.associations.append(row)
-    plan.unbound = sorted(picture.gone.associations)
+    plan.unbound = [(guid, _bound(known[guid])) for guid in sorted(picture.gone.associations & known.keys())]
 
 
 def _journal(identified: Mapping[SchemaKey, Identified], plan: Plan) -> None:
     for one in plan.versions:
         content = identified[one.schema]
-        details = {"id": one.schema_id, "type": content.schema.type.value, "bypass": "import"}
-        target = f"{one.subject}/{one.version}"
-        plan.lines.append(Line("version.registered", target, content.hash, details))
-        if one.deleted_at is not None:
-            plan.lines.append(Line("version.soft_deleted", target))
-    for one in plan.marked:
-        action = "version.restored" if one.deleted_at is None else "version.soft_deleted"
-        plan.lines.append(Line(action, f"{one.subject}/{one.version}"))
+        details = {"id": one.schema_id, "type": content.schema.type.value, "bypass": "IMPORT"}
+        plan.lines.append(Line("", "version.registered", _name(one), after=content.hash, details=details))
+    for one in (*plan.versions, *plan.marked):
+        if one.deleted_at is not None or one.key in plan.restored:
+            action = "version.restored" if one.deleted_at is None else "version.soft_deleted"
+            before = identified[one.schema].hash
+            plan.lines.append(Line("", action, _name(one), before=before, details={"id": one.schema_id}))
     scopes = [str(Subject(row["context"], row["name"])) for row in plan.settings] + [scope for _, scope in plan.unset]
-    plan.lines += [Line("settings.changed", scope) for scope in scopes]
-    plan.lines += [Line("association.changed", row["guid"]) for row in plan.associations]
-    plan.lines += [Line("association.deleted", guid) for guid in plan.unbound]
+    plan.lines += [Line("", "settings.changed", scope) for scope in scopes]
+    plan.lines += [Line("", "association.updated", _bound(row)) for row in plan.associations]
+    plan.lines += [Line("", "association.deleted", target) for _, target in plan.unbound]
+
+
+def _name(version: HeldVersion) -> str:
+    return f"{version.subject}/{version.version}"
+
+
+def _bound(row: Mapping[str, Any]) -> str:
+    return f"{row['resource_namespace']}:{row['resource_name']}/{row['association_type']}"

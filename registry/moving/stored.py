@@ -38,7 +38,7 @@ def pictured(snapshot: Snapshot) -> Picture:
     for row in transfer.all_associations(snapshot):
         picture.associations[row.guid] = _association(row)
     for row in transfer.all_retired(snapshot):
-        picture.retired[row.context, row.schema_id] = Retired(row.at, row.actor)
+        picture.retired[row.context, row.schema_id] = Retired(row.at, row.actor, row.hash)
     return picture
 
 

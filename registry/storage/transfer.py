@@ -25,6 +25,7 @@ __all__ = [
     "behind",
     "contents_of",
     "counters_of",
+    "forget_retired",
     "holders_of",
     "insert_rows",
     "journal_head",
@@ -126,16 +127,22 @@ def contents_of(snapshot: Snapshot, context: str, hashes: Collection[str]) -> di
     }
 
 
-def retired_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> set[int]:
-    """Return which of these ids were deleted for good."""
+def retired_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, str | None]:
+    """Return which of these ids were deleted for good, with the hash of what they stood for, where that is known."""
     c = tables.retired.c
     return {
-        found
+        row.schema_id: row.hash
         for chunk in _chunks(ids)
-        for found in snapshot.connection.execute(
-            select(c.schema_id).where(c.context == context, c.schema_id.in_(chunk))
-        ).scalars()
+        for row in snapshot.connection.execute(
+            select(c.schema_id, c.hash).where(c.context == context, c.schema_id.in_(chunk))
+        )
     }
+
+
+def forget_retired(transaction: Transaction, context: str, schema_id: int) -> None:
+    """Let an id answer again, because its own content comes back."""
+    c = tables.retired.c
+    transaction.connection.execute(delete(tables.retired).where(c.context == context, c.schema_id == schema_id))
 
 
 def subjects_of(snapshot: Snapshot, keys: Collection[str]) -> dict[str, int]:

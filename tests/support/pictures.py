@@ -91,7 +91,9 @@ def _fill(draw: st.DrawFn, picture: Picture, context: str) -> None:
         if key[0] == context and newest[_alike(schema)] != key:
             picture.schemas[key] = replace(schema, reused=False)
     for schema_id in draw(st.lists(st.integers(41, 60), unique=True, max_size=2)):
-        picture.retired[context, schema_id] = Retired(draw(MILLISECONDS), "somebody")
+        picture.retired[context, schema_id] = Retired(
+            draw(MILLISECONDS), "somebody", draw(st.sampled_from([None, "0" * 64]))
+        )
     if draw(st.booleans()):
         subject = next(subject for subject, _ in picture.versions if subject.context == context)
         one = Association(
