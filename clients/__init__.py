@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from contractlog.clients.calls import CompatibilityAnswer as CompatibilityAnswer
     from contractlog.clients.client import Registry as Registry
     from contractlog.clients.conversation import Retries as Retries
+    from contractlog.clients.settings import Security as Security
 
-__all__ = ["AsyncRegistry", "CompatibilityAnswer", "Registry", "Retries"]
+__all__ = ["AsyncRegistry", "CompatibilityAnswer", "Registry", "Retries", "Security"]
 
 _HOMES: Final = {
     "AsyncRegistry": "aclient",
     "CompatibilityAnswer": "calls",
     "Registry": "client",
     "Retries": "conversation",
+    "Security": "settings",
 }
 
 

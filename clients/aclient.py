@@ -11,7 +11,7 @@ from contractlog.clients.atransport import AsyncTransport
 from contractlog.clients.cache import IdCache
 from contractlog.clients.calls import Call, CompatibilityAnswer, SubjectLike, VersionLike
 from contractlog.clients.conversation import Retries
-from contractlog.clients.settings import DEFAULT_TIMEOUT
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
 from contractlog.clients.transport import ASGIApp
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.policy import Policy
@@ -35,6 +35,7 @@ class AsyncRegistry:
         timeout: seconds for a whole call, all attempts included.
         headers: sent with every request.
         retries: how often, and how patiently, lost calls are repeated.
+        security: name and password, certificates, and whom to trust.
     """
 
     def __init__(
@@ -45,8 +46,11 @@ class AsyncRegistry:
         timeout: float = DEFAULT_TIMEOUT,
         headers: Mapping[str, str] | None = None,
         retries: Retries | None = None,
+        security: Security | None = None,
     ) -> None:
-        self._transport = AsyncTransport(url, app=app, timeout=timeout, headers=headers, retries=retries)
+        self._transport = AsyncTransport(
+            url, app=app, timeout=timeout, headers=headers, retries=retries, security=security
+        )
         self._by_id = IdCache()
 
     @property

@@ -20,7 +20,9 @@ class AsyncTransport(HttpSide):
     def __init__(self, url: str | None, **options: Any) -> None:
         super().__init__(url, **options)
         transport = None if self.app is None else self.httpx2.ASGITransport(self.app)
-        self._client = self.httpx2.AsyncClient(timeout=self.timeout, headers=self.headers, transport=transport)
+        self._client = self.httpx2.AsyncClient(
+            timeout=self.timeout, headers=self.headers, transport=transport, verify=self.verify
+        )
 
     async def send(self, call: Call[T]) -> T:
         """Carry a call through and return what it reads."""

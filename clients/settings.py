@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_URL", "URL_VARIABLES", "Address", "registry_url"]
+if TYPE_CHECKING:
+    import ssl
+
+__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_URL", "URL_VARIABLES", "Address", "Security", "registry_url"]
 
 URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first that is set counts
 DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: where ``contractlog serve`` listens
+_PREFIX: Final = "CONTRACTLOG_REGISTRY_"
 DEFAULT_TIMEOUT: Final = 30.0  #: seconds for a whole call: connecting, waiting, and trying again
 
 
@@ -22,6 +26,43 @@ def registry_url(option: str | None = None, environ: Mapping[str, str] | None = 
     known = os.environ if environ is None else environ
     candidates = (option, *map(known.get, URL_VARIABLES))
     return next((text for text in candidates if text), DEFAULT_URL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Security:
+    """How a client shows who it is, and whom it trusts. Names and passwords in a URL go before these."""
+
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    ca: str | None = None  #: a file (PEM) of the CA that signed the registry's certificate; None: those of the system
+    certificate: str | None = None  #: a file (PEM) of the client's own certificate
+    key: str | None = None  #: its key, where it is not in the same file
+    key_password: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read ``CONTRACTLOG_REGISTRY_USER``, ``_PASSWORD``, ``_CA``, ``_CERTIFICATE``, ``_KEY``, ``_KEY_PASSWORD``."""
+        known = os.environ if environ is None else environ
+        return cls(**{one.name: known.get(_PREFIX + one.name.upper()) or None for one in fields(cls)})
+
+    def trust(self) -> ssl.SSLContext | None:
+        """Make what connections are checked by; None leaves it to the system.
+
+        Raises:
+            UsageError: a file cannot be used.
+        """
+        if self.ca is None and self.certificate is None:
+            return None
+        import ssl  # noqa: PLC0415 - nobody else pays for it
+
+        try:
+            context = ssl.create_default_context(cafile=self.ca)
+            if self.certificate is not None:
+                context.load_cert_chain(self.certificate, self.key, password=self.key_password or str)
+        except OSError as error:
+            files = ", ".join(file for file in (self.ca, self.certificate, self.key) if file)
+            raise UsageError(f"the certificates cannot be used ({files}): {error.strerror or error}") from None
+        return context
 
 
 @dataclass(frozen=True, slots=True)

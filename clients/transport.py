@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.conversation import Answer, Attempt, Conversation, Failure, Retries, converse
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Address
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message
 MAX_ANSWER: Final = 256 * 1024 * 1024  #: bytes of an answer that are read; a list of a million subjects is 20 MB
 IN_PROCESS: Final = "http://contractlog.in-process"
 _ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
+_UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
 
@@ -43,6 +44,7 @@ class HttpSide:
         timeout: float = DEFAULT_TIMEOUT,
         headers: Mapping[str, str] | None = None,
         retries: Retries | None = None,
+        security: Security | None = None,
     ) -> None:
         if (url is None) == (app is None):
             raise UsageError("a registry is named by its URL or by an ASGI application, exactly one of them")
@@ -56,6 +58,9 @@ class HttpSide:
         self.timeout = httpx2.Timeout(timeout)
         self.headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
         self.retries = retries or Retries()
+        self.security = security or Security()
+        trust = self.security.trust()
+        self.verify: Any = True if trust is None else trust
 
     def request_of(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
         """Return the arguments of the request that makes an attempt."""
@@ -65,8 +70,11 @@ class HttpSide:
             "url": address.url + call.target,
             "timeout": min(self.seconds, attempt.within),
         }
-        if address.user is not None:
-            request["auth"] = (address.user, address.password or "")
+        user, password = address.user, address.password
+        if user is None:
+            user, password = self.security.user, self.security.password
+        if user is not None:
+            request["auth"] = (user, password or "")
         if call.body is not None:
             request["content"] = json.dumps(call.body, separators=(",", ":")).encode()
             request["headers"] = {"Content-Type": _CONTENT_TYPE}
@@ -86,7 +94,10 @@ class HttpSide:
         unsent = isinstance(error, self.httpx2.ConnectError | self.httpx2.ConnectTimeout | self.httpx2.PoolTimeout)
         if isinstance(error, self.httpx2.TimeoutException):
             return self.late(sent=not unsent)
-        return Failure(_ERRNO.sub("", str(error)) or type(error).__name__, sent=not unsent)
+        reason = _ERRNO.sub("", str(error)) or type(error).__name__
+        if _UNTRUSTED in reason:
+            reason += "; name the CA of the registry in CONTRACTLOG_REGISTRY_CA, or as Security(ca=…)"
+        return Failure(reason, sent=not unsent)
 
 
 class Transport(HttpSide):
@@ -99,7 +110,9 @@ class Transport(HttpSide):
             from contractlog.clients.inprocess import BlockingASGI  # noqa: PLC0415 - needs httpx2
 
             transport = BlockingASGI(self.app)
-        self._client = self.httpx2.Client(timeout=self.timeout, headers=self.headers, transport=transport)
+        self._client = self.httpx2.Client(
+            timeout=self.timeout, headers=self.headers, transport=transport, verify=self.verify
+        )
 
     def send(self, call: Call[T]) -> T:
         """Carry a call through and return what it reads."""

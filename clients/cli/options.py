@@ -6,7 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
 
 from contractlog.clients.client import Registry
-from contractlog.clients.settings import DEFAULT_TIMEOUT, registry_url
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, registry_url
 from contractlog.compatibility.errors import InvalidLevel, InvalidSubject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
@@ -22,7 +22,8 @@ def add_registry(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--registry",
         metavar="URL",
-        help="the registry (else CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, then http://127.0.0.1:8081)",
+        help="the registry (else CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, then http://127.0.0.1:8081); "
+        "who asks: CONTRACTLOG_REGISTRY_USER and _PASSWORD, or _CERTIFICATE and _KEY; whom to trust: _CA",
     )
     parser.add_argument(
         "--timeout",
@@ -61,7 +62,7 @@ def add_files(parser: ArgumentParser) -> None:
 
 def connect(options: Namespace) -> Registry:
     """Open the registry that the arguments and the environment name."""
-    return Registry(registry_url(options.registry), timeout=options.timeout)
+    return Registry(registry_url(options.registry), timeout=options.timeout, security=Security.from_environment())
 
 
 def level(text: str) -> Level:

@@ -16,6 +16,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import Subject
+from contractlog.registry.access.actor import require_alias
 from contractlog.registry.services.registration import refuse_read_only
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage.protocol import Store
@@ -59,6 +60,7 @@ class Levels:
             SubjectReadOnly, InvalidSubject: nothing changed.
         """
         scope.validated() if scope.name else None
+        require_alias(scope, patch.get("alias"))
 
         def work(transaction: Transaction) -> Configured:
             chain = transaction.configured(scopes(scope))

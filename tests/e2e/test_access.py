@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -215,3 +216,58 @@ def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
         assert done.returncode == 2
         assert sentence in done.stderr
     assert contractlog("users", "list").returncode == 2
+
+
+def ask(url: str, authority: Authority, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a verb against a registry whose CA is named."""
+    named = {"CONTRACTLOG_REGISTRY_URL": url, "CONTRACTLOG_REGISTRY_CA": str(authority.certificate)}
+    return contractlog(*arguments, **named | environment)
+
+
+AS_CI = {"CONTRACTLOG_REGISTRY_USER": CI[0], "CONTRACTLOG_REGISTRY_PASSWORD": CI[1]}
+
+
+def test_the_verbs_work_against_a_registry_with_tls_and_users(
+    secured: str, authority: Authority, tmp_path: Path
+) -> None:
+    schemas = tmp_path / "schemas"
+    schemas.mkdir()
+    (schemas / "orders-value.avsc").write_text(RECORD)
+    assert ask(secured, authority, "register", str(schemas), **AS_CI).returncode == 0
+    assert ask(secured, authority, "check", str(schemas), **AS_CI).returncode == 0
+    with_name = secured.replace("https://", f"https://ci:{quote(CI[1], safe='')}@")
+    named = ask(secured, authority, "pull", "orders-value", "--out", str(tmp_path / "out"), "--registry", with_name)
+    assert named.returncode == 0
+    assert json.loads((tmp_path / "out" / "orders-value.avsc").read_text()) == json.loads(RECORD)
+    pair = authority.client("svc")
+    certified = {"CONTRACTLOG_REGISTRY_CERTIFICATE": str(pair.certificate), "CONTRACTLOG_REGISTRY_KEY": str(pair.key)}
+    assert ask(secured, authority, "check", str(schemas), **certified).returncode == 0
+
+
+def test_the_verbs_say_what_stands_in_the_way(secured: str, authority: Authority, tmp_path: Path) -> None:
+    (tmp_path / "users-value.avsc").write_text(RECORD)
+    file = str(tmp_path / "users-value.avsc")
+    denied = ask(secured, authority, "register", file, **AS_CI)
+    assert (denied.returncode, "denied operation Write on Subject: users-value" in denied.stderr) == (4, True)
+    for more in ({}, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "wrong"}):
+        unknown = ask(secured, authority, "register", file, **more)
+        assert (unknown.returncode, "Unauthorized" in unknown.stderr) == (4, True)
+    untrusted = contractlog("check", file, CONTRACTLOG_REGISTRY_URL=secured, **AS_CI)
+    assert (untrusted.returncode, "CONTRACTLOG_REGISTRY_CA" in untrusted.stderr) == (3, True)
+    for said in (denied, unknown, untrusted):
+        assert CI[1] not in said.stderr + said.stdout
+
+
+def test_the_official_client_comes_with_a_password_or_a_certificate(secured: str, authority: Authority) -> None:
+    from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+
+    trusting = {"url": secured, "ssl.ca.location": str(authority.certificate)}
+    pair = authority.client("svc")
+    files = {"ssl.certificate.location": str(pair.certificate), "ssl.key.location": str(pair.key)}
+    with (
+        SchemaRegistryClient(trusting | {"basic.auth.user.info": ":".join(CI)}) as writer,
+        SchemaRegistryClient(trusting | files) as reader,
+    ):
+        registered = writer.register_schema("orders-value", Schema(RECORD, "AVRO"))
+        assert reader.get_schema(registered).schema_type == "AVRO"
+        assert reader.get_associations_by_resource_name("orders", "-", "topic", ["value"], 0, -1) == []

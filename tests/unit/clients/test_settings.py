@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from contractlog.clients.settings import DEFAULT_URL, Address, registry_url
+from pathlib import Path
+
+import pytest
+
+from contractlog.clients import calls
+from contractlog.clients.conversation import Attempt
+from contractlog.clients.settings import DEFAULT_URL, Address, Security, registry_url
+from contractlog.clients.transport import Transport
+from contractlog.compatibility.errors import UsageError
 
 
 def test_the_argument_goes_before_the_environment_and_ours_before_the_shared_variable() -> None:
@@ -21,3 +29,34 @@ def test_credentials_stand_apart_and_stay_out_of_the_repr() -> None:
 
 def test_several_registries_are_separated_by_commas() -> None:
     assert [address.url for address in Address.parse("http://a, http://b:1")] == ["http://a", "http://b:1"]
+
+
+def test_who_asks_and_whom_to_trust_come_from_the_environment() -> None:
+    names = {"USER": "me", "PASSWORD": "s3cret", "CA": "ca.pem", "CERTIFICATE": "", "KEY_PASSWORD": "k3y"}
+    found = Security.from_environment({f"CONTRACTLOG_REGISTRY_{name}": value for name, value in names.items()})
+    assert (found.user, found.password, found.ca) == ("me", "s3cret", "ca.pem")
+    assert (found.certificate, found.key, found.key_password) == (None, None, "k3y")
+    assert "3" not in repr(found)
+
+
+def test_nothing_is_set_up_where_nothing_is_named() -> None:
+    assert Security.from_environment({}) == Security()
+    assert Security().trust() is None
+
+
+def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"nowhere\.pem"):
+        Security(ca=str(tmp_path / "nowhere.pem")).trust()
+    (tmp_path / "text.pem").write_text("no certificate")
+    for security in (Security(ca=str(tmp_path / "text.pem")), Security(certificate=str(tmp_path / "text.pem"))):
+        with pytest.raises(UsageError, match=r"text\.pem"):
+            security.trust()
+
+
+def test_credentials_in_the_url_go_before_the_others() -> None:
+    for url, sent in (("http://me:mine@r", ("me", "mine")), ("http://r", ("other", "theirs"))):
+        known = {"CONTRACTLOG_REGISTRY_USER": "other", "CONTRACTLOG_REGISTRY_PASSWORD": "theirs"}
+        transport = Transport(url, security=Security.from_environment(known))
+        request = transport.request_of(calls.subjects(), Attempt(0, 0, 1.0))
+        assert request["auth"] == sent
+        transport.close()

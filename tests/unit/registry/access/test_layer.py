@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import Denied, UsageError
+from contractlog.compatibility.names import Subject
 from contractlog.registry.access import authentication
+from contractlog.registry.access.actor import current_rights
 from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.rights import Rights
 from contractlog.registry.access.users import entry
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
@@ -185,5 +189,17 @@ def test_what_is_kept_of_credentials_does_not_tell_them(secured: httpx2.Client) 
 
 
 def test_a_file_of_users_that_cannot_be_used_stops_the_start(tmp_path: Path) -> None:
-    with ExitStack(), pytest.raises(UsageError, match="file of users"):
+    with pytest.raises(UsageError, match="file of users"):
         create_app(Settings(database_url="sqlite://", users_file=str(tmp_path / "none")))
+
+
+@pytest.mark.parametrize(("alias", "allowed"), [("orders-v2", True), ("users-value", False), (":.eu:orders-v2", False)])
+def test_an_alias_may_lead_only_to_what_its_giver_may_write(http: httpx2.Client, alias: str, *, allowed: bool) -> None:
+    levels = http.app.state.services.levels  # type: ignore[attr-defined]
+
+    async def give() -> None:
+        current_rights.set(Rights.of([], ["orders-*"]))
+        await levels.set_config(Subject.parse("orders-value"), {"alias": alias})
+
+    with nullcontext() if allowed else pytest.raises(Denied):
+        asyncio.run(give())

@@ -1,0 +1,24 @@
+"""``docs/access.md`` names every setting about who may call, of the server and of clients."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from contractlog.clients.settings import Security
+from contractlog.registry.settings import PREFIX, Settings
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "access.md").read_text()
+SERVER = [
+    PREFIX + one.name.upper()
+    for one in fields(Settings)
+    if one.name.startswith("tls_") or one.name in {"users_file", "anonymous_reads"}
+]
+CLIENT = [f"CONTRACTLOG_REGISTRY_{one.name.upper()}" for one in fields(Security)]
+
+
+@pytest.mark.parametrize("variable", SERVER + CLIENT)
+def test_each_variable_is_described(variable: str) -> None:
+    assert f"`{variable}`" in PAGE
