@@ -1,0 +1,123 @@
+"""What an import into a store that is not empty does, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.moving.importing import bring
+from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, Retired
+from contractlog.registry.moving.report import Report
+from contractlog.registry.moving.stored import pictured
+from contractlog.registry.storage.journal import following
+from contractlog.registry.storage.protocol import Store
+
+S = Subject(".", "s")
+
+
+def picture(**texts: str) -> Picture:
+    """Versions of ``s`` by id (``id1``, ``id2`` …), numbered in order."""
+    found = Picture()
+    for number, (name, text) in enumerate(texts.items(), 1):
+        schema_id = int(name.removeprefix("id"))
+        found.schemas[".", schema_id] = HeldSchema(".", schema_id, SchemaType.AVRO, text, created_at=schema_id)
+        found.versions[S, number] = HeldVersion(S, number, schema_id, schema_id)
+    found.count_ids()
+    return found
+
+
+def brought(store: Store, *pictures: Picture) -> Report:
+    for one in pictures:
+        report = Report()
+        bring(store, one, report)
+    return report
+
+
+def now(store: Store) -> Picture:
+    with store.reading() as snapshot:
+        return pictured(snapshot)
+
+
+def test_another_content_for_an_id_is_refused(store: Store) -> None:
+    before = brought(store, picture(id1='"int"'))
+    assert before.conflicts == []
+    report = brought(store, picture(id1='"long"', id2='"string"'))
+    assert "the id 1 of context . stands for another content here" in report.conflicts
+    assert set(now(store).schemas) == {(".", 1)}
+
+
+def test_the_same_content_spelled_differently_is_the_same(store: Store) -> None:
+    report = brought(store, picture(id1='"int"'), picture(id1='{"type": "int"}'))
+    assert (report.conflicts, now(store).schemas[".", 1].text) == ([], '"int"')
+
+
+def test_another_id_for_a_version_is_refused(store: Store) -> None:
+    report = brought(store, picture(id1='"int"'), picture(id2='"int"'))
+    assert report.conflicts == ["version 1 of s has the id 2 in the source and 1 here"]
+
+
+def test_what_was_deleted_here_for_good_comes_back_as_itself_or_not_at_all(store: Store) -> None:
+    gone = Picture()
+    gone.gone.versions = {(S, 1, 1)}
+    assert brought(store, picture(id1='"int"'), gone).conflicts == []
+    assert set(now(store).retired) == {(".", 1)}
+    assert brought(store, picture(id1='"long"')).conflicts == [
+        "the id 1 of context . was deleted for good here, and stood for another content"
+    ]
+    assert brought(store, picture(id1='"int"')).conflicts == []
+    assert (set(now(store).schemas), now(store).retired) == ({(".", 1)}, {})
+
+
+def test_an_id_that_the_source_deleted_for_good_is_not_taken_from_who_uses_it(store: Store) -> None:
+    deleted = Picture(retired={(".", 1): Retired(5)})
+    assert brought(store, picture(id1='"int"'), deleted).conflicts == [
+        "the id 1 of context . was deleted for good in the source and is in use here"
+    ]
+
+
+def test_the_source_says_what_is_soft_deleted(store: Store) -> None:
+    live = picture(id1='"int"', id2='"long"')
+    deleted = picture(id1='"int"', id2='"long"')
+    deleted.versions[S, 2] = replace(deleted.versions[S, 2], deleted_at=99)
+    assert brought(store, live, deleted).done["versions soft-deleted"] == 1
+    assert now(store).versions[S, 2].deleted_at == 99
+    assert brought(store, live).done["versions restored"] == 1
+    assert now(store).versions[S, 2].deleted_at is None
+
+
+def test_what_is_here_alone_stays(store: Store) -> None:
+    brought(store, picture(id1='"int"', id2='"long"'), picture(id1='"int"'))
+    assert set(now(store).versions) == {(S, 1), (S, 2)}
+
+
+def test_new_ids_begin_above_all_that_came(store: Store) -> None:
+    brought(store, Picture(contexts={".": 50, ".eu": 7}))
+    assert now(store).contexts == {".": 50, ".eu": 7}
+    brought(store, Picture(contexts={".": 3, ".eu": 8}))
+    assert now(store).contexts == {".": 50, ".eu": 8}
+
+
+def test_the_journal_tells_of_each_effect_and_who_brought_it(store: Store) -> None:
+    deleted = picture(id1='"int"')
+    deleted.versions[S, 1] = replace(deleted.versions[S, 1], deleted_at=99)
+    deleted.settings[S] = {"compatibilityLevel": "NONE"}
+    brought(store, deleted, deleted)
+    with store.reading() as snapshot:
+        lines = following(snapshot, 0, 100)
+    assert [(line.sequence, line.action, line.target) for line in lines] == [
+        (1, "version.registered", "s/1"),
+        (2, "version.soft_deleted", "s/1"),
+        (3, "settings.changed", "s"),
+    ]
+    assert {line.actor for line in lines} == {"contractlog import"}
+    assert '"bypass":"IMPORT"' in (lines[0].details or "")
+
+
+@pytest.mark.parametrize("text", ["{ no json", "x" * 5_000_000])
+def test_what_is_not_understood_is_kept_as_it_is_and_counted(store: Store, text: str) -> None:
+    report = brought(store, picture(id1=text))
+    assert [one.kind.name for one in report.oddities] == ["VERBATIM"]
+    assert now(store).schemas[".", 1].text == text
