@@ -10,10 +10,12 @@ from fastapi import Depends, Request
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.services.changes import Changes, warm
 from contractlog.registry.services.following import Follower
+from contractlog.registry.services.indexing import Indexer
+from contractlog.registry.services.search import Search
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage.protocol import Store
 
-__all__ = ["ChangesDependency", "Own"]
+__all__ = ["ChangesDependency", "Own", "SearchDependency"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +24,25 @@ class Own:
 
     follower: Follower
     changes: Changes
+    indexer: Indexer
+    search: Search
 
     @classmethod
     def wired(cls, store: Store, threads: Threads, cache: ByteCache) -> Self:
         """Make the services; nothing runs yet."""
         follower = Follower(store)
         warm(store, cache, follower)
-        return cls(follower, Changes(store, threads, follower))
+        return cls(
+            follower=follower,
+            changes=Changes(store, threads, follower),
+            indexer=Indexer(store, follower),
+            search=Search(store, threads),
+        )
 
     def start(self) -> None:
-        """Begin to follow the journal."""
+        """Begin to follow the journal, and to keep the search index."""
         self.follower.start()
+        self.indexer.start()
 
     def release(self) -> None:
         """Answer those who wait, and let nobody wait any longer: the process is about to end."""
@@ -41,6 +51,7 @@ class Own:
     def close(self) -> None:
         """End what runs beside the routes; the store is still open."""
         self.follower.close()
+        self.indexer.close()
 
 
 def _own(name: str) -> Any:
@@ -51,3 +62,4 @@ def _own(name: str) -> Any:
 
 
 ChangesDependency = Annotated[Changes, _own("changes")]
+SearchDependency = Annotated[Search, _own("search")]

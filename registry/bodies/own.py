@@ -7,8 +7,9 @@ from typing import Any, Self, cast
 from msgspec import Raw, Struct
 
 from contractlog.registry.storage.journal import Change
+from contractlog.registry.storage.search import Hit
 
-__all__ = ["ChangeBody", "ChangesBody"]
+__all__ = ["ChangeBody", "ChangesBody", "HitBody", "HitsBody"]
 
 
 class ChangeBody(Struct, omit_defaults=True):
@@ -45,3 +46,28 @@ class ChangesBody(Struct):
     changes: list[ChangeBody]
     next: int  #: what to ask from next
     head: int  #: the newest change there is
+
+
+class HitBody(Struct):
+    """A word that was found in the latest live version of a subject."""
+
+    subject: str
+    version: int
+    id: int
+    kind: str  #: field, type, tag or property
+    name: str
+    path: str  #: of the field, as ``customer.addresses[].street``; of a tag the path it was given for
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        """Shape a hit."""
+        return cls(str(hit.subject), hit.version, hit.schema_id, hit.kind.value, hit.name, hit.path)
+
+
+class HitsBody(Struct, omit_defaults=True, kw_only=True):
+    """A page of what was found, and up to which change the index knows."""
+
+    hits: list[HitBody]
+    next: str | None = None  #: `after` of the next page
+    indexed_to: int
+    head: int

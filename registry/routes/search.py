@@ -1,0 +1,60 @@
+"""Search."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from contractlog.compatibility.errors import InvalidQuery, Overloaded
+from contractlog.compatibility.terms.words import TermKind
+from contractlog.registry.bodies.own import HitBody, HitsBody
+from contractlog.registry.documented import documented
+from contractlog.registry.own import SearchDependency
+from contractlog.registry.problems import Answer
+from contractlog.registry.queries import numbered
+from contractlog.registry.services.search import MOST_HITS
+from contractlog.registry.storage.search import Wanted
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["search"])
+_Limit = Annotated[int, Query(), numbered("limit", default=100, least=1, most=MOST_HITS)]
+_MATCHES: Final = {"": False, "exact": False, "prefix": True}
+
+
+@router.get("/contractlog/v1/search", **documented(HitsBody, InvalidQuery, Overloaded))
+async def search(
+    search: SearchDependency,
+    *,
+    field: str = "",
+    type: str = "",  # noqa: A002 - as it is sent
+    tag: str = "",
+    property: str = "",  # noqa: A002 - as it is sent
+    match: str = "",
+    context: str = "",
+    after: str = "",
+    limit: _Limit = 100,
+) -> Answer:
+    """Find fields, types, tags and properties in the latest live version of every subject.
+
+    Words are compared without regard to case, whole or, with ``match=prefix``, from their beginning. A property is
+    asked for by its name or as ``name=value``. Of several words the first in the order field, type, tag, property is
+    what hits tell; the schema has the others somewhere. The index follows the journal: every change up to
+    ``indexed_to`` is in it.
+    """
+    if match not in _MATCHES:
+        raise InvalidQuery(parameter="match", detail="it is `exact` or `prefix`")
+    given = zip(TermKind, (field, type, tag, property), strict=True)
+    wanted = [Wanted(kind, word) for kind, word in given if word]
+    if "\0" in context:
+        raise InvalidQuery(parameter="context", detail="no context has this name")
+    found = await search.find(wanted, prefix=_MATCHES[match], context=context or None, after=after, limit=limit)
+    return Answer(
+        HitsBody(
+            hits=[HitBody.of(hit) for hit in found.hits],
+            next=found.following,
+            indexed_to=found.indexed_to,
+            head=found.head,
+        )
+    )

@@ -1,0 +1,112 @@
+"""Finding words among the latest live versions, by index and page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from sqlalchemy import ColumnElement, and_, or_, select, tuple_
+
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.terms.words import TermKind
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.words import folded
+
+__all__ = ["After", "Hit", "Wanted", "find"]
+
+_T, _V, _U = tables.search_terms.c, tables.versions.c, tables.subjects.c
+_later = tables.versions.alias("later")
+_also = tables.search_terms.alias("also")
+_LATEST: Final = (
+    ~select(1)
+    .where(_later.c.subject_id == _V.subject_id, _later.c.version > _V.version, _later.c.deleted_at.is_(None))
+    .exists()
+)
+
+
+class Wanted(NamedTuple):
+    """A word that is searched for."""
+
+    kind: TermKind
+    word: str
+
+
+class After(NamedTuple):
+    """Where a page ended."""
+
+    folded: bytes
+    context: str
+    schema_id: int
+    position: int
+    subject_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A word that was found in the latest live version of a subject."""
+
+    subject: Subject
+    version: int
+    schema_id: int
+    kind: TermKind
+    name: str
+    path: str
+    place: After
+
+
+def find(
+    snapshot: Snapshot, wanted: Sequence[Wanted], *, prefix: bool, context: str | None, after: After | None, limit: int
+) -> list[Hit]:
+    """List where the first of these words is found, in schemas that have the others too."""
+    conditions = [_T.kind == wanted[0].kind.value, _matches(_T.folded, wanted[0].word, prefix=prefix)]
+    if context is not None:
+        conditions.append(_T.context == context)
+    for other in wanted[1:]:
+        c = _also.c
+        same = (c.context == _T.context) & (c.schema_id == _T.schema_id)
+        fits = _matches(c.folded, other.word, prefix=prefix)
+        conditions.append(select(1).where(same, c.kind == other.kind.value, fits).exists())
+    if after is not None:
+        conditions.append(_beyond(after))
+    statement = (
+        select(
+            tables.search_terms,
+            _U.context.label("subject_context"),
+            _U.name.label("subject"),
+            _V.version,
+            _V.subject_id,
+        )
+        .join_from(tables.search_terms, tables.versions, (_V.context == _T.context) & (_V.schema_id == _T.schema_id))
+        .join(tables.subjects, _U.id == _V.subject_id)
+        .where(*conditions, _V.deleted_at.is_(None), _LATEST)
+        .order_by(_T.folded, _T.context, _T.schema_id, _T.position, _V.subject_id)
+        .limit(limit)
+    )
+    return [
+        Hit(
+            Subject(row.subject_context, row.subject),
+            row.version,
+            row.schema_id,
+            TermKind(row.kind),
+            row.name,
+            row.path,
+            After(bytes(row.folded), row.context, row.schema_id, row.position, row.subject_id),
+        )
+        for row in snapshot.connection.execute(statement)
+    ]
+
+
+def _matches(column: ColumnElement[bytes], word: str, *, prefix: bool) -> ColumnElement[bool]:
+    if not prefix:
+        return column == folded(word)
+    start = folded(word, start=True)
+    return (column >= start) & (column < start + b"\xff")  # no byte of UTF-8 is that large
+
+
+def _beyond(after: After) -> ColumnElement[bool]:
+    place = tuple_(_T.folded, _T.context, _T.schema_id, _T.position)
+    here = tuple_(*after[:4])
+    # The first condition is what the index understands.
+    return and_(place >= here, or_(place > here, _V.subject_id > after.subject_id))

@@ -1,0 +1,122 @@
+"""Keeping the words of schemas: which were looked at, how far the journal was followed, and the words themselves.
+
+The row at position 0 says that a schema was looked at, also where it has no words. Any number of nodes may do the same
+work at once: they take turns by the row of the mark, and what one has written the others leave alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import insert, select, tuple_, update
+
+from contractlog.compatibility.contract import Metadata
+from contractlog.compatibility.schema import SchemaType
+from contractlog.compatibility.terms.words import Term
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.turns import take_turns
+from contractlog.registry.storage.writes import Transaction
+
+__all__ = ["Key", "Text", "advance", "folded", "keep", "mark", "texts", "unread"]
+
+Key = tuple[str, int]  #: context and id
+_MARK: Final = "search"
+_SEEN: Final = "seen"
+_LONGEST: Final = 190  #: characters of a word in the index; longer ones end in a hash there
+_LONGEST_SHOWN: Final = 2_000
+_AT_ONCE: Final = 200
+
+_M, _S, _T = tables.marks.c, tables.schemas.c, tables.search_terms.c
+
+
+class Text(NamedTuple):
+    """A schema, as far as words are found in it."""
+
+    key: Key
+    type: SchemaType
+    text: str
+    metadata: Metadata | None
+
+
+def folded(word: str, *, start: bool = False) -> bytes:
+    """Write a word as the index has it: in lower case; ``start`` is the beginning of a word."""
+    text = word.casefold()
+    if len(text) > _LONGEST:
+        cut = text[:_LONGEST]
+        text = cut if start else cut + hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    return text.encode(errors="replace")
+
+
+def mark(snapshot: Snapshot) -> int | None:
+    """Return the number of the last change whose schemas were looked at; None before the first look at all of them."""
+    found: int | None = snapshot.connection.execute(select(_M.sequence).where(_M.name == _MARK)).scalar()
+    return found
+
+
+def unread(snapshot: Snapshot, after: Key, limit: int) -> list[Key]:
+    """List schemas that nobody looked at, in order of their keys."""
+    seen = select(1).where(_T.context == _S.context, _T.schema_id == _S.id, _T.position == 0).exists()
+    statement = (
+        select(_S.context, _S.id)
+        .where(tuple_(_S.context, _S.id) > tuple_(*after), ~seen)
+        .order_by(_S.context, _S.id)
+        .limit(limit)
+    )
+    return [(row.context, row.id) for row in snapshot.connection.execute(statement)]
+
+
+def texts(snapshot: Snapshot, keys: Collection[Key]) -> list[Text]:
+    """Read those of these schemas that are there and that nobody looked at."""
+    seen = select(1).where(_T.context == _S.context, _T.schema_id == _S.id, _T.position == 0).exists()
+    found: list[Text] = []
+    for some in _pieces(sorted(keys)):
+        statement = select(_S.context, _S.id, _S.type, _S.text, _S.metadata).where(
+            tuple_(_S.context, _S.id).in_(some), ~seen
+        )
+        for row in snapshot.connection.execute(statement):
+            metadata = Metadata.from_body(json.loads(row.metadata)) if row.metadata else None
+            found.append(Text((row.context, row.id), SchemaType(row.type), row.text, metadata))
+    return found
+
+
+def keep(transaction: Transaction, found: Mapping[Key, Iterable[Term]]) -> None:
+    """Keep the words of schemas that are still there, and that nobody looked at meanwhile."""
+    take_turns(transaction.connection)
+    wanted = {one.key for one in texts(transaction, found.keys())}
+    rows = [row for key in sorted(wanted) for row in _rows(key, found[key])]
+    if rows:
+        transaction.connection.execute(insert(tables.search_terms), rows)
+
+
+def advance(transaction: Transaction, sequence: int) -> None:
+    """Note that the schemas of all changes up to this one were looked at; what others noted stays if it is later."""
+    take_turns(transaction.connection)
+    known = mark(transaction)
+    if known is None:
+        transaction.connection.execute(insert(tables.marks).values(name=_MARK, sequence=sequence))
+    elif known < sequence:
+        transaction.connection.execute(update(tables.marks).where(_M.name == _MARK).values(sequence=sequence))
+
+
+def _rows(key: Key, terms: Iterable[Term]) -> Iterable[dict[str, Any]]:
+    yield _row(key, 0, {"kind": _SEEN, "folded": b"", "name": "", "path": ""})
+    for position, term in enumerate(terms, 1):
+        shown = {"name": _shown(term.name), "path": _shown(term.path)}
+        yield _row(key, position, {"kind": term.kind.value, "folded": folded(term.key), **shown})
+
+
+def _row(key: Key, position: int, word: Mapping[str, Any]) -> dict[str, Any]:
+    context, schema_id = key
+    return {"context": context, "schema_id": schema_id, "position": position, **word}
+
+
+def _shown(text: str) -> str:
+    return text[:_LONGEST_SHOWN].replace("\0", "�").encode(errors="replace").decode()
+
+
+def _pieces(keys: Sequence[Key]) -> Iterable[Sequence[Key]]:
+    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
