@@ -27,11 +27,11 @@ class Metadata:
         )
 
     def body(self) -> dict[str, Any]:
-        """Write metadata as the API does: empty members are left out."""
+        """Write metadata as the API does: sorted, empty members left out."""
         members = {
-            "tags": {path: list(tags) for path, tags in self.tags.items()},
-            "properties": dict(self.properties),
-            "sensitive": list(self.sensitive),
+            "tags": {path: sorted(set(tags)) for path, tags in sorted(self.tags.items())},
+            "properties": dict(sorted(self.properties.items())),
+            "sensitive": sorted(set(self.sensitive)),
         }
         return {name: value for name, value in members.items() if value}
 
@@ -77,8 +77,8 @@ class Rule:
             "kind": self.kind,
             "mode": self.mode,
             "type": self.type,
-            "tags": list(self.tags),
-            "params": dict(self.params),
+            "tags": sorted(set(self.tags)),
+            "params": dict(sorted(self.params.items())),
             "expr": self.expr,
             "onSuccess": self.on_success,
             "onFailure": self.on_failure,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from contractlog.compatibility.checks import SCHEMA_TYPE_CHANGED
@@ -18,21 +18,22 @@ _SIDES: Final = {
 }
 
 
-def messages(verdict: Verdict, *, validate_fields: bool = False) -> list[str]:
+def messages(verdict: Verdict, *, validate_fields: bool = False, also: Sequence[str] = ()) -> list[str]:
     """Return the reference's list for a verdict; empty for a compatible one.
 
     One text for each difference, then the earlier version and its schema (after the backward part alone where both
-    directions were asked), then the settings.
+    directions were asked), then the settings. What else was found wrong comes first.
     """
-    if verdict.compatible:
+    if verdict.compatible and not also:
         return []
-    told = [text for comparison in verdict.comparisons for text in _told(comparison, verdict)]
+    told = [*also]
+    told += [text for comparison in verdict.comparisons for text in _told(comparison, verdict)]
     return [*told, f"{{validateFields: '{str(validate_fields).lower()}', compatibility: '{verdict.level}'}}"]
 
 
-def details(verdict: Verdict, *, validate_fields: bool = False) -> str:
+def details(verdict: Verdict, *, validate_fields: bool = False, also: Sequence[str] = ()) -> str:
     """Return the same list as it stands in the message of a refused registration."""
-    return f"[{', '.join(messages(verdict, validate_fields=validate_fields))}]"
+    return f"[{', '.join(messages(verdict, validate_fields=validate_fields, also=also))}]"
 
 
 def _told(comparison: Comparison, verdict: Verdict) -> Iterator[str]:

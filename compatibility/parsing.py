@@ -31,6 +31,7 @@ __all__ = [
     "reads_all",
     "shape",
     "supported",
+    "top_level_fields",
 ]
 
 
@@ -153,3 +154,12 @@ def reads_all(
         return _SHAPED[kind].reads_all(root, frozenset(roots), policy, memo, steps)
     except (StepsExceeded, RecursionError):
         return False
+
+
+def top_level_fields(parsed: ParsedSchema) -> tuple[str, ...]:
+    """Return the names of the fields or properties at the root of a schema, in order."""
+    if parsed.type is SchemaType.AVRO:
+        return tuple(field.name for field in getattr(parsed.root.root, "fields", ()))
+    value = parsed.root.value if parsed.type is SchemaType.JSON else None
+    properties = value.get("properties") if isinstance(value, dict) else None
+    return tuple(properties) if isinstance(properties, dict) else ()

@@ -133,7 +133,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         ids=Ids(store, threads, viewing),
         contexts=Contexts(store),
         retirement=Retirement(store),
-        levels=Levels(store, threads, settings.level),
+        levels=Levels(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=Conformance(store, threads),
         own=Own.wired(store, threads, cache),
         telemetry=telemetry,

@@ -10,16 +10,13 @@ from msgspec import UNSET, Struct, UnsetType
 from contractlog.compatibility.avro.tags import Entity
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.bodies.requests import ReferenceBody
-from contractlog.registry.storage.values import Configured
 
 __all__ = [
     "CompatibilityBody",
-    "ConfigBody",
     "ContextIdBody",
     "EntityBody",
     "ErrorBody",
     "HolderBody",
-    "ModeBody",
     "RegisteredBody",
     "SchemaBody",
     "SchemaStringBody",
@@ -190,38 +187,3 @@ class CompatibilityBody(Struct):
 
     is_compatible: bool
     messages: list[str] | UnsetType = UNSET
-
-
-class ConfigBody(Struct, omit_defaults=True, rename="camel"):
-    """What is set, or in force; a PUT echoes the level as ``compatibility``."""
-
-    normalize: bool | None = None
-    compatibility: str | None = None
-    compatibility_level: str | None = None
-    compatibility_policy: str | None = None
-    compatibility_group: str | None = None
-    contractlog_policy: str | None = None
-
-    @classmethod
-    def of(cls, configured: Configured) -> Self:
-        """Shape an answer to GET and DELETE."""
-        return cls(
-            normalize=configured.normalize,
-            compatibility_level=configured.level and configured.level.value,
-            compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
-            compatibility_group=configured.compatibility_group,
-            contractlog_policy=configured.own_policy and configured.own_policy.value,
-        )
-
-    @classmethod
-    def echo(cls, configured: Configured) -> Self:
-        """Shape an answer to PUT."""
-        body = cls.of(configured)
-        body.compatibility, body.compatibility_level = body.compatibility_level, None
-        return body
-
-
-class ModeBody(Struct, omit_defaults=True):
-    """A mode."""
-
-    mode: str | None = None

@@ -5,25 +5,26 @@ from __future__ import annotations
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import Struct
 
+from contractlog.compatibility.avro.tags import Entity, EntityType
 from contractlog.compatibility.contract import Metadata, RuleSet
-from contractlog.compatibility.errors import BadRequest, InvalidSchema, Unprocessable
-from contractlog.compatibility.level import Level
-from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.errors import BadRequest, InvalidRuleSet, InvalidSchema, Unprocessable
+from contractlog.compatibility.names import MAX_VERSION
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.registry.services.drafting import Derivation, TagEdits
 
 __all__ = [
-    "ConfigRequest",
-    "ModeRequest",
+    "MetadataBody",
     "ReferenceBody",
     "RegisterRequest",
+    "RuleSetBody",
+    "TagsRequest",
     "read",
     "read_object",
 ]
 
 _LARGEST_REFERENCES: Final = 1_000
-_POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: that clients know
 B = TypeVar("B", bound=Struct)
 
 
@@ -96,6 +97,29 @@ class RuleSetBody(Struct, omit_defaults=True, rename="camel"):
     enable_at: str | None = None
 
 
+class SchemaEntityBody(Struct, rename="camel"):
+    """A part of a schema that can have tags."""
+
+    entity_path: str
+    entity_type: EntityType
+
+
+class SchemaTagsBody(Struct, rename="camel"):
+    """Tags of a part of a schema."""
+
+    schema_entity: SchemaEntityBody
+    tags: list[str] | None = None
+
+
+def tags_of(bodies: list[SchemaTagsBody] | None) -> dict[Entity, tuple[str, ...]]:
+    """Read tags by what has them."""
+    found: dict[Entity, tuple[str, ...]] = {}
+    for body in bodies or ():
+        entity = Entity(body.schema_entity.entity_path, body.schema_entity.entity_type)
+        found[entity] = (*found.get(entity, ()), *(body.tags or ()))
+    return found
+
+
 class RegisterRequest(Struct, rename="camel"):
     """A schema to register, to look up, or to judge."""
 
@@ -106,6 +130,9 @@ class RegisterRequest(Struct, rename="camel"):
     rule_set: RuleSetBody | None = None
     version: int | None = None
     id: int | None = None
+    schema_tags_to_add: list[SchemaTagsBody] | None = None
+    schema_tags_to_remove: list[SchemaTagsBody] | None = None
+    propagate_schema_tags: bool | None = None
 
     def draft(self) -> SchemaDraft:
         """Make the draft.
@@ -123,66 +150,68 @@ class RegisterRequest(Struct, rename="camel"):
             text=self.schema or "",
             type=schema_type,
             references=tuple(Reference(r.name or "", r.subject or "", r.version or 0) for r in self.references or ()),
-            metadata=None if self.metadata is None else Metadata.from_body(msgspec.to_builtins(self.metadata)),
-            rule_set=None if self.rule_set is None else RuleSet.from_body(msgspec.to_builtins(self.rule_set)),
+            metadata=metadata_of(self.metadata),
+            rule_set=rule_set_of(self.rule_set),
+        )
+
+    def tags(self) -> TagEdits:
+        """What changes inside the text."""
+        return TagEdits(
+            tags_of(self.schema_tags_to_add), tags_of(self.schema_tags_to_remove), bool(self.propagate_schema_tags)
         )
 
     @property
     def wanted_version(self) -> int | None:
-        """The number that the version must get; 0 and -1 leave it to the registry."""
-        return self.version if self.version is not None and self.version > 0 else None
+        """The number that the version must get; 0 leaves it to the registry, -1 is relative to the latest."""
+        return _number("version", self.version) or None
 
     @property
     def wanted_id(self) -> int | None:
         """The id that the schema must get; a negative one leaves it to the registry."""
-        return self.id if self.id is not None and self.id >= 0 else None
+        number = _number("id", self.id)
+        return number if number is not None and number >= 0 else None
 
 
-class ConfigRequest(Struct, rename="camel"):
-    """A patch: members that are absent stay, null clears. Others are accepted and not kept by this release."""
+class TagsRequest(Struct, rename="camel"):
+    """What a new version changes in the one that it is made from."""
 
-    compatibility: str | UnsetType | None = UNSET
-    compatibility_level: str | UnsetType | None = UNSET
-    normalize: bool | UnsetType | None = UNSET
-    compatibility_policy: str | UnsetType | None = UNSET
-    compatibility_group: str | UnsetType | None = UNSET
-    contractlog_policy: str | UnsetType | None = UNSET
+    new_version: int | None = None
+    tags_to_add: list[SchemaTagsBody] | None = None
+    tags_to_remove: list[SchemaTagsBody] | None = None
+    metadata: MetadataBody | None = None
+    rule_set: RuleSetBody | None = None
+    rules_to_merge: RuleSetBody | None = None
+    rules_to_remove: list[str] | None = None
 
-    def patch(self) -> dict[str, Any]:
-        """The members to set; a policy that the API does not know is dropped, as the reference does.
+    def derivation(self) -> Derivation:
+        """Read what is asked.
 
         Raises:
-            InvalidLevel: no level has this name.
-            Unprocessable: a member that is ours alone has no such value.
+            InvalidRuleSet: all rules are given, and changes to them, too.
         """
-        level = self.compatibility if self.compatibility is not UNSET else self.compatibility_level
-        patch: dict[str, Any] = {}
-        if level is not UNSET:
-            patch["level"] = None if level is None else Level.parse(str(level))
-        if self.normalize is not UNSET:
-            patch["normalize"] = self.normalize
-        policy = self.compatibility_policy
-        if policy is None:
-            patch["compatibility_policy"] = None
-        elif isinstance(policy, str) and policy.upper() in _POLICIES:
-            patch["compatibility_policy"] = Policy(policy.upper())
-        if self.compatibility_group is not UNSET:
-            group = self.compatibility_group
-            if isinstance(group, str) and "\0" in group:
-                raise Unprocessable("compatibilityGroup holds a control character")
-            patch["compatibility_group"] = group or None
-        if self.contractlog_policy is not UNSET:
-            patch["own_policy"] = None if self.contractlog_policy is None else _own_policy(str(self.contractlog_policy))
-        return patch
+        if self.rule_set is not None and (self.rules_to_merge is not None or self.rules_to_remove is not None):
+            raise InvalidRuleSet("ruleSet should be omitted if specifying rulesToMerge or rulesToRemove")
+        return Derivation(
+            version=_number("newVersion", self.new_version) or None,
+            tags=TagEdits(tags_of(self.tags_to_add), tags_of(self.tags_to_remove)),
+            metadata=metadata_of(self.metadata),
+            rule_set=rule_set_of(self.rule_set),
+            rules_to_merge=rule_set_of(self.rules_to_merge),
+            rules_to_remove=frozenset(self.rules_to_remove or ()),
+        )
 
 
-def _own_policy(text: str) -> Policy:
-    if text.upper() != Policy.EXACT:
-        raise Unprocessable("contractlogPolicy is EXACT or null")
-    return Policy.EXACT
+def metadata_of(body: MetadataBody | None) -> Metadata | None:
+    """Read metadata."""
+    return None if body is None else Metadata.from_body(msgspec.to_builtins(body))
 
 
-class ModeRequest(Struct):
-    """The mode to set; null clears it."""
+def rule_set_of(body: RuleSetBody | None) -> RuleSet | None:
+    """Read rules."""
+    return None if body is None else RuleSet.from_body(msgspec.to_builtins(body))
 
-    mode: str | None = None
+
+def _number(name: str, number: int | None) -> int | None:
+    if number is not None and abs(number) > MAX_VERSION:
+        raise BadRequest(f"The request body cannot be used: {name} is no 32-bit integer")
+    return number

@@ -10,6 +10,7 @@ from contractlog.compatibility.errors import (
     BadRequest,
     InvalidLevel,
     InvalidMode,
+    InvalidRuleSet,
     InvalidSubject,
     LevelNotConfigured,
     ModeNotConfigured,
@@ -20,8 +21,8 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
-from contractlog.registry.bodies.answers import ConfigBody, ModeBody
-from contractlog.registry.bodies.requests import ConfigRequest, ModeRequest, read
+from contractlog.registry.bodies.levels import ConfigBody, ConfigRequest, ModeBody, ModeRequest
+from contractlog.registry.bodies.requests import read
 from contractlog.registry.dependencies import Flag, LevelsDependency, SubjectPath
 from contractlog.registry.documented import documented
 from contractlog.registry.problems import Answer
@@ -40,7 +41,7 @@ async def config(levels: LevelsDependency) -> Answer:
     return Answer(ConfigBody.of(await levels.config(_ALL, inherited=True)))
 
 
-@router.put("/config", **documented(ConfigBody, InvalidLevel, *_WRITE, body=ConfigRequest))
+@router.put("/config", **documented(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE, body=ConfigRequest))
 async def set_config(request: Request, levels: LevelsDependency) -> Answer:
     """Change the config for all subjects that have none."""
     return await _set_config(request, levels, _ALL)
@@ -58,7 +59,7 @@ async def subject_config(subject: SubjectPath, levels: LevelsDependency, *, inhe
     return Answer(ConfigBody.of(await levels.config(subject, inherited=inherited)))
 
 
-@router.put("/config/{subject}", **documented(ConfigBody, InvalidLevel, *_WRITE, body=ConfigRequest))
+@router.put("/config/{subject}", **documented(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE, body=ConfigRequest))
 async def set_subject_config(request: Request, subject: SubjectPath, levels: LevelsDependency) -> Answer:
     """Change a subject's config; members that the body lacks stay."""
     return await _set_config(request, levels, subject)
@@ -77,15 +78,15 @@ async def mode(levels: LevelsDependency) -> Answer:
 
 
 @router.put("/mode", **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
-async def set_mode(request: Request, levels: LevelsDependency) -> Answer:
+async def set_mode(request: Request, levels: LevelsDependency, *, force: Flag = False) -> Answer:
     """Set the mode for all subjects that have none."""
-    return await _set_mode(request, levels, _ALL)
+    return await _set_mode(request, levels, _ALL, force=force)
 
 
 @router.delete("/mode", **documented(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
-async def delete_mode(levels: LevelsDependency) -> Answer:
-    """Go back to READWRITE."""
-    return Answer(ModeBody(await levels.delete_mode(_ALL)))
+async def delete_mode(levels: LevelsDependency, *, recursive: Flag = False) -> Answer:
+    """Go back to READWRITE; recursively for each subject, too."""
+    return Answer(ModeBody(await levels.delete_mode(_ALL, recursive=recursive)))
 
 
 @router.get("/mode/{subject}", **documented(ModeBody, ModeNotConfigured))
@@ -95,15 +96,17 @@ async def subject_mode(subject: SubjectPath, levels: LevelsDependency, *, inheri
 
 
 @router.put("/mode/{subject}", **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
-async def set_subject_mode(request: Request, subject: SubjectPath, levels: LevelsDependency) -> Answer:
-    """Set a subject's mode."""
-    return await _set_mode(request, levels, subject)
+async def set_subject_mode(
+    request: Request, subject: SubjectPath, levels: LevelsDependency, *, force: Flag = False
+) -> Answer:
+    """Set a subject's mode; IMPORT begins where nothing is live, unless it is forced."""
+    return await _set_mode(request, levels, subject, force=force)
 
 
 @router.delete("/mode/{subject}", **documented(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
-async def delete_subject_mode(subject: SubjectPath, levels: LevelsDependency) -> Answer:
-    """Drop a subject's mode."""
-    return Answer(ModeBody(await levels.delete_mode(subject)))
+async def delete_subject_mode(subject: SubjectPath, levels: LevelsDependency, *, recursive: Flag = False) -> Answer:
+    """Drop a subject's mode; recursively those of a context's subjects, too."""
+    return Answer(ModeBody(await levels.delete_mode(subject, recursive=recursive)))
 
 
 async def _set_config(request: Request, levels: LevelsDependency, scope: Subject) -> Answer:
@@ -111,6 +114,7 @@ async def _set_config(request: Request, levels: LevelsDependency, scope: Subject
     return Answer(ConfigBody.echo(await levels.set_config(scope, patch)))
 
 
-async def _set_mode(request: Request, levels: LevelsDependency, scope: Subject) -> Answer:
+async def _set_mode(request: Request, levels: LevelsDependency, scope: Subject, *, force: bool) -> Answer:
     wanted = read(await request.body(), ModeRequest).mode
-    return Answer(ModeBody(await levels.set_mode(scope, Mode.parse(wanted) if wanted is not None else None)))
+    mode = Mode.parse(wanted) if wanted is not None else None
+    return Answer(ModeBody(await levels.set_mode(scope, mode, force=force)))

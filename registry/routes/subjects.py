@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request
 from contractlog.compatibility.errors import (
     BadRequest,
     IncompatibleSchema,
+    InvalidRuleSet,
     InvalidSchema,
     InvalidSubject,
     InvalidVersion,
@@ -31,7 +32,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.bodies.answers import RegisteredBody, SchemaBody
-from contractlog.registry.bodies.requests import RegisterRequest, read
+from contractlog.registry.bodies.requests import RegisterRequest, TagsRequest, read
 from contractlog.registry.dependencies import (
     Flag,
     LookupDependency,
@@ -55,7 +56,9 @@ _WRITE: Final = (InvalidSubject, OperationNotPermitted, Overloaded)
 
 @router.post(
     "/subjects/{subject}/versions",
-    **documented(RegisteredBody, *_BAD_BODY, *_WRITE, IncompatibleSchema, InvalidSchema, body=RegisterRequest),
+    **documented(
+        RegisteredBody, *_BAD_BODY, *_WRITE, IncompatibleSchema, InvalidSchema, InvalidRuleSet, body=RegisterRequest
+    ),
 )
 async def register(
     request: Request,
@@ -64,12 +67,47 @@ async def register(
     profile: ProfileDependency,
     *,
     normalize: Flag = False,
+    force: Flag = False,
 ) -> Answer:
     """Register a schema under a subject, or return the id it already has."""
     body = read(await request.body(), RegisterRequest)
     registered = await registration.register(
-        subject, body.draft(), normalize=normalize, schema_id=body.wanted_id, version=body.wanted_version
+        subject,
+        body.draft(),
+        normalize=normalize,
+        schema_id=body.wanted_id,
+        version=body.wanted_version,
+        force=force,
+        tags=body.tags(),
     )
+    return Answer(profile.shape(RegisteredBody.of(registered.schema, stored=registered.stored)))
+
+
+@router.post(
+    "/subjects/{subject}/versions/{version}/tags",
+    **documented(
+        RegisteredBody,
+        *_BAD_BODY,
+        *_WRITE,
+        SubjectNotFound,
+        VersionNotFound,
+        InvalidVersion,
+        IncompatibleSchema,
+        InvalidSchema,
+        InvalidRuleSet,
+        body=TagsRequest,
+    ),
+)
+async def change_tags(
+    request: Request,
+    subject: SubjectPath,
+    version: VersionPath,
+    registration: RegistrationDependency,
+    profile: ProfileDependency,
+) -> Answer:
+    """Register a new version that differs from another one in its tags, metadata or rules."""
+    asked = read(await request.body(), TagsRequest).derivation()
+    registered = await registration.derive(subject, version, asked)
     return Answer(profile.shape(RegisteredBody.of(registered.schema, stored=registered.stored)))
 
 

@@ -6,12 +6,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from contractlog.compatibility.avro.tags import Entity, inline_tags, tagged
+from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.merging import VERSION_PROPERTY, overlaid_metadata, overlaid_rules, versioned
+from contractlog.compatibility.merging import (
+    VERSION_PROPERTY,
+    overlaid_metadata,
+    overlaid_rules,
+    versioned,
+    without_rules,
+)
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.storage.values import Configured
 
-__all__ = ["TagEdits", "completed", "edited"]
+__all__ = ["Derivation", "TagEdits", "completed", "edited"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,36 @@ class TagEdits:
     def __bool__(self) -> bool:
         """Whether there is anything to change."""
         return bool(self.add or self.remove or self.propagate)
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """A new version as changes to one that is there."""
+
+    version: int | None = None  #: the number that it must get
+    tags: TagEdits = field(default_factory=TagEdits)
+    metadata: Metadata | None = None  #: in place of what is there
+    rule_set: RuleSet | None = None
+    rules_to_merge: RuleSet | None = None
+    rules_to_remove: frozenset[str] = frozenset()
+
+    def draft(self, base: RegisteredSchema) -> SchemaDraft:
+        """Return what would be registered.
+
+        Raises:
+            InvalidSchema: a tag is for something that is not in the text.
+        """
+        rule_set = self.rule_set
+        if rule_set is None and (self.rules_to_merge is not None or self.rules_to_remove):
+            rule_set = without_rules(
+                overlaid_rules(base.rule_set, self.rules_to_merge) or RuleSet(), self.rules_to_remove
+            )
+        draft = base.draft
+        return replace(
+            edited(draft, self.tags),
+            metadata=draft.metadata if self.metadata is None else self.metadata,
+            rule_set=draft.rule_set if rule_set is None else rule_set,
+        )
 
 
 def completed(

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.merging import reserved_fields
 from contractlog.compatibility.names import Subject
+from contractlog.compatibility.parsing import top_level_fields
 from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 from contractlog.registry.services.understanding import Understanding, Understood
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Configured, scopes
 
 __all__ = ["Judging"]
+
+_REMOVED: Final = (
+    "The new schema has reserved field {} removed from its metadata which is present in the old schema's metadata."
+)
+_CONFLICTS: Final = "The new schema has field that conflicts with the reserved field {}."
 
 
 class Judging:
@@ -43,16 +51,39 @@ class Judging:
         self, snapshot: Snapshot, subject: Subject, candidate: Understood, configured: Configured
     ) -> Verdict:
         """Judge against the live versions that the level selects."""
-        level = self.level(configured)
+        return self.against(snapshot, candidate, self.selected(snapshot, subject, candidate, configured), configured)
+
+    def selected(
+        self, snapshot: Snapshot, subject: Subject, candidate: Understood, configured: Configured
+    ) -> list[RegisteredSchema]:
+        """Return the live versions that the level compares with, oldest first."""
+        level, group = self.level(configured), configured.compatibility_group
         if level is Level.NONE:
-            return Verdict(level)
-        group = configured.compatibility_group
+            return []
         if level.transitive or group is not None:
             earlier = [one for one in snapshot.history(subject) if _same_group(one, candidate, group)]
         else:
             latest = snapshot.version(subject, None)
             earlier = [latest] if latest else []
-        return self.against(snapshot, candidate, earlier if level.transitive else earlier[-1:], configured)
+        return earlier if level.transitive else earlier[-1:]
+
+    def refuse_fields(self, candidate: Understood, configured: Configured) -> None:
+        """Raise ``InvalidSchema`` for names that fields must not have, where fields are validated."""
+        if configured.validate_fields and candidate.draft.type is SchemaType.JSON:
+            names = top_level_fields(candidate.parsed)
+            if any(name.startswith("$$") for name in names):
+                raise InvalidSchema("Field names cannot start with $$ prefix")
+
+    def reserved(
+        self, candidate: Understood, previous: RegisteredSchema | None, configured: Configured
+    ) -> tuple[str, ...]:
+        """Return what is wrong with reserved fields, where fields are validated: they stay so, and none is used."""
+        if not configured.validate_fields:
+            return ()
+        now = reserved_fields(candidate.draft.metadata)
+        gone = [name for name in reserved_fields(previous.metadata if previous else None) if name not in now]
+        used = set(top_level_fields(candidate.parsed)) if now else set()
+        return (*map(_REMOVED.format, gone), *(_CONFLICTS.format(name) for name in now if name in used))
 
     def against(
         self, snapshot: Snapshot, candidate: Understood, earlier: Iterable[RegisteredSchema], configured: Configured

@@ -1,4 +1,4 @@
-"""Compatibility levels, normalization and modes, set per subject, per context, or for all."""
+"""Config and mode, set per subject, per context, or for all."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from contractlog.compatibility.errors import (
     InvalidMode,
     LevelNotConfigured,
     ModeNotConfigured,
-    OperationNotPermitted,
+    ModesFrozen,
     SubjectNotFound,
 )
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.rule_structure import check_rules
 from contractlog.registry.access.actor import require_alias
-from contractlog.registry.services.registration import refuse_read_only
+from contractlog.registry.services.permits import refuse_read_only
+from contractlog.registry.services.retirement import make_room
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import Configured, scopes
@@ -27,27 +29,29 @@ __all__ = ["Levels"]
 
 T = TypeVar("T")
 
-_SETTABLE: Final = frozenset({Mode.READWRITE, Mode.READONLY, Mode.READONLY_OVERRIDE})
 _DEFAULT_MODE: Final = Mode.READWRITE
+_ALL: Final = Subject(DEFAULT_CONTEXT, "")
+_EVERYWHERE: Final = Subject(GLOBAL_CONTEXT, "")
 
 
 class Levels:
     """Reads and sets what governs registration. A scope with an empty name is a context."""
 
-    def __init__(self, store: Store, threads: Threads, default: Level) -> None:
+    def __init__(self, store: Store, threads: Threads, default: Level, *, mutable: bool = True) -> None:
         self._store = store
         self._threads = threads
         self._default = default
+        self._mutable = mutable
 
     async def config(self, scope: Subject, *, inherited: bool) -> Configured:
-        """Return the config of a scope; contexts always answer with what is in force.
+        """Return the config of a scope; the default context always answers with what is in force.
 
         Raises:
-            LevelNotConfigured: the subject has none of its own, and inherited ones were not asked for.
+            LevelNotConfigured: the scope has none of its own, and inherited ones were not asked for.
         """
         chain = await self._threads.run(self._chain, scope)
-        own = _config_of(chain[scope])
-        if not scope.name or inherited:
+        own = chain[scope].config
+        if scope == _ALL or inherited:
             return self._in_force(chain)
         if own.empty:
             raise LevelNotConfigured(subject=str(scope))
@@ -57,99 +61,113 @@ class Levels:
         """Change the members that the patch holds (None clears), and return what is set at the scope now.
 
         Raises:
-            SubjectReadOnly, InvalidSubject: nothing changed.
+            SubjectReadOnly, InvalidSubject, InvalidRuleSet: nothing changed.
         """
         scope.validated() if scope.name else None
         require_alias(scope, patch.get("alias"))
+        check_rules(patch.get("default_rule_set"))
+        check_rules(patch.get("override_rule_set"))
 
         def work(transaction: Transaction) -> Configured:
             chain = transaction.configured(scopes(scope))
             refuse_read_only(scope, Configured.inherited(chain.values()))
             configured = replace(chain[scope], **patch)
             transaction.configure(scope, configured)
-            return _config_of(configured)
+            return configured.config
 
-        return await self._change(work)
+        return await self._change(scope, work)
 
     async def delete_config(self, scope: Subject) -> Configured:
         """Go back to what is inherited, and return what was in force until now.
 
         Raises:
-            SubjectNotFound: the subject had no config of its own.
+            SubjectNotFound: the scope had no config of its own.
             SubjectReadOnly: nothing changed.
         """
 
         def work(transaction: Transaction) -> Configured:
             chain = transaction.configured(scopes(scope))
             own = chain[scope]
-            if scope.name and _config_of(own).empty:
+            if scope != _ALL and own.config.empty:
                 raise SubjectNotFound(subject=str(scope))
             refuse_read_only(scope, Configured.inherited(chain.values()))
             transaction.configure(scope, Configured(mode=own.mode))
-            return _config_of(own) if scope.name else self._in_force(chain)
+            return own.config if scope != _ALL else self._in_force(chain)
 
-        return await self._change(work)
+        return await self._change(scope, work)
 
     async def mode(self, scope: Subject, *, inherited: bool) -> Mode:
-        """Return the mode of a scope; contexts always answer with what is in force.
+        """Return the mode of a scope; the default context always answers with what is in force.
 
         Raises:
-            ModeNotConfigured: the subject has none of its own, and inherited ones were not asked for.
+            ModeNotConfigured: the scope has none of its own, and inherited ones were not asked for.
         """
         chain = await self._threads.run(self._chain, scope)
-        if not scope.name or inherited:
+        if scope == _ALL or inherited:
             return Configured.inherited(chain.values()).mode or _DEFAULT_MODE
         own = chain[scope].mode
         if own is None:
             raise ModeNotConfigured(subject=str(scope))
         return own
 
-    async def set_mode(self, scope: Subject, mode: Mode | None) -> Mode | None:
+    async def set_mode(self, scope: Subject, mode: Mode | None, *, force: bool = False) -> Mode | None:
         """Set the mode of a scope; None clears it.
 
+        IMPORT begins where nothing is live: what is soft-deleted there goes for good, unless it is forced.
+
         Raises:
-            OperationNotPermitted: this release has no such mode.
+            InvalidMode: FORWARD is for all contexts together.
+            ModesFrozen, SubjectsExist, InvalidSubject: nothing changed.
         """
         scope.validated() if scope.name else None
-        if mode is not None and mode not in _SETTABLE:
-            if mode is Mode.FORWARD:
-                raise InvalidMode("Forward mode only supported on global level")
-            raise OperationNotPermitted(f"Mode {mode} is not supported by this release; READWRITE and READONLY are")
+        self._require_mutable()
+        if mode is Mode.FORWARD and scope != _EVERYWHERE:
+            raise InvalidMode("Forward mode only supported on global level")
 
         def work(transaction: Transaction) -> Mode | None:
-            own = transaction.configured([scope])[scope]
-            transaction.configure(scope, replace(own, mode=mode))
+            chain = transaction.configured(scopes(scope))
+            before = Configured.inherited(chain.values()).mode
+            if mode is Mode.IMPORT and before is not Mode.IMPORT and not force:
+                make_room(transaction, scope)
+            transaction.configure(scope, replace(transaction.configured([scope])[scope], mode=mode))
             return mode
 
-        return await self._change(work)
+        return await self._change(scope if mode is not Mode.IMPORT else _EVERYWHERE, work)
 
-    async def delete_mode(self, scope: Subject) -> Mode:
-        """Go back to the inherited mode, and return the one that was set.
+    async def delete_mode(self, scope: Subject, *, recursive: bool = False) -> Mode:
+        """Go back to the inherited mode, and return the one that was set; recursively also for a context's subjects.
 
         Raises:
-            SubjectNotFound: the scope had no mode of its own.
+            SubjectNotFound: the scope had no mode of its own, and nothing below it was asked for.
+            ModesFrozen: nothing changed.
         """
+        self._require_mutable()
 
         def work(transaction: Transaction) -> Mode:
-            own = transaction.configured([scope])[scope]
-            if own.mode is None:
+            chain = transaction.configured(scopes(scope))
+            own = chain[scope]
+            if own.mode is None and not recursive:
                 raise SubjectNotFound(subject=str(scope))
-            transaction.configure(scope, replace(own, mode=None))
-            return own.mode
+            below = transaction.with_modes(scope) if recursive and not scope.name else {}
+            for one, configured in {scope: own, **below}.items():
+                if configured.mode is not None:
+                    transaction.configure(one, replace(configured, mode=None))
+            return Configured.inherited(chain.values()).mode or _DEFAULT_MODE
 
-        return await self._change(work)
+        return await self._change(scope if not recursive else _EVERYWHERE, work)
+
+    def _require_mutable(self) -> None:
+        if not self._mutable:
+            raise ModesFrozen
 
     def _chain(self, scope: Subject) -> dict[Subject, Configured]:
         with self._store.reading() as snapshot:
             return snapshot.configured(scopes(scope))
 
     def _in_force(self, chain: Mapping[Subject, Configured]) -> Configured:
-        found = _config_of(Configured.inherited(chain.values()))
+        found = Configured.inherited(chain.values()).config
         return found if found.level is not None else replace(found, level=self._default)
 
-    async def _change(self, work: Callable[[Transaction], T]) -> T:
-        return await asyncio.wrap_future(self._store.change(work))
-
-
-def _config_of(configured: Configured) -> Configured:
-    return replace(configured, mode=None)
+    async def _change(self, scope: Subject, work: Callable[[Transaction], T]) -> T:
+        contexts = None if scope == _EVERYWHERE or scope.context == GLOBAL_CONTEXT else {scope.context}
+        return await asyncio.wrap_future(self._store.change(work, contexts=contexts))

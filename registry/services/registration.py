@@ -1,44 +1,90 @@
-"""Registering schemas: understand and judge first, outside the lock; then append, if all is still as it was judged."""
+"""Registering schemas: understand and judge first, outside the locks; then append, if all is still as it was judged."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
+    InvalidSchema,
     InvalidSubject,
+    OperationNotPermitted,
     Overloaded,
     SchemaNotUnderSubject,
     SubjectNotFound,
-    SubjectNotInImport,
-    SubjectReadOnly,
+    VersionNotFound,
 )
-from contractlog.compatibility.level import Mode
 from contractlog.compatibility.messages import details
 from contractlog.compatibility.names import Subject
+from contractlog.compatibility.rule_structure import check_rules
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.access.actor import current_actor
 from contractlog.registry.services.association_guards import refuse_strong
+from contractlog.registry.services.drafting import Derivation, TagEdits, completed
+from contractlog.registry.services.held import Registered, find
 from contractlog.registry.services.judging import Judging
+from contractlog.registry.services.permits import IMPORTING, refuse_mode, refuse_read_only
 from contractlog.registry.services.threads import Threads
-from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.services.understanding import Understanding, Understood
+from contractlog.registry.services.verbatim import held_verbatim, refuse_closed
+from contractlog.registry.storage.finding import aliased, namesakes
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale
+from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState
 
 __all__ = ["Registered", "Registration", "refuse_read_only"]
 
 _ATTEMPTS: Final = 500  #: each lost attempt means that somebody else's was written
-_READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
+_LATEST: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
-    """What a registration answers; ``stored`` when the answer shows an older version that is spelled differently."""
+class _Asked:
+    """A registration as it was asked for."""
 
-    schema: RegisteredSchema
-    stored: bool = False
+    draft: SchemaDraft
+    normalize: bool
+    schema_id: int | None
+    version: int  #: 0 where none was asked for; -1 is relative to the latest
+    force: bool
+    tags: TagEdits | None
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What a registration meets."""
+
+    snapshot: Snapshot
+    named: Subject
+    subject: Subject  #: what the name means
+    state: SubjectState
+    configured: Configured
+
+    def fits(self, asked: _Asked, held: RegisteredSchema) -> bool:
+        """Whether a version that holds the content answers the registration."""
+        latest = self.snapshot.version(self.subject, None) if asked.version == _LATEST else None
+        return (
+            asked.schema_id in {None, held.schema_id}
+            and (asked.version <= 0 or asked.version == held.version)
+            and (latest is None or latest.version == held.version)
+        )
+
+    def append(self, content: Content, asked: _Asked, version: int | None, judged: dict[str, Any]) -> Append:
+        """Make what would be appended."""
+        return Append(
+            self.subject,
+            content,
+            self.state,
+            self.configured,
+            version,
+            actor=asked.actor,
+            schema_id=asked.schema_id,
+            details=judged,
+            named=self.named,
+        )
 
 
 class Registration:
@@ -58,23 +104,56 @@ class Registration:
         normalize: bool = False,
         schema_id: int | None = None,
         version: int | None = None,
+        force: bool = False,
+        tags: TagEdits | None = None,
     ) -> Registered:
         """Register a schema under a subject, or return what the subject already holds.
 
+        Args:
+            subject: the name; it may be an alias.
+            draft: the schema; without a text it takes over that of the latest version.
+            normalize: store the normalized text.
+            schema_id: the id that it must have; only an import may name one.
+            version: the number that it must get; -1 means that only the latest version counts as the same.
+            force: whether it may be incompatible.
+            tags: what changes inside the text.
+
         Raises:
-            InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted, Overloaded: nothing was written.
+            InvalidRuleSet, InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted, Overloaded:
+                nothing was written.
         """
-        subject.validated()
-        if not subject.name:
-            raise InvalidSubject(subject=str(subject))  # that is a context
         for _ in range(_ATTEMPTS):
-            proposal = await self.propose(subject, draft, normalize=normalize, schema_id=schema_id, version=version)
+            proposal = await self.propose(
+                subject, draft, normalize=normalize, schema_id=schema_id, version=version, force=force, tags=tags
+            )
             if isinstance(proposal, Registered):
                 return proposal
             outcome = await asyncio.wrap_future(self._store.append(proposal))
             if not isinstance(outcome, Stale):
                 return Registered(outcome)
         raise Overloaded
+
+    async def derive(self, subject: Subject, number: int | None, derivation: Derivation) -> Registered:
+        """Register a new version that differs from one that is there in tags, metadata or rules.
+
+        Raises:
+            SubjectNotFound, VersionNotFound: there is no such live version.
+            InvalidRuleSet, InvalidSchema, IncompatibleSchema, OperationNotPermitted, Overloaded: nothing was written.
+        """
+        check_rules(derivation.rule_set)
+        check_rules(derivation.rules_to_merge)
+        base = await self._threads.run(self._live, subject, number)
+        return await self.register(subject, derivation.draft(base), version=derivation.version)
+
+    def _live(self, named: Subject, number: int | None) -> RegisteredSchema:
+        with self._store.reading() as snapshot:
+            subject = aliased(snapshot, named)
+            found = snapshot.version(subject, number)
+            if found is None:
+                if snapshot.versions(subject, Seen.LIVE):
+                    raise VersionNotFound(version=number)
+                raise SubjectNotFound(subject=str(subject))
+            return found
 
     async def propose(
         self,
@@ -84,77 +163,199 @@ class Registration:
         normalize: bool = False,
         schema_id: int | None = None,
         version: int | None = None,
+        force: bool = False,
+        tags: TagEdits | None = None,
     ) -> Registered | Append:
         """Understand and judge: return what the subject already holds, or what would have to be appended."""
-        return await self._threads.run(
-            self._propose, subject, draft, normalize=normalize, schema_id=schema_id, version=version
-        )
+        check_rules(draft.rule_set)
+        subject.validated()
+        if not subject.name:
+            raise InvalidSubject(subject=str(subject))  # that is a context
+        asked = _Asked(draft, normalize, schema_id, version or 0, force, tags, current_actor.get())
+        return await self._threads.run(self._propose, subject, asked)
 
-    def _propose(
-        self, subject: Subject, draft: SchemaDraft, *, normalize: bool, schema_id: int | None, version: int | None
-    ) -> Registered | Append:
+    def _propose(self, named: Subject, asked: _Asked) -> Registered | Append:
         with self._store.reading() as snapshot:
+            subject = aliased(snapshot, named)
             # The state is read first: whatever changes later is noticed by its revision when it comes to writing.
             state = snapshot.state(subject)
             configured = self._judging.configured(snapshot, subject)
-            normalize = normalize or bool(configured.normalize)
-            understood = self._understanding.draft(snapshot, subject, draft, strict=True)
-            content = understood.content(snapshot, normalize=normalize)
-            known = _known(snapshot, subject, content, normalize=normalize)
-            if known is not None and _answers(known.schema, schema_id, version):
+            scene = _Scene(snapshot, named, subject, state, configured)
+            asked = replace(asked, normalize=asked.normalize or bool(configured.normalize))
+            understood = None
+            if not asked.tags and not configured.adds:
+                understood, known = self._known(scene, asked)
+                if known is not None:
+                    return known
+            refuse_mode(subject, configured, asked.schema_id)
+            if configured.mode in IMPORTING:
+                return self._import(scene, asked)
+            return self._follow(scene, asked, understood)
+
+    def _known(self, scene: _Scene, asked: _Asked) -> tuple[Understood | None, Registered | None]:
+        """Find what is there already, whatever the mode; also return the draft, understood as a new schema."""
+        understood, strictly = self._understood(scene, asked.draft)
+        if understood is None:
+            return None, None
+        found = self._find(scene, asked, understood, normalize=asked.normalize)
+        if found is None:
+            found = self._find_completed(scene, asked, understood)
+        return understood if strictly else None, found
+
+    def _understood(self, scene: _Scene, draft: SchemaDraft) -> tuple[Understood | None, bool]:
+        """Understand a draft, by the rules for new schemas if that can be; None where it has no text."""
+        if not draft.text.strip():
+            return None, False
+        strict = scene.configured.validate_new_schemas is not False
+        try:
+            return self._understanding.draft(scene.snapshot, scene.subject, draft, strict=strict, seen=Seen.LIVE), True
+        except InvalidSchema:
+            return self._understanding.draft(scene.snapshot, scene.subject, draft, strict=False), False
+
+    def _find(self, scene: _Scene, asked: _Asked, understood: Understood, *, normalize: bool) -> Registered | None:
+        content = understood.content(scene.snapshot, normalize=normalize)
+        found = find(
+            self._understanding,
+            scene.snapshot,
+            scene.subject,
+            (understood, content),
+            fits=lambda held: scene.fits(asked, held),
+        )
+        return found if found is None or asked.version != _LATEST else replace(found, stored=True)
+
+    def _find_completed(self, scene: _Scene, asked: _Asked, understood: Understood) -> Registered | None:
+        """Look once more, with the metadata and rules of the latest version where the draft has none."""
+        previous = scene.snapshot.version(scene.subject, None)
+        if previous is None or (previous.metadata is None and previous.rule_set is None):
+            return None
+        draft = completed(understood.draft, previous, scene.configured, number=previous.version or 0, numbered=False)
+        if draft == understood.draft:
+            return None
+        return self._find(scene, asked, replace(understood, draft=draft), normalize=asked.normalize)
+
+    def _follow(self, scene: _Scene, asked: _Asked, understood: Understood | None) -> Registered | Append:
+        """Judge what would become the next version."""
+        snapshot, subject, configured = scene.snapshot, scene.subject, scene.configured
+        number = snapshot.highest(subject) + 1
+        previous = snapshot.version(subject, None)
+        draft = completed(
+            asked.draft,
+            previous,
+            configured,
+            number=asked.version if asked.version > 0 else number,
+            numbered=asked.version != 0,
+            tags=asked.tags,
+        )
+        if understood is not None and (draft.text, draft.type) == (asked.draft.text, asked.draft.type):
+            understood = replace(understood, draft=replace(draft, references=understood.draft.references))
+        else:
+            strict = configured.validate_new_schemas is not False
+            understood = self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE)
+        self._judging.refuse_fields(understood, configured)
+        refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
+        if asked.version <= 0:
+            known = self._find(scene, asked, understood, normalize=asked.normalize)
+            if known is not None:
                 return known
-            _refuse(subject, configured, schema_id)
-            refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
-            verdict = self._judging.against_history(snapshot, subject, understood, configured)
-        if not verdict.compatible:
-            raise IncompatibleSchema(subject=str(subject), details=details(verdict), verdict=verdict)
-        return Append(subject, content, state, configured, version)
+        refuse_closed(snapshot, subject)
+        judged = self._judge(scene, asked, understood, previous)
+        content = understood.content(snapshot, normalize=asked.normalize)
+        wanted = {0: None, _LATEST: number}.get(asked.version, asked.version)
+        return scene.append(content, asked, wanted, judged)
+
+    def _judge(
+        self, scene: _Scene, asked: _Asked, understood: Understood, previous: RegisteredSchema | None
+    ) -> dict[str, Any]:
+        """Return what a version is accepted by, or raise ``IncompatibleSchema``."""
+        judging, configured = self._judging, scene.configured
+        judged: dict[str, Any] = {
+            "level": judging.level(configured).value,
+            "policy": judging.policy(configured).value,
+            "group": configured.compatibility_group,
+        }
+        if asked.force:
+            return judged | {"baseline": [], "bypass": "force"}
+        baseline = judging.selected(scene.snapshot, scene.subject, understood, configured)
+        reserved = judging.reserved(understood, previous, configured)
+        verdict = judging.against(scene.snapshot, understood, baseline, configured)
+        if reserved or not verdict.compatible:
+            told = details(verdict, validate_fields=bool(configured.validate_fields), also=reserved)
+            raise IncompatibleSchema(subject=str(scene.subject), details=told, verdict=verdict)
+        judged["baseline"] = [one.version for one in baseline]
+        return judged | ({"bypass": "NONE"} if judged["level"] == "NONE" else {})
+
+    def _import(self, scene: _Scene, asked: _Asked) -> Registered | Append:
+        """Take over a schema as it is, under its id and number."""
+        snapshot, subject = scene.snapshot, scene.subject
+        understood = self._understanding.draft(snapshot, subject, asked.draft, strict=False)
+        refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
+        content = understood.content(snapshot, normalize=False)
+        held = [one for one in snapshot.holdings(subject, content.hash, Seen.ALL) if one.schema_id == asked.schema_id]
+        version = asked.version if asked.version > 0 else None
+        for one in held:
+            if not one.deleted and version in {None, one.version}:
+                return Registered(one)
+        taken = None if version is None else snapshot.version(subject, version, Seen.ALL)
+        if taken is not None and version not in {one.version for one in held}:
+            raise OperationNotPermitted(
+                f"Version {version} of subject {subject} in context {subject.context} is another schema; "
+                "overwriting it is not permitted."
+            )
+        return scene.append(content, asked, version, {"bypass": str(scene.configured.mode)})
 
     async def lookup(
         self, subject: Subject, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
     ) -> RegisteredSchema:
-        """Return the subject's version that holds this content.
+        """Return the subject's version that holds this content; a plain name may be found in another context.
 
         Raises:
             SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.
         """
         return await self._threads.run(self._lookup, subject, draft, normalize=normalize, deleted=deleted)
 
-    def _lookup(self, subject: Subject, draft: SchemaDraft, *, normalize: bool, deleted: bool) -> RegisteredSchema:
+    def _lookup(self, named: Subject, draft: SchemaDraft, *, normalize: bool, deleted: bool) -> RegisteredSchema:
         seen = Seen.of(deleted=deleted)
         with self._store.reading() as snapshot:
-            normalize = normalize or bool(self._judging.configured(snapshot, subject).normalize)
-            understood = self._understanding.draft(snapshot, subject, draft, strict=False)
-            content = understood.content(snapshot, normalize=normalize)
-            known = _known(snapshot, subject, content, normalize=normalize, seen=seen)
-            if known is not None:
-                return known.schema
+            subject = aliased(snapshot, named)
+            found = self._lookup_under(snapshot, subject, draft, normalize=normalize, seen=seen)
+            if found is not None:
+                return found
+            for other in namesakes(snapshot, subject, seen):
+                try:
+                    found = self._lookup_under(snapshot, other, draft, normalize=normalize, seen=seen)
+                except InvalidSchema:
+                    continue  # what it leans on is not in that context
+                if found is not None:
+                    return found
             if not snapshot.versions(subject, seen):
                 raise SubjectNotFound(subject=str(subject))
         raise SchemaNotUnderSubject
 
+    def _lookup_under(
+        self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, *, normalize: bool, seen: Seen
+    ) -> RegisteredSchema | None:
+        configured = self._judging.configured(snapshot, subject)
+        previous = snapshot.version(subject, None)
 
-def _known(
-    snapshot: Snapshot, subject: Subject, content: Content, *, normalize: bool, seen: Seen = Seen.LIVE
-) -> Registered | None:
-    same = snapshot.holding(subject, content.hash, seen)
-    if same is not None:
-        return Registered(same)
-    alike = snapshot.holding_alike(subject, content.normalized_hash, seen) if normalize else []
-    return Registered(alike[0], stored=True) if alike else None
+        def look(draft: SchemaDraft) -> RegisteredSchema | None:
+            understood = self._understanding.draft(snapshot, subject, draft, strict=False)
+            content = understood.content(snapshot, normalize=normalize or bool(configured.normalize))
+            found = find(self._understanding, snapshot, subject, (understood, content), seen=seen)
+            return None if found is None else found.schema
 
+        def complete() -> SchemaDraft:
+            number = previous.version or 0 if previous is not None else 0
+            return completed(draft, previous, configured, number=number, numbered=False)
 
-def _answers(known: RegisteredSchema, schema_id: int | None, version: int | None) -> bool:
-    return schema_id in {None, known.schema_id} and version in {None, known.version}
-
-
-def _refuse(subject: Subject, configured: Configured, schema_id: int | None) -> None:
-    refuse_read_only(subject, configured)
-    if schema_id is not None:
-        raise SubjectNotInImport(subject=str(subject), context=subject.context)
-
-
-def refuse_read_only(subject: Subject, configured: Configured) -> None:
-    """Raise ``SubjectReadOnly`` where nothing may be written."""
-    if configured.mode in _READ_ONLY:
-        raise SubjectReadOnly(subject=str(subject), context=subject.context)
+        if not draft.text.strip():
+            return look(complete())
+        try:
+            found = look(draft)
+        except InvalidSchema:
+            found = held_verbatim(snapshot, subject, draft, seen)
+            if found is None:
+                raise
+        if found is not None or (previous is None and not configured.adds):
+            return found
+        merged = complete()
+        return None if merged == draft else look(merged)

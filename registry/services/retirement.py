@@ -9,6 +9,7 @@ from contractlog.compatibility.errors import (
     ReferenceExists,
     SubjectNotFound,
     SubjectNotSoftDeleted,
+    SubjectsExist,
     SubjectSoftDeleted,
     VersionNotFound,
     VersionNotSoftDeleted,
@@ -16,12 +17,13 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.names import Subject
 from contractlog.registry.services.association_guards import refuse_associated, refuse_last_live
-from contractlog.registry.services.registration import refuse_read_only
+from contractlog.registry.services.permits import refuse_read_only
+from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import Configured, Seen, scopes
 from contractlog.registry.storage.writes import Transaction
 
-__all__ = ["Retirement", "erase_subject", "hide_subject"]
+__all__ = ["Retirement", "erase_subject", "hide_subject", "make_room"]
 
 
 class Retirement:
@@ -38,7 +40,9 @@ class Retirement:
             SubjectReadOnly: nothing changed.
         """
         work = erase_subject if permanent else hide_subject
-        return await asyncio.wrap_future(self._store.change(lambda transaction: work(transaction, subject)))
+        return await asyncio.wrap_future(
+            self._store.change(lambda transaction: work(transaction, aliased(transaction, subject)))
+        )
 
     async def version(self, subject: Subject, number: int | None, *, permanent: bool = False) -> int:
         """Delete one version (None: the newest live one), and return its number.
@@ -48,7 +52,9 @@ class Retirement:
             SubjectReadOnly: nothing changed.
         """
         work = _erase_version if permanent else _hide_version
-        return await asyncio.wrap_future(self._store.change(lambda transaction: work(transaction, subject, number)))
+        return await asyncio.wrap_future(
+            self._store.change(lambda transaction: work(transaction, aliased(transaction, subject), number))
+        )
 
 
 def _versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:
@@ -128,3 +134,27 @@ def _erase(
     transaction.hard_delete(subject, subject_id, numbers)
     if not remaining and not transaction.configured([subject])[subject].empty:
         transaction.configure(subject, Configured())  # settings go with the last version
+
+
+def make_room(transaction: Transaction, scope: Subject) -> None:
+    """Erase what is soft-deleted in a scope, so that an import finds nothing there.
+
+    A version that a schema elsewhere leans on stays.
+
+    Raises:
+        SubjectsExist: something is live.
+    """
+    within = [scope] if scope.name else transaction.subjects_within(scope.context)
+    left = {subject: dict(transaction.versions(subject, Seen.ALL)) for subject in within}
+    if not all(all(versions.values()) for versions in left.values()):
+        raise SubjectsExist
+    more = True
+    while more:
+        more = False
+        for subject, versions in left.items():
+            subject_id = transaction.state(subject).id or 0
+            free = [n for n in versions if transaction.leaning(subject_id, Seen.ALL, version=n) is None]
+            if free:
+                transaction.hard_delete(subject, subject_id, free)
+                more = True
+            left[subject] = {number: True for number in versions if number not in free}

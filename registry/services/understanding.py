@@ -7,12 +7,12 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from contractlog.compatibility.contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.identity import content_hash, guid
 from contractlog.compatibility.interning import Bounded, Memo
+from contractlog.compatibility.merging import present_metadata, present_rules, unversioned
 from contractlog.compatibility.names import Subject
-from contractlog.compatibility.parsing import parse, shape
+from contractlog.compatibility.parsing import parse, shape, supported
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.services.references import Resolved, resolve
 from contractlog.registry.storage.reads import Snapshot
@@ -23,7 +23,6 @@ __all__ = ["Understanding", "Understood", "hashes_of"]
 _KEPT_BYTES: Final = 8 * 1024 * 1024  #: of schema text; trees are some times larger
 _SHAPED_CHARACTERS: Final = 32 * 1024 * 1024  #: of schema text; shapes share what is equal
 _SHARED: Final = 100_000  #: entries of each table in the memo, of some hundred bytes
-_VERSION_PROPERTY: Final = "confluent:version"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +35,25 @@ class Understood:
 
     def content(self, snapshot: Snapshot, *, normalize: bool) -> Content:
         """Make the content that would be stored."""
-        references, metadata, rule_set = tuple(self.resolved.references), self.draft.metadata, self.draft.rule_set
+        references = tuple(self.resolved.references)
+        draft = replace(
+            self.draft,
+            references=tuple(sorted(set(references))) if normalize else references,
+            metadata=present_metadata(self.draft.metadata),
+            rule_set=present_rules(self.draft.rule_set),
+        )
         text = self.parsed.normalized if normalize else self.parsed.canonical
-        hashes = hashes_of(self.draft, text, self.parsed.normalized)
+        hashes = hashes_of(draft, text, self.parsed.normalized)
         return Content(
             text=text,
-            submitted=self.draft.text,
-            type=self.draft.type,
+            submitted=draft.text,
+            type=draft.type,
             hash=hashes[0],
             normalized_hash=hashes[1],
-            guid=guid(text, references, metadata, rule_set),
-            references=references,
-            metadata=metadata,
-            rule_set=rule_set,
+            guid=guid(text, draft.references, draft.metadata, draft.rule_set),
+            references=draft.references,
+            metadata=draft.metadata,
+            rule_set=draft.rule_set,
             targets=tuple(_target(snapshot, found) for found in self.resolved.targets),
         )
 
@@ -64,16 +69,27 @@ class Understanding:
         self.memo = Memo(shapes=_SHARED, verdicts=_SHARED)  #: of all that is judged, one at a time
         self.judging = threading.Lock()  #: held by who uses the memo
 
-    def draft(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, *, strict: bool) -> Understood:
+    def draft(
+        self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, *, strict: bool, seen: Seen | None = None
+    ) -> Understood:
         """Understand a draft as a schema of this subject.
+
+        Args:
+            snapshot: where the schemas are that it leans on.
+            subject: whose schema it would be.
+            draft: the schema.
+            strict: whether the rules for new schemas hold.
+            seen: which versions it may lean on; live ones where it is strict, else all.
 
         Raises:
             InvalidSchema: the text is no schema, or a reference cannot be used.
         """
         if not draft.text.strip():
             raise InvalidSchema("Empty schema")
+        if draft.type not in supported():
+            raise InvalidSchema(f"Invalid schema type {draft.type}")
         try:
-            resolved = resolve(snapshot, subject, draft.references, Seen.LIVE if strict else Seen.ALL)
+            resolved = resolve(snapshot, subject, draft.references, seen or (Seen.LIVE if strict else Seen.ALL))
             draft = replace(draft, references=tuple(resolved.references))
             return Understood(draft, _parse(draft, resolved, strict=strict), resolved)
         except InvalidSchema as error:
@@ -145,17 +161,10 @@ def hashes_of(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]
     references, metadata, rule_set = draft.references, draft.metadata, draft.rule_set
     return (
         content_hash(_typed(draft.type, text), references, metadata, rule_set),
-        content_hash(_typed(draft.type, normalized), references, _unversioned(metadata), rule_set),
+        content_hash(_typed(draft.type, normalized), sorted(set(references)), unversioned(metadata), rule_set),
     )
 
 
 def _typed(schema_type: SchemaType, text: str) -> str:
     """One text may be a schema of two types, and is not the same content then."""
     return text if schema_type is SchemaType.AVRO else f"{schema_type}\0{text}"
-
-
-def _unversioned(metadata: Metadata | None) -> Metadata | None:
-    if metadata is None or _VERSION_PROPERTY not in metadata.properties:
-        return metadata
-    properties = {name: value for name, value in metadata.properties.items() if name != _VERSION_PROPERTY}
-    return replace(metadata, properties=properties)

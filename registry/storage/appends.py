@@ -18,6 +18,7 @@ from contractlog.compatibility.identity import CANONICAL_FORM
 from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import (
@@ -88,10 +89,7 @@ class _Plan:
         held = self._live.get((subject, schema_id)) if schema_id is not None else None
         if one.schema_id is None and one.version is None and held is not None and schema_id is not None:
             return _registered(subject, content, schema_id, *held)
-        state = self._states.get(subject, SubjectState())
-        if state.revision != one.state.revision or self._configured[subject] != one.configured:
-            return Stale()
-        if not all(self._stands(target, imported=one.schema_id is not None) for target in content.targets):
+        if not self._as_judged(one):
             return Stale()
         if one.schema_id is not None:
             return self._place_under_its_id(one, one.schema_id)
@@ -104,6 +102,15 @@ class _Plan:
             self.touched.add((subject.context, schema_id))
         self._new_version(one, version, schema_id)
         return _registered(subject, content, schema_id, version, None)
+
+    def _as_judged(self, one: Append) -> bool:
+        """Whether subject, settings, name and references still are what was judged."""
+        state = self._states.get(one.subject, SubjectState())
+        if state.revision != one.state.revision or self._configured[one.subject] != one.configured:
+            return False
+        if one.named is not None and one.named != one.subject and self._meant(one.named) != one.subject:
+            return False
+        return all(self._stands(target, imported=one.schema_id is not None) for target in one.content.targets)
 
     def _place_under_its_id(self, one: Append, schema_id: int) -> Outcome:
         """An id stands for one content for ever, also for one that was deleted; a content may have several ids."""
@@ -121,6 +128,10 @@ class _Plan:
         version = one.version or self._highest.get(subject, 0) + 1
         self._new_version(one, version, schema_id)
         return _registered(subject, content, schema_id, version, None)
+
+    def _meant(self, named: Subject) -> Subject:
+        """Return what a name means now."""
+        return aliased(Snapshot(self._connection), named)
 
     def _stands(self, target: Target, *, imported: bool) -> bool:
         found = self._targets.get(target)
@@ -244,8 +255,7 @@ def _counter_of(context: str) -> Any:
 def _counters(connection: Connection, contexts: set[str]) -> dict[str, int]:
     c = tables.contexts.c
     statement = select(c.name, c.next_schema_id).where(c.name.in_(contexts))
-    found = {row.name: row.next_schema_id for row in connection.execute(statement)}
-    return found
+    return {row.name: row.next_schema_id for row in connection.execute(statement)}
 
 
 def _states(connection: Connection, batch: Sequence[Append]) -> dict[Subject, SubjectState]:

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, 
 
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.names import GLOBAL_CONTEXT, SchemaId, Subject, Version
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage import tables
@@ -59,6 +59,7 @@ def only(statement: Select[Any], seen: Seen) -> Select[Any]:
 _LATEST = {seen: only(_OF_SUBJECT, seen) for seen in Seen}
 _NUMBERED = {seen: statement.where(_V.version == bindparam("number")) for seen, statement in _LATEST.items()}
 _SAME = {seen: only(_HOLDING, seen) for seen in Seen}
+_ALL_SAME = {seen: statement.limit(None) for seen, statement in _SAME.items()}
 _ALIKE = {
     seen: only(
         REGISTERED.where(
@@ -131,6 +132,11 @@ class Snapshot:
     def holding(self, subject: Subject, content_hash: str, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
         """Return the newest version of the subject that holds a content."""
         return self._first(_SAME[seen], key=key_of(subject), context=subject.context, hash=content_hash)
+
+    def holdings(self, subject: Subject, content_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
+        """List the versions of the subject that hold a content, newest first."""
+        values = {"key": key_of(subject), "context": subject.context, "hash": content_hash}
+        return [registered(row) for row in self._connection.execute(_ALL_SAME[seen], values)]
 
     def holding_alike(self, subject: Subject, normalized_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
         """List the versions of the subject whose content differs in spelling only, newest first."""
@@ -212,6 +218,21 @@ class Snapshot:
         rows = self._connection.execute(_CONFIGURED, {"keys": list(by_key)}).all()
         found = {row.key: _configured(row) for row in rows}
         return {scope: found.get(key, Configured()) for key, scope in by_key.items()}
+
+    def subjects_within(self, context: str) -> list[Subject]:
+        """List the subjects of a context that have any versions; of all contexts for the global one."""
+        statement = select(_U.context, _U.name).where(select(1).where(_V.subject_id == _U.id).exists())
+        if context != GLOBAL_CONTEXT:
+            statement = statement.where(_U.context == context)
+        return [Subject(row.context, row.name) for row in self._rows(statement.order_by(_U.context, _U.key))]
+
+    def with_modes(self, scope: Subject) -> dict[Subject, Configured]:
+        """Return the settings of the subjects of a context that have a mode; of all scopes for the global one."""
+        c = tables.settings.c
+        statement = select(tables.settings).where(c.mode.is_not(None))
+        if scope.context != GLOBAL_CONTEXT:
+            statement = statement.where(c.context == scope.context)
+        return {Subject(row.context, row.name): _configured(row) for row in self._rows(statement)}
 
     def conformance(self, topic: str) -> list[Recorded]:
         """List the newest entry of each part of a topic."""

@@ -165,6 +165,7 @@ class Append:
     actor: str = "anonymous"
     schema_id: int | None = None  #: the id that was asked for; then any free number will do
     details: Mapping[str, Any] = field(default_factory=dict, hash=False)  #: what it was judged by, for the journal
+    named: Subject | None = None  #: the name it was asked for by, where that is an alias
 
     @property
     def contexts(self) -> frozenset[str]:

@@ -1,0 +1,151 @@
+"""HTTP bodies of config and mode: members in the reference's order, those that are not set left out."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Self
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.errors import Unprocessable
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
+from contractlog.registry.bodies.requests import MetadataBody, RuleSetBody
+from contractlog.registry.storage.values import Configured
+
+__all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest"]
+
+_POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: that clients know
+_PLAIN: Final = ("normalize", "validate_fields", "validate_new_schemas", "validate_rules")
+_TEXTS: Final = {"alias": "alias", "alias_for_deks": "aliasForDeks", "compatibility_group": "compatibilityGroup"}
+
+
+class ConfigRequest(Struct, rename="camel"):
+    """A patch: members that are absent stay, null clears."""
+
+    alias: str | UnsetType | None = UNSET
+    alias_for_deks: str | UnsetType | None = UNSET
+    normalize: bool | UnsetType | None = UNSET
+    validate_fields: bool | UnsetType | None = UNSET
+    validate_new_schemas: bool | UnsetType | None = UNSET
+    validate_rules: bool | UnsetType | None = UNSET
+    compatibility: str | UnsetType | None = UNSET
+    compatibility_level: str | UnsetType | None = UNSET
+    compatibility_policy: str | UnsetType | None = UNSET
+    compatibility_group: str | UnsetType | None = UNSET
+    default_metadata: MetadataBody | UnsetType | None = UNSET
+    override_metadata: MetadataBody | UnsetType | None = UNSET
+    default_rule_set: RuleSetBody | UnsetType | None = UNSET
+    override_rule_set: RuleSetBody | UnsetType | None = UNSET
+    contractlog_policy: str | UnsetType | None = UNSET
+
+    def patch(self) -> dict[str, Any]:
+        """The members to set; a policy that the API does not know is dropped, as the reference does.
+
+        Raises:
+            InvalidLevel: no level has this name.
+            Unprocessable: a member that is ours alone has no such value, or a text that no database takes.
+        """
+        level = self.compatibility if self.compatibility is not UNSET else self.compatibility_level
+        patch: dict[str, Any] = {}
+        if level is not UNSET:
+            patch["level"] = None if level is None else Level.parse(str(level))
+        for name in _PLAIN:
+            if getattr(self, name) is not UNSET:
+                patch[name] = getattr(self, name)
+        for name, shown in _TEXTS.items():
+            if getattr(self, name) is not UNSET:
+                patch[name] = _text(shown, getattr(self, name))
+        policy = self.compatibility_policy
+        if policy is None:
+            patch["compatibility_policy"] = None
+        elif isinstance(policy, str) and policy.upper() in _POLICIES:
+            patch["compatibility_policy"] = Policy(policy.upper())
+        if self.contractlog_policy is not UNSET:
+            patch["own_policy"] = None if self.contractlog_policy is None else _own_policy(str(self.contractlog_policy))
+        return patch | self._added()
+
+    def _added(self) -> dict[str, Any]:
+        kinds = {"metadata": Metadata, "rule_set": RuleSet}
+        given = {f"{which}_{what}": kind for which in ("default", "override") for what, kind in kinds.items()}
+        return {
+            name: None if body is None else kind.from_body(msgspec.to_builtins(body))
+            for name, kind in given.items()
+            if (body := getattr(self, name)) is not UNSET
+        }
+
+
+def _text(name: str, text: str | None) -> str | None:
+    if text and "\0" in text:
+        raise Unprocessable(f"{name} holds a control character")
+    return text or None
+
+
+def _own_policy(text: str) -> Policy:
+    if text.upper() != Policy.EXACT:
+        raise Unprocessable("contractlogPolicy is EXACT or null")
+    return Policy.EXACT
+
+
+class ConfigBody(Struct, omit_defaults=True, rename="camel"):
+    """What is set, or in force; a PUT echoes the level as ``compatibility``."""
+
+    alias: str | None = None
+    alias_for_deks: str | None = None
+    normalize: bool | None = None
+    validate_fields: bool | None = None
+    validate_new_schemas: bool | None = None
+    validate_rules: bool | None = None
+    compatibility: str | None = None
+    compatibility_level: str | None = None
+    compatibility_policy: str | None = None
+    compatibility_group: str | None = None
+    default_metadata: dict[str, Any] | None = None
+    override_metadata: dict[str, Any] | None = None
+    default_rule_set: dict[str, Any] | None = None
+    override_rule_set: dict[str, Any] | None = None
+    contractlog_policy: str | None = None
+
+    @classmethod
+    def of(cls, configured: Configured) -> Self:
+        """Shape an answer to GET and DELETE."""
+        return cls(
+            alias=configured.alias,
+            alias_for_deks=configured.alias_for_deks,
+            normalize=configured.normalize,
+            validate_fields=configured.validate_fields,
+            validate_new_schemas=configured.validate_new_schemas,
+            validate_rules=configured.validate_rules,
+            compatibility_level=configured.level and configured.level.value,
+            compatibility_policy=configured.compatibility_policy and configured.compatibility_policy.value,
+            compatibility_group=configured.compatibility_group,
+            default_metadata=_body(configured.default_metadata),
+            override_metadata=_body(configured.override_metadata),
+            default_rule_set=_body(configured.default_rule_set),
+            override_rule_set=_body(configured.override_rule_set),
+            contractlog_policy=configured.own_policy and configured.own_policy.value,
+        )
+
+    @classmethod
+    def echo(cls, configured: Configured) -> Self:
+        """Shape an answer to PUT."""
+        body = cls.of(configured)
+        body.compatibility, body.compatibility_level = body.compatibility_level, None
+        return body
+
+
+def _body(value: Metadata | RuleSet | None) -> dict[str, Any] | None:
+    return None if value is None else value.body()
+
+
+class ModeRequest(Struct):
+    """The mode to set; null clears it."""
+
+    mode: str | None = None
+
+
+class ModeBody(Struct, omit_defaults=True):
+    """A mode."""
+
+    mode: str | None = None

@@ -1,0 +1,87 @@
+"""Finding what a subject holds already: by content, or by what differs in nothing that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.merging import VERSION_PROPERTY, present_metadata, present_rules, unversioned
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.parsing import equivalent
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.services.understanding import Understanding, Understood
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import Content, Seen
+
+__all__ = ["Registered", "find"]
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What a registration answers; ``stored`` when it shows a version as it is stored, not as it was sent."""
+
+    schema: RegisteredSchema
+    stored: bool = False
+
+
+def find(
+    understanding: Understanding,
+    snapshot: Snapshot,
+    subject: Subject,
+    candidate: tuple[Understood, Content],
+    *,
+    seen: Seen = Seen.LIVE,
+    fits: Callable[[RegisteredSchema], bool] = lambda _held: True,
+) -> Registered | None:
+    """Return the newest version with this content, else the newest one that a lookup with it finds.
+
+    Args:
+        understanding: parses stored schemas.
+        snapshot: the state.
+        subject: whose versions are asked.
+        candidate: what is looked for.
+        seen: live ones, or all.
+        fits: whether a version may be the answer.
+    """
+    understood, content = candidate
+    for same in snapshot.holdings(subject, content.hash, seen):
+        if fits(same):
+            return Registered(same)
+    for alike in _alike(understanding, snapshot, subject, (understood, content), seen):
+        if fits(alike) and _numbered_alike(content, alike):
+            return Registered(alike, stored=True)
+    return None
+
+
+def _alike(
+    understanding: Understanding,
+    snapshot: Snapshot,
+    subject: Subject,
+    candidate: tuple[Understood, Content],
+    seen: Seen,
+) -> Iterator[RegisteredSchema]:
+    """Yield versions that differ in spelling only, then those that differ in what is written out in place."""
+    understood, content = candidate
+    yield from snapshot.holding_alike(subject, content.normalized_hash, seen)
+    for held in snapshot.leaning_versions(subject, seen, leaning=not content.references):
+        if held.type is content.type and _beside(held) == _beside(content):
+            try:
+                if equivalent(understood.parsed, understanding.stored(snapshot, held)):
+                    yield held
+            except InvalidSchema:
+                continue  # not understood, or too long when written out
+
+
+def _beside(one: RegisteredSchema | Content) -> object:
+    return present_metadata(unversioned(one.metadata)), present_rules(one.rule_set)
+
+
+def _numbered_alike(content: Content, held: RegisteredSchema) -> bool:
+    """Whether a version is the one that the metadata of what is looked for tell, where its own do not tell any."""
+    asked, own = _number(content), _number(held)
+    return asked is None or own is not None or asked == str(held.version)
+
+
+def _number(one: RegisteredSchema | Content) -> str | None:
+    return None if one.metadata is None else one.metadata.properties.get(VERSION_PROPERTY)

@@ -1,0 +1,35 @@
+"""What the mode in force lets be written."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from contractlog.compatibility.errors import SubjectNotInImport, SubjectNotReadWrite, SubjectReadOnly
+from contractlog.compatibility.level import Mode
+from contractlog.compatibility.names import Subject
+from contractlog.registry.storage.values import Configured
+
+__all__ = ["IMPORTING", "refuse_mode", "refuse_read_only"]
+
+IMPORTING: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
+_READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
+
+
+def refuse_read_only(subject: Subject, configured: Configured) -> None:
+    """Raise ``SubjectReadOnly`` where nothing may be written."""
+    if configured.mode in _READ_ONLY:
+        raise SubjectReadOnly(subject=str(subject), context=subject.context)
+
+
+def refuse_mode(subject: Subject, configured: Configured, schema_id: int | None) -> None:
+    """Return where a registration may go on; one that names its id needs IMPORT or FORWARD, all others READWRITE.
+
+    Raises:
+        SubjectReadOnly, SubjectNotInImport, SubjectNotReadWrite: it may not.
+    """
+    refuse_read_only(subject, configured)
+    importing = configured.mode in IMPORTING
+    if schema_id is not None and not importing:
+        raise SubjectNotInImport(subject=str(subject), context=subject.context)
+    if schema_id is None and importing:
+        raise SubjectNotReadWrite(subject=str(subject), context=subject.context)
