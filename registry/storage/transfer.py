@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, update
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
@@ -246,9 +246,13 @@ def replace_rows(transaction: Transaction, table: Table, key: str, rows: Sequenc
 
 def replace_contents(transaction: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
     """Say which id each content has, whatever it had."""
-    for chunk in _chunks(rows):
-        pairs = [(row["context"], row["hash"]) for row in chunk]
-        transaction.connection.execute(delete(tables.contents).where(tuple_(_C.context, _C.hash).in_(pairs)))
+    by_context: dict[str, list[str]] = {}
+    for row in rows:
+        by_context.setdefault(row["context"], []).append(row["hash"])
+    for context, hashes in by_context.items():
+        for chunk in _chunks(hashes):  # pairs of both in one list would not use the index on SQLite
+            where = (_C.context == context) & _C.hash.in_(chunk)
+            transaction.connection.execute(delete(tables.contents).where(where))
     insert_rows(transaction, tables.contents, rows)
 
 
