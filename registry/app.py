@@ -135,7 +135,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         retirement=Retirement(store),
         levels=Levels(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=Conformance(store, threads),
-        own=Own.wired(store, threads, cache),
+        own=Own.wired(store, threads, cache, understanding, judging),
         telemetry=telemetry,
     )
 

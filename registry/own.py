@@ -9,13 +9,16 @@ from fastapi import Depends, Request
 
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.services.changes import Changes, warm
+from contractlog.registry.services.differences import Differences
 from contractlog.registry.services.following import Follower
 from contractlog.registry.services.indexing import Indexer
+from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.search import Search
 from contractlog.registry.services.threads import Threads
+from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.storage.protocol import Store
 
-__all__ = ["ChangesDependency", "Own", "SearchDependency"]
+__all__ = ["ChangesDependency", "DifferencesDependency", "Own", "SearchDependency"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +29,12 @@ class Own:
     changes: Changes
     indexer: Indexer
     search: Search
+    differences: Differences
 
     @classmethod
-    def wired(cls, store: Store, threads: Threads, cache: ByteCache) -> Self:
+    def wired(
+        cls, store: Store, threads: Threads, cache: ByteCache, understanding: Understanding, judging: Judging
+    ) -> Self:
         """Make the services; nothing runs yet."""
         follower = Follower(store)
         warm(store, cache, follower)
@@ -37,6 +43,7 @@ class Own:
             changes=Changes(store, threads, follower),
             indexer=Indexer(store, follower),
             search=Search(store, threads),
+            differences=Differences(store, threads, understanding, judging),
         )
 
     def start(self) -> None:
@@ -62,4 +69,5 @@ def _own(name: str) -> Any:
 
 
 ChangesDependency = Annotated[Changes, _own("changes")]
+DifferencesDependency = Annotated[Differences, _own("differences")]
 SearchDependency = Annotated[Search, _own("search")]

@@ -85,14 +85,14 @@ def _subject(parameter: str, name: str) -> Subject:
         raise InvalidQuery(parameter=parameter, detail=error.message) from None
 
 
-def named(parameter: str, text: str, kind: type[N], default: N) -> N:
-    """Read one of a few names, in any case; empty means the default.
+def named(parameter: str, text: str, kind: type[N]) -> N | None:
+    """Read one of a few names, in any case; empty means none.
 
     Raises:
         InvalidQuery: it is none of them.
     """
     if not text:
-        return default
+        return None
     try:
         return kind(text.upper())
     except ValueError:

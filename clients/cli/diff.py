@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from contractlog.clients.cli.options import add_format, level
+from contractlog.clients.cli.options import add_format, add_registry, level
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 
@@ -13,11 +13,11 @@ __all__ = ["diff"]
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Compare two files; exit code 1 when the level does not admit the change."""
+    """Compare two files or registered versions; exit code 1 when the level does not admit the change."""
     parser.add_argument(
         "earlier",
         metavar="EARLIER",
-        help="the schema as it was: .avsc, .schema.json or .json; - is standard input",
+        help="the schema as it was: .avsc, .schema.json or .json; - is standard input; SUBJECT:VERSION is registered",
     )
     parser.add_argument("later", metavar="LATER", help="the schema as it shall be")
     parser.add_argument(
@@ -50,6 +50,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         metavar="NAME=FILE",
         help="a schema file that both lean on, under the name they call it; those that lean on nothing come first",
     )
+    add_registry(parser)
     add_format(parser)
     options = parser.parse_args(argv)
     from contractlog.clients.cli.differing import run  # noqa: PLC0415 - the engines are slow to load; help is quick

@@ -5,23 +5,25 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.examine import MOST_FINDINGS, MOST_MENDED, unreadable
+from contractlog.clients.cli.examine import MOST_FINDINGS, unreadable
 from contractlog.clients.cli.files import SchemaFile, format_of, read_file, read_stream
-from contractlog.clients.cli.findings import Located, lines, located
+from contractlog.clients.cli.findings import lines
+from contractlog.clients.cli.options import connect, named_version
 from contractlog.clients.cli.output import Tone, count, harmless, result, result_json, toned
-from contractlog.compatibility.change import Change, Kind, change_between
+from contractlog.clients.client import Registry
+from contractlog.compatibility.change import Kind
 from contractlog.compatibility.checks import CATALOGUE
+from contractlog.compatibility.differing import Difference, Side, difference_of
 from contractlog.compatibility.errors import InvalidSchema, UsageError
-from contractlog.compatibility.mends import Trial
 from contractlog.compatibility.parsing import parse
-from contractlog.compatibility.schema import ParsedSchema
+from contractlog.compatibility.schema import ParsedSchema, SchemaType
 
 __all__ = ["run"]
 
-FORMAT: Final = "contractlog.diff/1"
 _KINDS: Final = {
     Kind.NONE: "nothing changed but the layout",
     Kind.ANNOTATION: "only what is said for people changed",
@@ -35,17 +37,37 @@ _KINDS: Final = {
 def run(options: Namespace) -> int:
     """Compare, print what the change is, return the exit code."""
     referenced = dict(_leaned_on(text) for text in options.references)
-    old, new = _files(options.earlier, options.later)
-    earlier, later = _understood(old, referenced, strict=False), _understood(new, referenced, strict=True)
-    also = _known(options.also)
-    verdict = change_between(earlier[1], later[1], policy=options.policy, also=also)
-    found = _found(verdict, earlier, later, options, also)
-    admitted = verdict.satisfies(options.level)
+    earlier, later = _sides(options, referenced)
+    found = difference_of(earlier, later, level=options.level, policy=options.policy, also=_known(options.also))
     if options.format == "json":
-        result_json(_body(options, verdict, found))
+        result_json(found.body())
     else:
-        _print(options, verdict, found, later[0])
-    return exit_codes.CLEAN if admitted else exit_codes.FINDINGS
+        _print(found)
+    return exit_codes.CLEAN if found.compatible else exit_codes.FINDINGS
+
+
+def _sides(options: Namespace, referenced: dict[str, str]) -> Sequence[Side]:
+    """Take each side from a file or, named SUBJECT:VERSION where there is no such file, from the registry."""
+    paths = (options.earlier, options.later)
+    registered = [None if Path(path).exists() else named_version(path) for path in paths]
+    sides: list[Side | None] = [None, None]
+    if any(registered):
+        with connect(options) as registry:
+            for place, version in enumerate(registered):
+                if version is not None:
+                    sides[place] = _registered(registry, paths[place], *version)
+    known = next((side.parsed.type for side in sides if side is not None), None)
+    files = _files([path for path, side in zip(paths, sides, strict=True) if side is None], known)
+    for place, side in enumerate(sides):
+        if side is None:
+            file = files.pop(0)
+            sides[place] = Side(str(paths[place]), file.draft.text, _understood(file, referenced, strict=place == 1))
+    return [side for side in sides if side is not None]
+
+
+def _registered(registry: Registry, name: str, subject: str, version: VersionLike) -> Side:
+    held = registry.version(subject, version, deleted=True)
+    return Side(name, held.text, parse(held.draft, registry.referenced(held.draft, subject=subject), strict=False))
 
 
 def _known(checks: Sequence[str]) -> frozenset[str]:
@@ -55,11 +77,11 @@ def _known(checks: Sequence[str]) -> frozenset[str]:
     return frozenset(checks)
 
 
-def _files(*paths: str) -> Sequence[SchemaFile]:
-    """Read both; a pipe, or another file whose name tells no format, has that of the file beside it."""
+def _files(paths: Sequence[str], known: SchemaType | None) -> list[SchemaFile]:
+    """Read files; a pipe, or a file whose name tells no format, has that of the schema beside it."""
     kinds = [format_of(Path(path)) for path in paths]
-    known = next((kind for kind in kinds if kind is not None), None)
-    if paths == ("-", "-"):
+    known = next((kind for kind in kinds if kind is not None), known)
+    if list(paths) == ["-", "-"]:
         raise UsageError("one of the two can be `-`, standard input: name the other one")
     for path in paths:
         if Path(path).is_dir():
@@ -70,10 +92,10 @@ def _files(*paths: str) -> Sequence[SchemaFile]:
     ]
 
 
-def _understood(file: SchemaFile, referenced: dict[str, str], *, strict: bool) -> tuple[SchemaFile, ParsedSchema]:
+def _understood(file: SchemaFile, referenced: dict[str, str], *, strict: bool) -> ParsedSchema:
     """Parse as the registry does: what was registered earlier may be older than the rules for new schemas."""
     try:
-        return file, parse(file.draft, referenced, strict=strict)
+        return parse(file.draft, referenced, strict=strict)
     except InvalidSchema as error:
         raise UsageError(unreadable(file, error)) from None
 
@@ -85,64 +107,18 @@ def _leaned_on(text: str) -> tuple[str, str]:
     return name, read_file(Path(path), "").draft.text
 
 
-def _found(
-    verdict: Change,
-    earlier: tuple[SchemaFile, ParsedSchema],
-    later: tuple[SchemaFile, ParsedSchema],
-    options: Namespace,
-    also: frozenset[str],
-) -> Sequence[Located]:
-    """Put the findings that the level asks for first; they alone are mended."""
-    asked = options.level.directions
-    comparisons = sorted(verdict.comparisons, key=lambda comparison: comparison.direction not in asked)
-    trial = Trial(
-        text=later[0].draft.text,
-        candidate=later[1],
-        earlier_text=earlier[0].draft.text,
-        earlier=earlier[1],
-        directions=asked,
-        policy=options.policy,
-        also=also,
-    )
-    found = [(finding, comparison.direction) for comparison in comparisons for finding in comparison.findings]
-    return [
-        located(
-            finding,
-            direction,
-            str(earlier[0].path),
-            later[0].draft.text,
-            trial.mends(finding, direction) if direction in asked and number < MOST_MENDED else (),
-        )
-        for number, (finding, direction) in enumerate(found)
-    ]
-
-
-def _body(options: Namespace, verdict: Change, found: Sequence[Located]) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "earlier": options.earlier,
-        "later": options.later,
-        "level": options.level.value,
-        "policy": options.policy.value,
-        "compatible": verdict.satisfies(options.level),
-        "kind": verdict.kind.value,
-        "levels": [level.value for level in verdict.levels],
-        "findings": [one.body() for one in found],
-    }
-
-
-def _print(options: Namespace, verdict: Change, found: Sequence[Located], later: SchemaFile) -> None:
-    admitted = verdict.satisfies(options.level)
-    does = "admits it" if admitted else "refuses it"
-    words = f"{later.path}: {verdict.kind.value} ({_KINDS[verdict.kind]}); level {options.level} {does}"
-    result(toned(Tone.GOOD if admitted else Tone.BAD, harmless(words)))
-    result(f"    levels that admit it: {', '.join(verdict.levels)}")
+def _print(told: Difference) -> None:
+    file, change = told.later.name, told.change
+    does = "admits it" if told.compatible else "refuses it"
+    words = f"{file}: {change.kind.value} ({_KINDS[change.kind]}); level {told.level} {does}"
+    result(toned(Tone.GOOD if told.compatible else Tone.BAD, harmless(words)))
+    result(f"    levels that admit it: {', '.join(change.levels)}")
     asked = True
-    for one in found[:MOST_FINDINGS]:
-        if asked and one.direction not in options.level.directions:
+    for one in told.found[:MOST_FINDINGS]:
+        if asked and one.direction not in told.level.directions:
             asked = False
             result("    what other levels hold against it:")
-        for line in lines(str(later.path), later.draft.text, one):
+        for line in lines(file, told.later.text, one):
             result(line)
-    if len(found) > MOST_FINDINGS:
-        result(f"    note: {count(len(found) - MOST_FINDINGS, 'more finding')} not listed")
+    if len(told.found) > MOST_FINDINGS:
+        result(f"    note: {count(len(told.found) - MOST_FINDINGS, 'more finding')} not listed")

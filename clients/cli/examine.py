@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli.files import SchemaFile
-from contractlog.clients.cli.findings import Located, located
 from contractlog.clients.client import Registry
+from contractlog.compatibility.differing import MOST_MENDED
 from contractlog.compatibility.errors import (
     InvalidSchema,
     NotFound,
@@ -22,18 +22,18 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.located import Located, located
 from contractlog.compatibility.mends import Trial
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.positions import locate, syntax_error
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 
-__all__ = ["MOST_FINDINGS", "MOST_MENDED", "Examined", "SubjectGate", "understand", "unreadable"]
+__all__ = ["MOST_FINDINGS", "Examined", "SubjectGate", "understand", "unreadable"]
 
 Outcome = Literal["registered", "compatible", "incompatible"]
 
 MOST_FINDINGS: Final = 100  #: that are told of one file; who has more starts anew with the first ones
-MOST_MENDED: Final = 25  #: for which mends are tried; the others are told with the words of their check
 
 
 @dataclass(frozen=True, slots=True)

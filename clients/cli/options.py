@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
 
+from contractlog.clients.calls import VersionLike
 from contractlog.clients.client import Registry
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, registry_url
 from contractlog.compatibility.errors import InvalidLevel, InvalidSubject
@@ -12,7 +13,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["add_files", "add_format", "add_registry", "connect", "level"]
+__all__ = ["add_files", "add_format", "add_registry", "connect", "level", "named_version"]
 
 LATEST: Final = -1  #: the version of a reference that means the newest
 
@@ -71,6 +72,20 @@ def level(text: str) -> Level:
         return Level.parse(text)
     except InvalidLevel:
         raise ArgumentTypeError(f"`{text}` is none of {', '.join(Level)}") from None
+
+
+def named_version(text: str) -> tuple[str, VersionLike] | None:
+    """Read SUBJECT:VERSION, with a number or ``latest``; None when it is something else.
+
+    >>> named_version("orders-value:3"), named_version(":.eu:orders:latest"), named_version("orders.avsc")
+    (('orders-value', 3), (':.eu:orders', 'latest'), None)
+    """
+    subject, _, number = text.rpartition(":")
+    if not subject:
+        return None
+    if number == "latest":
+        return subject, "latest"
+    return (subject, int(number)) if number.isascii() and number.isdigit() and int(number[:18]) else None
 
 
 def _seconds(text: str) -> float:

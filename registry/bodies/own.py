@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from contractlog.registry.storage.journal import Change
 from contractlog.registry.storage.search import Hit
 
-__all__ = ["ChangeBody", "ChangesBody", "HitBody", "HitsBody"]
+__all__ = ["ChangeBody", "ChangesBody", "DifferenceBody", "FindingBody", "HitBody", "HitsBody", "MendBody"]
 
 
 class ChangeBody(Struct, omit_defaults=True):
@@ -71,3 +71,38 @@ class HitsBody(Struct, omit_defaults=True, kw_only=True):
     next: str | None = None  #: `after` of the next page
     indexed_to: int
     head: int
+
+
+class MendBody(Struct):
+    """A change of the later schema that removes a finding; it was tried."""
+
+    sentence: str
+    text: str  #: of the whole schema after it
+
+
+class FindingBody(Struct):
+    """One reason why one of two schemas cannot read what the other writes."""
+
+    check: str
+    direction: str
+    compared_with: str
+    pointer: str  #: into the later schema
+    line: int | None
+    column: int | None
+    detail: str
+    mend: str
+    mends: list[MendBody]
+
+
+class DifferenceBody(Struct):
+    """What a schema changes of an earlier one."""
+
+    format: str
+    earlier: str
+    later: str
+    level: str
+    policy: str
+    compatible: bool  #: at this level
+    kind: str  #: none, annotation, full, backward, forward or breaking
+    levels: list[str]  #: that admit the change
+    findings: list[FindingBody]

@@ -1,0 +1,51 @@
+"""Findings as the author of a text meets them: place, sentence, and the mends that were tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.level import Direction
+from contractlog.compatibility.mends import Mend
+from contractlog.compatibility.positions import Position, candidate_at, place
+
+__all__ = ["Located", "located"]
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A finding, and where in the file the author meets it."""
+
+    finding: Finding
+    direction: Direction
+    earlier: str  #: the version it was compared with, in words
+    pointer: str
+    position: Position | None  #: None where it points into a schema that the file leans on
+    mends: tuple[Mend, ...] = ()  #: tried, the one to take first
+
+    @property
+    def mend(self) -> str:
+        """What removes the finding, in a sentence: as it was tried, else as the check has it."""
+        return self.mends[0].sentence if self.mends else self.finding.mend
+
+    def body(self) -> dict[str, Any]:
+        """Write the finding for machines."""
+        return {
+            "check": self.finding.check,
+            "direction": self.direction.value,
+            "compared_with": self.earlier,
+            "pointer": self.pointer,
+            "line": None if self.position is None else self.position.line,
+            "column": None if self.position is None else self.position.column,
+            "detail": self.finding.detail,
+            "mend": self.mend,
+            "mends": [{"sentence": mend.sentence, "text": mend.text} for mend in self.mends],
+        }
+
+
+def located(finding: Finding, direction: Direction, earlier: str, text: str, mends: tuple[Mend, ...] = ()) -> Located:
+    """Find the place of a finding in the text of the file."""
+    return Located(
+        finding, direction, earlier, candidate_at(finding, direction), place(text, finding, direction), mends
+    )

@@ -1,0 +1,64 @@
+"""Differences between versions."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    InvalidQuery,
+    InvalidSchema,
+    Overloaded,
+    PayloadTooLarge,
+    SubjectNotFound,
+    Unprocessable,
+    VersionNotFound,
+)
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
+from contractlog.registry.bodies.own import DifferenceBody
+from contractlog.registry.bodies.requests import RegisterRequest, read
+from contractlog.registry.documented import documented
+from contractlog.registry.own import DifferencesDependency
+from contractlog.registry.problems import Answer
+from contractlog.registry.queries import named, one_version
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["diff"])
+_PATH: Final = "/contractlog/v1/diff"
+_ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema, Overloaded)
+
+
+@router.get(_PATH, **documented(DifferenceBody, *_ERRORS))
+async def difference(
+    differences: DifferencesDependency, *, earlier: str = "", later: str = "", level: str = "", policy: str = ""
+) -> Answer:
+    """Tell what one version changes of another; each is named ``SUBJECT:VERSION``, with a number or ``latest``.
+
+    The answer is what ``contractlog diff --format json`` prints: the kind of change, all levels that admit it, and
+    the findings, those that ``level`` asks for first and with mends. Without ``level`` and ``policy`` those in force
+    for the later one's subject decide.
+    """
+    found = await differences.between(
+        one_version("earlier", earlier), one_version("later", later), **_asked(level, policy)
+    )
+    return Answer(found.body())
+
+
+@router.post(
+    _PATH, **documented(DifferenceBody, *_ERRORS, BadRequest, PayloadTooLarge, Unprocessable, body=RegisterRequest)
+)
+async def candidate(
+    request: Request, differences: DifferencesDependency, *, earlier: str = "", level: str = "", policy: str = ""
+) -> Answer:
+    """Tell what a candidate changes of a version of its subject; nothing is registered."""
+    against = one_version("earlier", earlier)
+    draft = read(await request.body(), RegisterRequest).draft()
+    return Answer((await differences.between(against, draft, **_asked(level, policy))).body())
+
+
+def _asked(level: str, policy: str) -> dict[str, Any]:
+    return {"level": named("level", level, Level), "policy": named("policy", policy, Policy)}

@@ -1,0 +1,88 @@
+"""What one version, or a candidate, changes of another: the engine's findings, with places and mends."""
+
+from __future__ import annotations
+
+from contractlog.compatibility.differing import Difference, Side, difference_of
+from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.services.judging import Judging
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import Seen
+
+__all__ = ["CANDIDATE", "Differences", "Named", "held_version"]
+
+Named = tuple[Subject, int | None]  #: a subject and the number of its version; None is the latest live one
+CANDIDATE = "candidate"
+
+
+class Differences:
+    """Compares versions for whoever asks; nothing is written."""
+
+    def __init__(self, store: Store, threads: Threads, understanding: Understanding, judging: Judging) -> None:
+        self._store = store
+        self._threads = threads
+        self._understanding = understanding
+        self._judging = judging
+
+    async def between(
+        self, earlier: Named, later: Named | SchemaDraft, *, level: Level | None = None, policy: Policy | None = None
+    ) -> Difference:
+        """Tell what a version, or a candidate for the earlier one's subject, changes.
+
+        Args:
+            earlier: the version as it was; by number it may be soft-deleted.
+            later: the version, or the candidate, as it shall be.
+            level: what decides; None is the one in force for the later one's subject.
+            policy: which differences break; None is the one in force.
+
+        Raises:
+            SubjectNotFound, VersionNotFound: a version is not there.
+            InvalidSchema: one of the two is no schema that is understood here.
+        """
+        return await self._threads.run(self._between, earlier, later, level=level, policy=policy)
+
+    def _between(
+        self, earlier: Named, later: Named | SchemaDraft, *, level: Level | None, policy: Policy | None
+    ) -> Difference:
+        with self._store.reading() as snapshot:
+            old = self._stored(snapshot, earlier)
+            if isinstance(later, SchemaDraft):
+                subject = earlier[0]
+                new = Side(
+                    CANDIDATE, later.text, self._understanding.draft(snapshot, subject, later, strict=True).parsed
+                )
+            else:
+                subject = later[0]
+                new = self._stored(snapshot, later)
+            configured = self._judging.configured(snapshot, subject)
+        return difference_of(
+            old,
+            new,
+            level=level or self._judging.level(configured),
+            policy=policy or self._judging.policy(configured),
+        )
+
+    def _stored(self, snapshot: Snapshot, named: Named) -> Side:
+        held = held_version(snapshot, *named)
+        return Side(f"{held.subject}:{held.version}", held.text, self._understanding.stored(snapshot, held))
+
+
+def held_version(snapshot: Snapshot, subject: Subject, number: int | None) -> RegisteredSchema:
+    """Return a version, soft-deleted ones included; None is the latest live one.
+
+    Raises:
+        SubjectNotFound, VersionNotFound: it is not there.
+    """
+    seen = Seen.LIVE if number is None else Seen.ALL
+    found = snapshot.version(subject, number, seen)
+    if found is not None:
+        return found
+    if number is None or not snapshot.versions(subject, seen):
+        raise SubjectNotFound(subject=str(subject))
+    raise VersionNotFound(version=number)
