@@ -62,7 +62,8 @@ def create_app(
     """Make the service.
 
     The store is opened at once, from the settings' database, unless one is handed in. It is closed when the app's
-    lifespan ends; where nothing runs the lifespan, call ``app.state.close()``.
+    lifespan ends; where nothing runs the lifespan, call ``app.state.close()``. ``app.state.drain()`` says that the end
+    is near: answers become the last of their connections, and nobody waits for news.
     """
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
@@ -94,6 +95,7 @@ def create_app(
         app.include_router(module.router)
     app.state.services = services
     app.state.close = services.close
+    app.state.drain = services.drain
     complete(app)
     return app
 

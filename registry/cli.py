@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import signal
 import socket
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, NoReturn
-
-import uvicorn
+from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
-from contractlog.registry.access.tls import Certificates, CertifiedProtocol
-from contractlog.registry.app import create_app
+from contractlog.registry.access.tls import Certificates
 from contractlog.registry.moving import counters
+from contractlog.registry.serving.server import leave_at_once, serve_alone
+from contractlog.registry.serving.workers import serve_together
 from contractlog.registry.settings import ClientCertificates, Settings
-from contractlog.registry.storage.engines import parse_url
+from contractlog.registry.storage.engines import parse_url, require_many
+from contractlog.registry.telemetry.logs import LogForm
 
 __all__ = ["db", "serve"]
 
-_GRACE_SECONDS: Final = 10
 _SERVES: Final = "contractlog.serve/1"
 _DB: Final = "contractlog.db/1"
 
@@ -33,28 +30,19 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--host", help="the address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help="the port to listen on (default: 8081); 0 takes a free one")
     _add_database_url(parser)
+    _add_operating(parser)
     _add_access(parser)
     _add_format(parser)
     arguments = vars(parser.parse_args(argv))
     form = arguments.pop("format")
     settings = Settings.from_environment(**arguments)
+    if settings.workers > 1:
+        require_many(parse_url(settings.database_url))
     certificates = Certificates.of(settings)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)  # before and after the server has its own handlers
+    leave_at_once()
     with _listen(settings) as listener:
-        app = create_app(settings)
-        try:
-            greet = _greeting(settings, listener, form, counters.warnings(app.state.services.store))
-            _run(app, listener, greet, certificates)
-        except SystemExit:
-            return 0
-        finally:
-            app.state.close()
-    return 0
-
-
-def _leave(_number: int, _frame: Any) -> NoReturn:
-    raise SystemExit(0)
+        serve_now = serve_together if settings.workers > 1 else serve_alone
+        return serve_now(settings, listener, _greeting(settings, listener, form), certificates)
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -65,13 +53,13 @@ def _listen(settings: Settings) -> socket.socket:
         raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another --port") from error
 
 
-def _greeting(settings: Settings, listener: socket.socket, form: str, warnings: Iterable[str]) -> Callable[[], None]:
+def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callable[[Iterable[str]], None]:
     """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout; then the warnings."""
     database_url = parse_url(settings.database_url).render_as_string(hide_password=True)
     host, port = listener.getsockname()[:2]
     url = f"{'https' if settings.tls_certificate else 'http'}://{host}:{port}"
 
-    def greet() -> None:
+    def greet(warnings: Iterable[str]) -> None:
         if form == "json":
             print(json.dumps({"format": _SERVES, "url": url, "database": database_url}), flush=True)
         else:
@@ -81,39 +69,6 @@ def _greeting(settings: Settings, listener: socket.socket, form: str, warnings: 
             print(f"warning: {warning}", file=sys.stderr, flush=True)
 
     return greet
-
-
-class _Server(uvicorn.Server):
-    """Greets once it listens, and looks after its certificates."""
-
-    greet: Callable[[], None]
-    certificates: Certificates | None
-    watching: asyncio.Task[None] | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.certificates is not None:
-            self.watching = asyncio.create_task(self.certificates.watch())
-        self.greet()
-
-
-def _run(app: Any, listener: socket.socket, greet: Callable[[], None], certificates: Certificates | None) -> None:
-    server = _Server(
-        uvicorn.Config(
-            app,
-            loop="uvloop",
-            http="httptools" if certificates is None else CertifiedProtocol,
-            ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
-            lifespan="off",  # `serve` closes the app itself, also when it never started
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=_GRACE_SECONDS,
-        )
-    )
-    server.greet = greet
-    server.certificates = certificates
-    server.run(sockets=[listener])
 
 
 def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -174,6 +129,12 @@ def _action(actions: Any, name: str, summary: str, words: str = "") -> ArgumentP
 
 def _add_format(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="of the result (default: text)")
+
+
+def _add_operating(parser: ArgumentParser) -> None:
+    parser.add_argument("--workers", type=int, help="processes that serve (default: 1); more need PostgreSQL")
+    parser.add_argument("--log-format", type=LogForm, choices=tuple(LogForm), help="of the log (default: text)")
+    parser.add_argument("--access-log", action="store_true", default=None, help="write a line for each request")
 
 
 def _add_access(parser: ArgumentParser) -> None:

@@ -79,6 +79,11 @@ class Services:
     own: Own
     telemetry: Telemetry
 
+    def drain(self) -> None:
+        """Finish what is in flight; on the event loop."""
+        self.telemetry.drain()
+        self.own.release()
+
     def close(self) -> None:
         """End the threads and close the store."""
         self.own.close()

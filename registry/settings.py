@@ -11,6 +11,7 @@ from typing import Any, Final, Self, get_type_hints
 from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.level import Level
 from contractlog.registry.bodies.profiles import Profile
+from contractlog.registry.telemetry.logs import LogForm, LogLevel
 
 __all__ = ["PREFIX", "ClientCertificates", "Settings"]
 
@@ -38,6 +39,11 @@ class Settings:
     max_pending_writes: int = 1_000  #: more are answered with 503 at once
     cache_bytes: int = 64 * 1024 * 1024  #: answers by id that are kept in memory
     read_threads: int = 8  #: requests that parse, judge or read at the same time
+    workers: int = 1  #: processes that serve; more than one needs PostgreSQL
+    drain_seconds: float = 2.0  #: after SIGTERM, how long open connections may still ask for something
+    log_format: LogForm = LogForm.TEXT  #: on stderr: ``text``, or ``json``, one object per line
+    log_level: LogLevel = LogLevel.WARNING  #: what is less is not written
+    access_log: bool = False  #: a line for each request, without bodies, queries and headers
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are given up
     users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
     anonymous_reads: bool = False  #: with users: who gives no name may read
@@ -83,4 +89,6 @@ def _read(variable: str, text: str, kind: type) -> Any:
 def _takes(kind: type) -> str:
     if issubclass(kind, StrEnum):
         return "one of " + ", ".join(kind)
+    if kind is float:
+        return "a number"
     return "true or false" if kind is bool else "a whole number"

@@ -15,7 +15,7 @@ from sqlalchemy.pool import StaticPool
 
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["Engines", "file_lock", "open_engines", "parse_url"]
+__all__ = ["Engines", "file_lock", "open_engines", "parse_url", "require_many"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
 _WAY_OUT: Final = (
@@ -125,6 +125,16 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int) -> Engines:
             url, pool_size=1, max_overflow=0, pool_pre_ping=True, connect_args=arguments, hide_parameters=True
         ),
     )
+
+
+def require_many(url: URL) -> None:
+    """Return if several processes can share the database.
+
+    Raises:
+        UsageError: they cannot.
+    """
+    if url.get_backend_name() == "sqlite":
+        raise UsageError(f"several workers cannot share {url.database or 'a database in memory'}. {_WAY_OUT}")
 
 
 @contextmanager

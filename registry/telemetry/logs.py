@@ -6,18 +6,35 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
-from typing import Final, Literal
+from enum import StrEnum
+from typing import Final
 
-__all__ = ["LogForm", "configure"]
+__all__ = ["LogForm", "LogLevel", "configure"]
 
-LogForm = Literal["text", "json"]
+
+class LogForm(StrEnum):
+    """How a line is written."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    """From where on lines are written."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
 _LIBRARIES: Final = ("uvicorn", "uvicorn.error", "sqlalchemy", "alembic")
 
 
-def configure(form: LogForm, level: str, *, access: bool) -> None:
+def configure(form: LogForm, level: LogLevel, *, access: bool) -> None:
     """Set up the loggers of a serving process."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Json() if form == "json" else _Text())
+    handler.setFormatter(_Json() if form is LogForm.JSON else _Text())
     own = logging.getLogger("contractlog")
     own.handlers[:] = [handler]
     own.propagate = False

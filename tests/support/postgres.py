@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,40 @@ ANYBODY = "nobody"  # PostgreSQL does not run as root
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """Start a server on a socket in a folder of its own; yields that folder."""
+    with _made() as server:
+        server.start()
+        yield str(server.folder)
+
+
+@pytest.fixture
+def postgres_of_its_own() -> Iterator[Server]:
+    """Make a server that the test starts and stops; it runs when it is handed out."""
+    with _made() as server:
+        server.start()
+        yield server
+
+
+class Server:
+    """A PostgreSQL in a folder, on a socket there."""
+
+    def __init__(self, folder: Path, programs: Path, as_anybody: dict[str, Any]) -> None:
+        self.folder = folder
+        self._as_anybody = as_anybody
+        self._control = (programs / "pg_ctl", "-D", folder / "data", "-w", "-t", "60")
+        self.url = f"postgresql://{SUPERUSER}@/postgres?host={folder}"
+
+    def start(self) -> None:
+        """Start; returns once it answers."""
+        options = f"-c listen_addresses='' -k {self.folder} -c fsync=off -c max_connections=100"
+        _run(*self._control, "-l", self.folder / "log", "-o", options, "start", **self._as_anybody)
+
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop: ``immediate`` is as if it crashed, ``fast`` ends connections properly."""
+        _run(*self._control, "-m", mode, "stop", **self._as_anybody)
+
+
+@contextmanager
+def _made() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="contractlog-pg-"))
     try:
         programs = _programs(folder)
@@ -42,13 +77,12 @@ def postgres_server() -> Iterator[str]:
             "--no-sync",
             **as_anybody,
         )
-        options = f"-c listen_addresses='' -k {folder} -c fsync=off -c max_connections=100"
-        control = (programs / "pg_ctl", "-D", data, "-w", "-t", "60")
-        _run(*control, "-l", folder / "log", "-o", options, "start", **as_anybody)
+        server = Server(folder, programs, as_anybody)
         try:
-            yield str(folder)
+            yield server
         finally:
-            _run(*control, "-m", "immediate", "stop", **as_anybody)
+            if (data / "postmaster.pid").exists():
+                server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,10 +74,11 @@ def served(database_url: str, **environment: str) -> Iterator[str]:
         stop(process)
 
 
-def start(database_url: str, **environment: str) -> tuple[subprocess.Popen[str], str]:
+def start(database_url: str, *, arguments: Sequence[str] = (), **environment: str) -> tuple[subprocess.Popen[str], str]:
     """Start ``contractlog serve``; returns the process once it listens, and its URL."""
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", "serve", "--port", "0"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "contractlog.clients.cli.main", "serve", "--port", "0", "--database-url", database_url],
+        [*command, "--database-url", database_url, *arguments],
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | environment,

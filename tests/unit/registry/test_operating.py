@@ -26,7 +26,7 @@ from contractlog.registry.storage.availability import Availability
 from contractlog.registry.storage.sql import SqlStore
 from contractlog.registry.telemetry.catalogue import CATALOGUE, ERRORS, IN_FLIGHT, REQUEST_SECONDS, REQUESTS
 from contractlog.registry.telemetry.exposition import exposition
-from contractlog.registry.telemetry.logs import configure
+from contractlog.registry.telemetry.logs import LogForm, LogLevel, configure
 from contractlog.registry.telemetry.meters import Memory, Meters
 
 RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
@@ -130,7 +130,7 @@ def test_a_line_of_the_access_log_tells_who_asked_for_what_and_no_more(
     said = io.StringIO()
     monkeypatch.setattr("sys.stderr", said)
     with restored_loggers():
-        configure("json", "info", access=True)
+        configure(LogForm.JSON, LogLevel.WARNING, access=True)
         http.post(
             "/subjects/s/versions?token=secret-in-query",
             json={"schema": json.dumps({"type": "record", "name": "SecretName", "fields": []})},
@@ -149,7 +149,7 @@ def test_a_name_cannot_forge_a_line_of_the_log(http: httpx2.Client, monkeypatch:
     said = io.StringIO()
     monkeypatch.setattr("sys.stderr", said)
     with restored_loggers():
-        configure("text", "info", access=True)
+        configure(LogForm.TEXT, LogLevel.WARNING, access=True)
         logging.getLogger("contractlog.access").info("x", extra={"fields": {"path": "/a\n2026 INFO forged", "n": 1}})
     (line,) = said.getvalue().splitlines()
     assert line.endswith('path="/a\\n2026 INFO forged" n=1')

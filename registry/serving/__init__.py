@@ -1,0 +1,1 @@
+"""The processes that serve: one, or several with a parent that keeps them alive."""

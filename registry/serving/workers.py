@@ -1,0 +1,155 @@
+"""Several serving processes on one port: a parent that forks them, keeps as many alive, and ends with them.
+
+The laws: the parent serves nothing and opens nothing that a fork must not share; a worker that loses its parent ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import selectors
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from typing import Final, NoReturn
+
+from contractlog.registry.access.tls import Certificates
+from contractlog.registry.database import open_store
+from contractlog.registry.moving import counters
+from contractlog.registry.serving.server import leave_at_once, serve_alone
+from contractlog.registry.settings import Settings
+from contractlog.registry.telemetry.logs import configure
+from contractlog.registry.telemetry.meters import Memory, Meters
+from contractlog.registry.telemetry.state import Telemetry
+
+__all__ = ["serve_together"]
+
+_LOG: Final = logging.getLogger("contractlog.registry.serving")
+_AGAIN_SECONDS: Final = 1.0  #: between the death of a worker and the next one
+_LONGEST_END_SECONDS: Final = 20.0  #: beyond the drain, before a worker that does not end is killed
+
+
+def serve_together(
+    settings: Settings,
+    listener: socket.socket,
+    greet: Callable[[Iterable[str]], None],
+    certificates: Certificates | None = None,
+) -> int:
+    """Serve with ``settings.workers`` processes until SIGTERM or Ctrl-C; returns the exit code.
+
+    Raises:
+        UsageError, Unreachable: the database cannot be used.
+    """
+    configure(settings.log_format, settings.log_level, access=settings.access_log)
+    store = open_store(settings)  # says what is wrong before anybody is forked
+    warnings = list(counters.warnings(store))
+    store.close()
+    return _Parent(settings, listener, lambda: greet(warnings), certificates).run()
+
+
+class _Parent:
+    def __init__(
+        self,
+        settings: Settings,
+        listener: socket.socket,
+        greet: Callable[[], None],
+        certificates: Certificates | None,
+    ) -> None:
+        self._settings = settings
+        self._listener = listener
+        self._greet = greet
+        self._certificates = certificates
+        self._memory = Memory(settings.workers)
+        self._alive, self._held = os.pipe()  # workers read from it; it ends when the parent does
+        self._started, self._starting = os.pipe()  # workers write to it once they listen
+        self._workers: dict[int, int] = {}  # process id -> place
+        self._ending = False
+
+    def run(self) -> int:
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        awake, wake = socket.socketpair()
+        for end in (awake, wake):
+            end.settimeout(0)
+        signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+        for place in range(self._settings.workers):
+            self._fork(place)
+        selector = selectors.DefaultSelector()
+        selector.register(awake, selectors.EVENT_READ)
+        selector.register(self._started, selectors.EVENT_READ)
+        listening = 0
+        while self._workers and not self._ending:
+            for key, _ in selector.select():
+                if key.fileobj is awake:
+                    awake.recv(4096)
+                    self._bury()
+                else:
+                    listening += len(os.read(self._started, 64))
+                    if listening >= self._settings.workers:
+                        self._greet()
+                        selector.unregister(self._started)
+        return self._wait()
+
+    def _end(self, *_: object) -> None:
+        self._ending = True
+
+    def _fork(self, place: int) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self._serve(place)
+        self._workers[pid] = place
+
+    def _serve(self, place: int) -> NoReturn:
+        """Be a worker."""
+        code = 1
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            leave_at_once()
+            os.close(self._held)
+            threading.Thread(target=self._follow_parent, name="contractlog-parent", daemon=True).start()
+            telemetry = Telemetry(Meters(self._memory, place), version=version("contractlog"))
+            code = serve_alone(self._settings, self._listener, self._listens, self._certificates, telemetry)
+        except SystemExit:
+            code = 0
+        except BaseException:  # noqa: BLE001 - a child of a fork must not run on into its parent's code
+            _LOG.exception("a worker could not serve")
+        finally:
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _listens(self, _warnings: Iterable[str]) -> None:
+        os.write(self._starting, b".")
+
+    def _follow_parent(self) -> None:
+        os.read(self._alive, 1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def _bury(self) -> None:
+        """Put a new worker in the place of each that died."""
+        for place in self._dead():
+            _LOG.error("a worker died; another one takes its place")
+            time.sleep(_AGAIN_SECONDS)
+            if not self._ending:
+                self._fork(place)
+
+    def _dead(self) -> list[int]:
+        return [self._workers.pop(pid) for pid in list(self._workers) if os.waitpid(pid, os.WNOHANG)[0]]
+
+    def _wait(self) -> int:
+        """Hand the signal on, and wait until all workers have drained."""
+        self._listener.close()
+        for pid in self._workers:
+            os.kill(pid, signal.SIGTERM)
+        until = time.monotonic() + self._settings.drain_seconds + _LONGEST_END_SECONDS
+        while self._workers and time.monotonic() < until:
+            self._dead()
+            time.sleep(0.02)
+        for pid in self._workers:
+            os.kill(pid, signal.SIGKILL)
+        return 0
