@@ -195,6 +195,7 @@ async def remove(
     return Answer(b"", status_code=204)
 
 
+@router.post("/associations%3AbatchGet", include_in_schema=False)
 @router.post(
     "/associations:batchGet",
     **documented(AssociationResultsBody, *_BAD_BODY, body=AssociationBatchGetRequest, status=_MULTI_STATUS),
@@ -217,6 +218,7 @@ async def batch_get(
     return Answer(AssociationResultsBody(results), status_code=_MULTI_STATUS)
 
 
+@router.post("/associations%3AbatchMutate", include_in_schema=False)
 @router.post(
     "/associations:batchMutate",
     **documented(AssociationResultsBody, *_BAD_BODY, body=AssociationBatchRequest, status=_MULTI_STATUS),

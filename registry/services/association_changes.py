@@ -274,4 +274,13 @@ def _configured(transaction: Transaction, subject: Subject) -> Configured:
 
 def _tell(transaction: Transaction, action: str, one: Association) -> None:
     resource = one.resource
-    transaction.journal(action, f"{resource.namespace}:{resource.name}/{one.type}")
+    transaction.journal(
+        action,
+        f"{resource.namespace}:{resource.name}/{one.type}",
+        details={
+            "subject": str(one.subject),
+            "guid": one.guid,
+            "resourceId": resource.id,
+            "lifecycle": one.lifecycle.value,
+        },
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -77,6 +78,11 @@ def test_a_schema_that_comes_along_is_registered_and_belongs_to_the_topic(http: 
     ]
     assert [action for action, _ in journal(http)] == ["version.registered", "association.created"]
     assert journal(http)[-1] == ("association.created", "lkc-1:orders/value")
+    with http.app.state.services.store.reading() as snapshot:  # type: ignore[attr-defined]
+        c = tables.changes.c
+        lines = snapshot.connection.execute(select(c.details).where(c.action == "association.created")).scalars().all()
+    told = {"subject": OWNED, "guid": entity["guid"], "resourceId": "r1", "lifecycle": "STRONG"}
+    assert [json.loads(line) for line in lines] == [told]
 
 
 def test_an_identical_creation_succeeds_and_writes_nothing(http: httpx2.Client) -> None:
@@ -276,6 +282,13 @@ def test_an_upsert_makes_weak_ones_and_keeps_what_is_there(http: httpx2.Client) 
         assert told(http.put(path, json=request(change))) == invalid(*refusal)
 
 
+def test_an_import_binds_what_belongs_to_a_topic_by_an_upsert(http: httpx2.Client) -> None:
+    assert http.put("/mode/:.lkc-1:", json={"mode": "IMPORT"}).status_code == 200
+    assert register(http, OWNED, id=7, version=3).json()["id"] == 7
+    answer = http.put("/associations/resources/r1", json=request({"lifecycle": "STRONG"}))
+    assert answer.json()["associations"] == [{"subject": OWNED, "associationType": "value", "lifecycle": "STRONG"}]
+
+
 def test_an_upsert_with_a_schema_evolves_what_the_topic_owns(http: httpx2.Client) -> None:
     record = '{"type":"record","name":"R","fields":[%s]}'
     http.post("/associations", json=request(owned(schema={"schema": record % ""})))
@@ -329,6 +342,25 @@ def test_a_batch_answers_each_member_in_order(http: httpx2.Client) -> None:
     assert [list(one) for one in results] == [["result"], ["error"], ["result"], ["result"]]
     assert results[1]["error"]["error_code"] == 40907
     assert [one["resourceName"] for one in listed(http)] == ["returns"]
+
+
+def test_the_colon_of_a_batch_may_be_encoded(http: httpx2.Client) -> None:
+    for action in ("Get", "Mutate"):
+        answer = http.post(f"/associations%3Abatch{action}", json={"requests": []})
+        assert (answer.status_code, answer.json()) == (207, {})
+
+
+def test_a_batch_has_at_most_a_thousand_members(http: httpx2.Client) -> None:
+    for action in ("Get", "Mutate"):
+        answer = http.post(f"/associations:batch{action}", json={"requests": [{}] * 1_001})
+        assert told(answer) == (422, "A batch may have at most 1000 requests")
+
+
+def test_a_context_in_front_is_the_context_of_what_is_bound(http: httpx2.Client) -> None:
+    register(http, ":.eu:common")
+    answer = http.post("/contexts/.eu/associations", json=request({"subject": "common"}))
+    assert answer.json()["associations"][0]["subject"] == ":.eu:common"
+    assert [one["resourceName"] for one in listed(http, "/contexts/.eu/associations/subjects/common")] == ["orders"]
 
 
 def test_a_batch_of_questions_answers_with_schemas_where_asked(http: httpx2.Client) -> None:

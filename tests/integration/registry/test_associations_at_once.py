@@ -1,0 +1,52 @@
+"""Two nodes on one PostgreSQL bind, lean on and delete the same subjects at once: the laws hold all the same."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as seeded
+from hypothesis import strategies as st
+
+from contractlog.registry.database import upgrade
+from contractlog.registry.settings import Settings
+
+from support.associations import Request, check, requests, send
+from support.registry import in_process
+
+pytestmark = pytest.mark.integration
+
+_ROUNDS, _EACH = 12, 6
+
+
+def drawn(seed: int, count: int) -> list[Request]:
+    """Draw requests that depend on the seed alone: the last of a few lists, because the first is the simplest."""
+    found: list[Request] = []
+
+    @settings(max_examples=4, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @given(st.lists(requests, min_size=count, max_size=count))
+    def draw(asked: list[Request]) -> None:
+        found[:] = asked
+
+    seeded(seed)(draw)()
+    return found
+
+
+def test_what_is_asked_for_at_once_keeps_the_laws(postgres_url: str) -> None:
+    upgrade(postgres_url)
+    given_ = Settings(database_url=postgres_url)
+    bound, refused = 0, 0
+    with in_process(given_) as one, in_process(given_) as other, ThreadPoolExecutor(8) as threads:
+        for node in (one, other):
+            check(node)  # an app builds its routes at its first request, and two must not do so at once
+        for number in range(_ROUNDS):
+            asked = drawn(number, _EACH * 8)
+            nodes = [one, other] * (len(asked) // 2)
+            statuses = list(threads.map(send, nodes, asked))
+            refused += sum(status >= 400 for status in statuses)
+            bound += check(one)
+            assert check(other) == check(one)
+    print(f"{bound} associations seen, {refused} of {_ROUNDS * _EACH * 8} requests refused")
+    assert bound > _ROUNDS // 2, "hardly anything was ever bound"
+    assert refused > _ROUNDS, "hardly anything was ever refused"
