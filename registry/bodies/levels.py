@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final, Self
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.errors import Unprocessable
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
-from contractlog.registry.bodies.requests import MetadataBody, RuleSetBody
+from contractlog.registry.bodies.requests import MetadataBody, RuleSetBody, metadata_of, rule_set_of
 from contractlog.registry.storage.values import Configured
 
 __all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest"]
@@ -67,12 +66,11 @@ class ConfigRequest(Struct, rename="camel"):
         return patch | self._added()
 
     def _added(self) -> dict[str, Any]:
-        kinds = {"metadata": Metadata, "rule_set": RuleSet}
-        given = {f"{which}_{what}": kind for which in ("default", "override") for what, kind in kinds.items()}
+        metadata = {"default_metadata": self.default_metadata, "override_metadata": self.override_metadata}
+        rules = {"default_rule_set": self.default_rule_set, "override_rule_set": self.override_rule_set}
         return {
-            name: None if body is None else kind.from_body(msgspec.to_builtins(body))
-            for name, kind in given.items()
-            if (body := getattr(self, name)) is not UNSET
+            **{name: metadata_of(body) for name, body in metadata.items() if not isinstance(body, UnsetType)},
+            **{name: rule_set_of(body) for name, body in rules.items() if not isinstance(body, UnsetType)},
         }
 
 

@@ -69,8 +69,8 @@ def completed(
     previous: RegisteredSchema | None,
     configured: Configured,
     *,
-    number: int,
-    numbered: bool,
+    number: int | None = None,
+    numbered: bool = False,
     tags: TagEdits | None = None,
 ) -> SchemaDraft:
     """Return a draft with all that it takes over.
@@ -79,7 +79,7 @@ def completed(
         draft: what was sent; without a text it takes text, type and references of the version before.
         previous: the newest live version.
         configured: has metadata and rules that lie below and above those of the draft.
-        number: the number that the version would get.
+        number: the number that the version would get; None where no version would come of it.
         numbered: whether a number was asked for; then the metadata tell it.
         tags: what changes inside the text.
 
@@ -103,7 +103,8 @@ def completed(
         below.rule_set if draft.rule_set is None else draft.rule_set,
         configured.override_rule_set,
     )
-    if numbered or (metadata is not None and VERSION_PROPERTY in metadata.properties):
+    told = metadata is not None and VERSION_PROPERTY in metadata.properties
+    if number is not None and (numbered or told):
         metadata = versioned(metadata, number)
     return replace(draft, metadata=metadata, rule_set=rule_set)
 

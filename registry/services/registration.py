@@ -12,7 +12,6 @@ from contractlog.compatibility.errors import (
     InvalidSubject,
     OperationNotPermitted,
     Overloaded,
-    SchemaNotUnderSubject,
     SubjectNotFound,
     VersionNotFound,
 )
@@ -22,14 +21,15 @@ from contractlog.compatibility.rule_structure import check_rules
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.access.actor import current_actor
 from contractlog.registry.services.association_guards import refuse_strong
+from contractlog.registry.services.content_lookup import Sought, look_up
 from contractlog.registry.services.drafting import Derivation, TagEdits, completed
 from contractlog.registry.services.held import Registered, find
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.permits import IMPORTING, refuse_mode, refuse_read_only
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding, Understood
-from contractlog.registry.services.verbatim import held_verbatim, refuse_closed
-from contractlog.registry.storage.finding import aliased, namesakes
+from contractlog.registry.services.verbatim import refuse_closed
+from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState
@@ -228,7 +228,7 @@ class Registration:
         previous = scene.snapshot.version(scene.subject, None)
         if previous is None or (previous.metadata is None and previous.rule_set is None):
             return None
-        draft = completed(understood.draft, previous, scene.configured, number=previous.version or 0, numbered=False)
+        draft = completed(understood.draft, previous, scene.configured)
         if draft == understood.draft:
             return None
         return self._find(scene, asked, replace(understood, draft=draft), normalize=asked.normalize)
@@ -311,51 +311,10 @@ class Registration:
         Raises:
             SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.
         """
-        return await self._threads.run(self._lookup, subject, draft, normalize=normalize, deleted=deleted)
 
-    def _lookup(self, named: Subject, draft: SchemaDraft, *, normalize: bool, deleted: bool) -> RegisteredSchema:
-        seen = Seen.of(deleted=deleted)
-        with self._store.reading() as snapshot:
-            subject = aliased(snapshot, named)
-            found = self._lookup_under(snapshot, subject, draft, normalize=normalize, seen=seen)
-            if found is not None:
-                return found
-            for other in namesakes(snapshot, subject, seen):
-                try:
-                    found = self._lookup_under(snapshot, other, draft, normalize=normalize, seen=seen)
-                except InvalidSchema:
-                    continue  # what it leans on is not in that context
-                if found is not None:
-                    return found
-            if not snapshot.versions(subject, seen):
-                raise SubjectNotFound(subject=str(subject))
-        raise SchemaNotUnderSubject
+        def ask() -> RegisteredSchema:
+            with self._store.reading() as snapshot:
+                sought = Sought(draft, normalize, Seen.of(deleted=deleted))
+                return look_up(self._understanding, self._judging, snapshot, subject, sought)
 
-    def _lookup_under(
-        self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, *, normalize: bool, seen: Seen
-    ) -> RegisteredSchema | None:
-        configured = self._judging.configured(snapshot, subject)
-        previous = snapshot.version(subject, None)
-
-        def look(draft: SchemaDraft) -> RegisteredSchema | None:
-            understood = self._understanding.draft(snapshot, subject, draft, strict=False)
-            content = understood.content(snapshot, normalize=normalize or bool(configured.normalize))
-            found = find(self._understanding, snapshot, subject, (understood, content), seen=seen)
-            return None if found is None else found.schema
-
-        def complete() -> SchemaDraft:
-            number = previous.version or 0 if previous is not None else 0
-            return completed(draft, previous, configured, number=number, numbered=False)
-
-        if not draft.text.strip():
-            return look(complete())
-        try:
-            found = look(draft)
-        except InvalidSchema:
-            found = held_verbatim(snapshot, subject, draft, seen)
-            if found is None:
-                raise
-        if found is not None or (previous is None and not configured.adds):
-            return found
-        merged = complete()
-        return None if merged == draft else look(merged)
+        return await self._threads.run(ask)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from enum import Enum
 from types import MappingProxyType
@@ -85,7 +85,7 @@ class Transaction(Snapshot):
             ],
         )
 
-    def _touch(self, subject_id: int, numbers: list[int]) -> Sequence[Row[Any]]:
+    def _touch(self, subject_id: int, numbers: list[int]) -> list[Row[Any]]:
         c, s = tables.versions.c, tables.schemas.c
         statement = (
             select(c.version, c.context, c.schema_id, s.hash)
@@ -93,7 +93,7 @@ class Transaction(Snapshot):
             .where(c.subject_id == subject_id, c.version.in_(numbers))
             .order_by(c.version)
         )
-        rows = self._connection.execute(statement).all()
+        rows: list[Row[Any]] = list(self._connection.execute(statement))
         self.touched.update((row.context, row.schema_id) for row in rows)
         return rows
 
