@@ -17,18 +17,22 @@ from contractlog.compatibility.errors import (
     ServerError,
     UnsupportedMediaType,
 )
-from contractlog.registry.bodies import answers, associations, extended, own, requests
+from contractlog.registry.bodies import answers, associations, extended, levels, own, requests
 from contractlog.registry.content import json_content
 from contractlog.registry.problems import MEDIA_TYPE
 
-__all__ = ["complete", "documented", "listed", "operation_id", "ref"]
+__all__ = ["ANYTHING", "complete", "documented", "listed", "operation_id", "ref"]
 
 _BODIES: Final = [
     getattr(module, name)
-    for module in (requests, answers, associations, extended, own)
+    for module in (requests, answers, associations, extended, levels, own)
     for name in module.__all__
     if name.endswith(("Body", "Request"))
 ]
+
+
+#: The answer is the text of a schema, which is JSON of any kind.
+ANYTHING: Final[dict[str, Any]] = {"description": "Any JSON: the text of the schema itself."}
 
 
 def documented(
@@ -92,10 +96,19 @@ def complete(app: FastAPI) -> None:
             for path in document["paths"].values():
                 for operation in path.values():
                     _drop_validation_errors(operation["responses"])
+                    _drop_guessed_types(operation["responses"])
             app.openapi_schema = document
         return app.openapi_schema
 
     app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _drop_guessed_types(responses: dict[str, Any]) -> None:
+    """What FastAPI takes for a text, because the answer is no class of its own, is what we said."""
+    schemas = (content["schema"] for response in responses.values() for content in response.get("content", {}).values())
+    for schema in schemas:
+        if "$ref" in schema or schema.get("description") == ANYTHING["description"]:
+            schema.pop("type", None)
 
 
 def _drop_validation_errors(responses: dict[str, Any]) -> None:

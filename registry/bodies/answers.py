@@ -9,18 +9,16 @@ from msgspec import UNSET, Struct, UnsetType
 
 from contractlog.compatibility.avro.tags import Entity
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.bodies.requests import ReferenceBody
+from contractlog.registry.bodies.requests import ReferenceBody, SchemaEntityBody, SchemaTagsBody
 
 __all__ = [
     "CompatibilityBody",
     "ContextIdBody",
-    "EntityBody",
     "ErrorBody",
     "HolderBody",
     "RegisteredBody",
     "SchemaBody",
     "SchemaStringBody",
-    "SchemaTagsBody",
 ]
 
 
@@ -32,20 +30,6 @@ class ErrorBody(Struct):
 
     error_code: int
     message: str
-
-
-class EntityBody(Struct, rename="camel"):
-    """A record or a field of a schema."""
-
-    entity_path: str
-    entity_type: str
-
-
-class SchemaTagsBody(Struct, rename="camel"):
-    """The tags of a record or a field, as they stand in the text."""
-
-    schema_entity: EntityBody
-    tags: list[str]
 
 
 class RegisteredBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
@@ -144,7 +128,7 @@ class SchemaStringBody(Struct, omit_defaults=True, rename="camel", kw_only=True)
 
 def _tagged(tags: Tags) -> list[SchemaTagsBody]:
     return [
-        SchemaTagsBody(EntityBody(entity.path, entity.type.value), list(found))
+        SchemaTagsBody(SchemaEntityBody(entity.path, entity.type), list(found))
         for entity, found in (tags or {}).items()
     ]
 

@@ -22,7 +22,7 @@ from contractlog.registry.dependencies import (
     SubjectQuery,
     ThreadsDependency,
 )
-from contractlog.registry.documented import documented, listed
+from contractlog.registry.documented import ANYTHING, documented, listed
 from contractlog.registry.problems import Answer
 from contractlog.registry.questions import DeletedQuery, Many, PageQuery, Qualified, ViewQuery
 from contractlog.registry.storage.extended import Wanted
@@ -96,7 +96,7 @@ async def schema(
     return answer
 
 
-@router.get("/schemas/ids/{schema_id}/schema", **documented({}, SchemaNotFound, InvalidSchema))
+@router.get("/schemas/ids/{schema_id}/schema", **documented(ANYTHING, SchemaNotFound, InvalidSchema))
 async def schema_text(schema_id: int, ids: IdsDependency, subject: SubjectQuery, view: ViewQuery) -> Answer:
     """Show the bare text of a schema."""
     return Answer((await ids.schema(schema_id, subject, view)).schema.text.encode())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
-from functools import partial
 from typing import Final
 
 from fastapi import APIRouter, Request
@@ -29,13 +26,10 @@ from contractlog.compatibility.errors import (
     VersionNotSoftDeleted,
     VersionSoftDeleted,
 )
-from contractlog.compatibility.names import Subject
-from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.bodies.answers import RegisteredBody, SchemaBody
 from contractlog.registry.bodies.requests import RegisterRequest, TagsRequest, read
 from contractlog.registry.dependencies import (
     Flag,
-    LookupDependency,
     ProfileDependency,
     RegistrationDependency,
     RetirementDependency,
@@ -44,7 +38,6 @@ from contractlog.registry.dependencies import (
 )
 from contractlog.registry.documented import documented, listed
 from contractlog.registry.problems import Answer
-from contractlog.registry.storage.values import Seen
 
 __all__ = ["router"]
 
@@ -119,7 +112,6 @@ async def lookup(
     request: Request,
     subject: SubjectPath,
     registration: RegistrationDependency,
-    named: LookupDependency,
     *,
     profile: ProfileDependency,
     normalize: Flag = False,
@@ -127,25 +119,8 @@ async def lookup(
 ) -> Answer:
     """Find the version of a subject that holds a schema; a plain name may mean a subject of another context, too."""
     draft = read(await request.body(), RegisterRequest).draft()
-    find = partial(registration.lookup, draft=draft, normalize=normalize, deleted=deleted)
-    try:
-        found = await find(subject)
-    except (SubjectNotFound, SchemaNotUnderSubject):
-        namesakes = await named.namesakes(subject, Seen.of(deleted=deleted))
-        other = await _first(find, namesakes)
-        if other is None:
-            raise
-        found = other
+    found = await registration.lookup(subject, draft, normalize=normalize, deleted=deleted)
     return Answer(profile.shape(SchemaBody.of(found)))
-
-
-async def _first(
-    find: Callable[[Subject], Awaitable[RegisteredSchema]], subjects: Iterable[Subject]
-) -> RegisteredSchema | None:
-    for subject in subjects:
-        with suppress(SubjectNotFound, SchemaNotUnderSubject, InvalidSchema):
-            return await find(subject)
-    return None
 
 
 @router.delete(

@@ -17,7 +17,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.registry.bodies.answers import SchemaBody
 from contractlog.registry.dependencies import Flag, LookupDependency, ProfileDependency, SubjectPath, VersionPath
-from contractlog.registry.documented import documented, listed
+from contractlog.registry.documented import ANYTHING, documented, listed
 from contractlog.registry.problems import Answer
 from contractlog.registry.questions import DeletedQuery, Many, PageQuery, Qualified, SeenQuery, ViewQuery
 from contractlog.registry.storage.values import Seen
@@ -106,7 +106,7 @@ async def version(
     return Answer(profile.shape(SchemaBody.of(shown.schema, qualified=qualified, tags=shown.tags)))
 
 
-@router.get("/subjects/{subject}/versions/{version}/schema", **documented({}, *_ABSENT, InvalidSchema))
+@router.get("/subjects/{subject}/versions/{version}/schema", **documented(ANYTHING, *_ABSENT, InvalidSchema))
 async def version_text(
     subject: SubjectPath, version: VersionPath, lookup: LookupDependency, seen: DeletedQuery, view: ViewQuery
 ) -> Answer:

@@ -72,10 +72,6 @@ class Lookup(Asking):
 
         return await self._ask(question)
 
-    async def namesakes(self, subject: Subject, seen: Seen) -> list[Subject]:
-        """List the subjects that a plain name may also mean: those of its name in other contexts."""
-        return await self._ask(lambda snapshot: list(finding.namesakes(snapshot, subject, seen)))
-
     async def referenced_by(
         self, subject: Subject, number: int | None, seen: Seen, page: Page = EVERYTHING
     ) -> list[int]:
