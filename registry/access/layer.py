@@ -53,6 +53,7 @@ class Access:
             return
         try:
             caller = await self._caller(scope)
+            scope["actor"] = caller.name
             self._refuse(caller, scope)
         except RegistryError as error:
             answer = problem(error)

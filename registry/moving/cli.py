@@ -21,7 +21,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.broker import bootstrap_servers
 from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import harmless, result, result_json, say
-from contractlog.clients.settings import DEFAULT_TIMEOUT, registry_url
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, registry_url
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.app import create_app
 from contractlog.registry.moving.databases import reading, writing
@@ -230,10 +230,12 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
 async def _verified(options: Namespace, picture: Picture) -> Verified:
     app = None
     if options.database_url:
-        app = create_app(Settings.from_environment(database_url=options.database_url))
+        # In this process nobody needs a name, whatever the environment says of those who call over the network.
+        app = create_app(Settings.from_environment(database_url=options.database_url, users_file="", tls_client_ca=""))
         transport = AsyncTransport(None, app=app, timeout=options.timeout)
     else:
-        transport = AsyncTransport(registry_url(options.registry), timeout=options.timeout)
+        security = Security.from_environment()
+        transport = AsyncTransport(registry_url(options.registry), timeout=options.timeout, security=security)
     try:
         with Progress("comparing", "answers") as told:
             return await verify(transport, picture, told, modes=not options.no_modes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -146,6 +147,22 @@ def test_credentials_mean_nothing_while_nobody_needs_to_be_known(http: httpx2.Cl
     for header in ("Basic Og==", "Basic !", "Bearer x"):
         answer = http.post("/subjects/s/versions", json=STRING, headers={"Authorization": header})
         assert answer.status_code == 200
+
+
+def test_the_access_log_names_the_actor_and_no_password(
+    secured: httpx2.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "contractlog.access"):
+        secured.get("/subjects", auth=CI)
+        secured.put("/config", json={}, auth=READER)
+        secured.get("/subjects", auth=("ci", "wrong"))
+    lines = [record.fields for record in caplog.records]  # type: ignore[attr-defined]
+    assert [(line.get("actor"), line.get("error_code")) for line in lines] == [
+        ("ci", None),
+        ("reader", 40301),
+        (None, 401),
+    ]
+    assert not any(word in str(vars(record)) for record in caplog.records for word in ("c:i", "ré", "wrong"))
 
 
 def test_each_credential_is_checked_once_until_the_file_changes(
