@@ -137,7 +137,9 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         retirement=Retirement(store),
         levels=Levels(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=Conformance(store, threads),
-        own=Own.wired(store, threads, cache, understanding, judging),
+        own=Own.wired(
+            store, threads, cache, understanding=understanding, judging=judging, registration=registration
+        ),
         telemetry=telemetry,
     )
 

@@ -17,7 +17,7 @@ from contractlog.compatibility.errors import (
     ServerError,
     UnsupportedMediaType,
 )
-from contractlog.registry.bodies import answers, associations, extended, levels, own, requests
+from contractlog.registry.bodies import answers, associations, extended, levels, many, own, requests
 from contractlog.registry.content import json_content
 from contractlog.registry.problems import MEDIA_TYPE
 
@@ -25,7 +25,7 @@ __all__ = ["ANYTHING", "complete", "documented", "listed", "operation_id", "ref"
 
 _BODIES: Final = [
     getattr(module, name)
-    for module in (requests, answers, associations, extended, levels, own)
+    for module in (requests, answers, associations, extended, levels, own, many)
     for name in module.__all__
     if name.endswith(("Body", "Request"))
 ]

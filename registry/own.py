@@ -9,16 +9,19 @@ from fastapi import Depends, Request
 
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.services.changes import Changes, warm
+from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.differences import Differences
 from contractlog.registry.services.following import Follower
 from contractlog.registry.services.indexing import Indexer
 from contractlog.registry.services.judging import Judging
+from contractlog.registry.services.many import Many
+from contractlog.registry.services.registration import Registration
 from contractlog.registry.services.search import Search
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.storage.protocol import Store
 
-__all__ = ["ChangesDependency", "DifferencesDependency", "Own", "SearchDependency"]
+__all__ = ["ChangesDependency", "DifferencesDependency", "ManyDependency", "Own", "SearchDependency"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,18 @@ class Own:
     indexer: Indexer
     search: Search
     differences: Differences
+    many: Many
 
     @classmethod
     def wired(
-        cls, store: Store, threads: Threads, cache: ByteCache, understanding: Understanding, judging: Judging
+        cls,
+        store: Store,
+        threads: Threads,
+        cache: ByteCache,
+        *,
+        understanding: Understanding,
+        judging: Judging,
+        registration: Registration,
     ) -> Self:
         """Make the services; nothing runs yet."""
         follower = Follower(store)
@@ -44,6 +55,7 @@ class Own:
             indexer=Indexer(store, follower),
             search=Search(store, threads),
             differences=Differences(store, threads, understanding, judging),
+            many=Many(store, threads, registration, Compatibility(store, threads, understanding, judging)),
         )
 
     def start(self) -> None:
@@ -70,4 +82,5 @@ def _own(name: str) -> Any:
 
 ChangesDependency = Annotated[Changes, _own("changes")]
 DifferencesDependency = Annotated[Differences, _own("differences")]
+ManyDependency = Annotated[Many, _own("many")]
 SearchDependency = Annotated[Search, _own("search")]

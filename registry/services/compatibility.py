@@ -14,6 +14,7 @@ from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.reads import Snapshot
 
 __all__ = ["LATEST", "Answer", "Compatibility"]
 
@@ -56,17 +57,23 @@ class Compatibility:
 
     def _check(self, subject: Subject, draft: SchemaDraft, version: int | str | None) -> Answer:
         with self._store.reading() as snapshot:
-            subject = aliased(snapshot, subject)
-            earlier: list[RegisteredSchema] = []
-            if version is not None:
-                found = snapshot.version(subject, None if isinstance(version, str) else version)
-                if found is None and isinstance(version, int):
-                    raise VersionNotFound(version=version)
-                earlier = [found] if found else []
-            understood = self._understanding.draft(snapshot, subject, draft, strict=True)
-            configured = self._judging.configured(snapshot, subject)
-            if version is None:
-                verdict = self._judging.against_history(snapshot, subject, understood, configured)
-            else:
-                verdict = self._judging.against(snapshot, understood, earlier, configured)
+            return self.within(snapshot, subject, draft, version)
+
+    def within(
+        self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, version: int | str | None = None
+    ) -> Answer:
+        """Judge a draft in one state of the database, or in what it will be."""
+        subject = aliased(snapshot, subject)
+        earlier: list[RegisteredSchema] = []
+        if version is not None:
+            found = snapshot.version(subject, None if isinstance(version, str) else version)
+            if found is None and isinstance(version, int):
+                raise VersionNotFound(version=version)
+            earlier = [found] if found else []
+        understood = self._understanding.draft(snapshot, subject, draft, strict=True)
+        configured = self._judging.configured(snapshot, subject)
+        if version is None:
+            verdict = self._judging.against_history(snapshot, subject, understood, configured)
+        else:
+            verdict = self._judging.against(snapshot, understood, earlier, configured)
         return Answer(verdict.compatible, () if verdict.compatible else tuple(messages(verdict)), verdict)

@@ -1,0 +1,152 @@
+"""HTTP bodies of requests about many schemas, as in ``openapi.yaml``."""
+
+from __future__ import annotations
+
+from typing import Any, Self, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+
+from contractlog.compatibility.errors import BadRequest, InvalidQuery, RegistryError
+from contractlog.compatibility.located import located
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.bodies.requests import RegisterRequest, read
+from contractlog.registry.paths import subject_of
+from contractlog.registry.services.compatibility import LATEST, Answer
+from contractlog.registry.services.many import Asked
+
+__all__ = [
+    "CheckManyBody",
+    "CheckManyRequest",
+    "CheckMemberRequest",
+    "CheckedBody",
+    "LookedUpBody",
+    "LookupManyBody",
+    "LookupManyRequest",
+    "LookupMemberRequest",
+    "member",
+    "members",
+]
+
+
+class LookupMemberRequest(RegisterRequest, kw_only=True):
+    """A schema to look up under a subject."""
+
+    subject: str
+    normalize: bool = False
+    deleted: bool = False
+
+    def asked(self) -> Asked:
+        """Read the member."""
+        return Asked(subject_of(self.subject), self.draft(), self.normalize, self.deleted)
+
+
+class CheckMemberRequest(RegisterRequest, kw_only=True):
+    """A schema to judge: against one version, ``latest``, or all that the level of its subject selects."""
+
+    subject: str
+    against: int | str | None = None
+
+    def asked(self) -> Asked:
+        """Read the member."""
+        if isinstance(self.against, str) and self.against != LATEST:
+            raise InvalidQuery(parameter="against", detail="it is a number, `latest` or null")
+        return Asked(subject_of(self.subject), self.draft(), version=self.against)
+
+
+class LookupManyRequest(Struct):
+    """Schemas to look up."""
+
+    schemas: list[LookupMemberRequest]
+
+
+class CheckManyRequest(Struct):
+    """Schemas to judge, each as if those before it were registered."""
+
+    schemas: list[CheckMemberRequest]
+
+
+class _Members(Struct):
+    schemas: list[Raw]
+
+
+K = TypeVar("K", LookupMemberRequest, CheckMemberRequest)
+
+
+def members(body: bytes) -> list[Raw]:
+    """Read a request without its members.
+
+    Raises:
+        Unprocessable, BadRequest: there is no list of them.
+    """
+    return read(body, _Members).schemas
+
+
+def member(one: Raw, kind: type[K]) -> Asked:
+    """Read one member.
+
+    Raises:
+        BadRequest, InvalidSchema, InvalidSubject: it cannot be used; others are not affected.
+    """
+    try:
+        return msgspec.json.decode(one, type=kind).asked()
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"The member cannot be used: {error}") from error
+
+
+class LookedUpBody(Struct, omit_defaults=True):
+    """The version that holds a schema, or why there is none."""
+
+    subject: str | None = None
+    version: int | None = None
+    id: int | None = None
+    guid: str | None = None
+    deleted: bool | None = None
+    error_code: int | None = None
+    message: str | None = None
+
+    @classmethod
+    def of(cls, found: RegisteredSchema | RegistryError) -> Self:
+        """Shape a member of the answer."""
+        if isinstance(found, RegistryError):
+            return cls(error_code=found.error_code, message=found.message)
+        return cls(str(found.subject), found.version, found.schema_id, found.guid, found.deleted)
+
+
+class LookupManyBody(Struct):
+    """One answer for each schema, in their order."""
+
+    results: list[LookedUpBody]
+
+
+class CheckedBody(Struct, omit_defaults=True):
+    """Whether a schema may follow, and why not; or why that cannot be said."""
+
+    subject: str | None = None
+    is_compatible: bool | None = None
+    level: str | None = None
+    messages: list[str] | None = None
+    findings: list[dict[str, Any]] | None = None  #: as in a `FindingBody`; their mends are not tried
+    error_code: int | None = None
+    message: str | None = None
+
+    @classmethod
+    def of(cls, found: tuple[Asked, Answer] | RegistryError) -> Self:
+        """Shape a member of the answer."""
+        if isinstance(found, RegistryError):
+            return cls(error_code=found.error_code, message=found.message)
+        asked, answer = found
+        verdict = answer.verdict
+        findings = [
+            located(finding, comparison.direction, f"{asked.subject}:{comparison.version}", asked.draft.text).body()
+            for comparison in (verdict.comparisons if verdict else ())
+            for finding in comparison.findings
+        ]
+        level = verdict.level.value if verdict else None
+        return cls(str(asked.subject), answer.compatible, level, list(answer.messages), findings)
+
+
+class CheckManyBody(Struct):
+    """One answer for each schema, in their order."""
+
+    results: list[CheckedBody]

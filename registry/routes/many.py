@@ -1,0 +1,62 @@
+"""Many schemas in one request."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from fastapi import APIRouter, Request
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    Overloaded,
+    PayloadTooLarge,
+    TooManyMembers,
+    Unprocessable,
+)
+from contractlog.registry.bodies.many import (
+    CheckedBody,
+    CheckManyBody,
+    CheckManyRequest,
+    CheckMemberRequest,
+    LookedUpBody,
+    LookupManyBody,
+    LookupManyRequest,
+    LookupMemberRequest,
+    member,
+    members,
+)
+from contractlog.registry.documented import documented
+from contractlog.registry.own import ManyDependency
+from contractlog.registry.problems import Answer
+from contractlog.registry.services.many import bounded
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["many"])
+_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable, TooManyMembers, Overloaded)
+
+
+@router.post("/contractlog/v1/lookup", **documented(LookupManyBody, *_ERRORS, body=LookupManyRequest))
+async def lookup_many(request: Request, many: ManyDependency) -> Answer:
+    """Find the versions that hold up to 500 schemas.
+
+    Each member is answered alone, in its place: with its version and id, or with an error as it would be answered
+    alone. Nothing is registered.
+    """
+    asked = bounded(members(await request.body()))
+    found = await many.lookup([partial(member, one, LookupMemberRequest) for one in asked])
+    return Answer(LookupManyBody([LookedUpBody.of(one) for one in found]))
+
+
+@router.post("/contractlog/v1/check", **documented(CheckManyBody, *_ERRORS, body=CheckManyRequest))
+async def check_many(request: Request, many: ManyDependency) -> Answer:
+    """Judge up to 500 schemas, each as if the compatible ones before it were registered.
+
+    So a later member may follow an earlier one of its subject, and may lean on earlier ones: by the number that their
+    version would get, or by -1, the latest. Each member is answered alone, in its place: with its verdict, or with an
+    error as it would be answered alone. Nothing is registered.
+    """
+    asked = bounded(members(await request.body()))
+    found = await many.check([partial(member, one, CheckMemberRequest) for one in asked])
+    return Answer(await many.shaped(lambda: CheckManyBody([CheckedBody.of(one) for one in found])))
