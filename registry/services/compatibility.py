@@ -72,8 +72,13 @@ class Compatibility:
             earlier = [found] if found else []
         understood = self._understanding.draft(snapshot, subject, draft, strict=True)
         configured = self._judging.configured(snapshot, subject)
+        self._judging.refuse_fields(understood, configured)
         if version is None:
+            previous = snapshot.version(subject, None) if configured.validate_fields else None
             verdict = self._judging.against_history(snapshot, subject, understood, configured)
         else:
+            previous = earlier[0] if earlier else None
             verdict = self._judging.against(snapshot, understood, earlier, configured)
-        return Answer(verdict.compatible, () if verdict.compatible else tuple(messages(verdict)), verdict)
+        reserved = self._judging.reserved(understood, previous, configured)
+        told = messages(verdict, validate_fields=bool(configured.validate_fields), also=reserved)
+        return Answer(not told, tuple(told), verdict)

@@ -387,3 +387,32 @@ def test_answers_carry_the_headers_of_the_reference(http: httpx2.Client) -> None
         assert headers["x-request-id"] == "mine"
         assert headers["cache-control"] == "no-cache, no-store, must-revalidate"
         assert headers["x-xss-protection"] == "1; mode=block"
+
+
+def test_a_check_tells_of_reserved_fields_where_they_are_validated(http: httpx2.Client) -> None:
+    reserved = {"properties": {"confluent:reserved": "y"}}
+    register(http, "s", metadata=reserved)
+    http.put("/config/s", json={"validateFields": True})
+    using = json.dumps(
+        {
+            "type": "record",
+            "name": "R",
+            "fields": [{"name": "x", "type": "long"}, {"name": "y", "type": "long", "default": 0}],
+        }
+    )
+    path = "/compatibility/subjects/s/versions?verbose=true"
+    kept = http.post(path, json={"schema": using, "metadata": reserved}).json()
+    assert kept == {
+        "is_compatible": False,
+        "messages": [
+            "The new schema has field that conflicts with the reserved field y.",
+            "{validateFields: 'true', compatibility: 'BACKWARD'}",
+        ],
+    }
+    for versions in (path, "/compatibility/subjects/s/versions/1?verbose=true"):
+        gone = http.post(versions, json={"schema": RECORD}).json()
+        assert gone["messages"][0] == (
+            "The new schema has reserved field y removed from its metadata which is present "
+            "in the old schema's metadata."
+        )
+    assert http.post(path, json={"schema": RECORD, "metadata": reserved}).json() == {"is_compatible": True}
