@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.resources import files
@@ -12,10 +13,12 @@ from sqlalchemy import URL, Connection, String, column, inspect, select, table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.registry.services.reindexing import reindex
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.engines import Engines, file_lock, in_memory, open_engines, parse_url
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.sql import SqlStore, create_tables
+from contractlog.registry.storage.writes import Transaction
 
 __all__ = ["current", "downgrade", "newest", "open_store", "upgrade"]
 
@@ -125,6 +128,7 @@ def _upgrade(connection: Connection) -> None:
     from contractlog.registry import migrating  # noqa: PLC0415 - see there
 
     migrating.upgrade(connection)
+    reindex(Transaction(connection, time.time_ns() // 1_000_000))
 
 
 def _revision(connection: Connection) -> str | None:

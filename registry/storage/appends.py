@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, or_, select, tuple_, update
 
 from contractlog.compatibility.errors import InvalidSchema, OverwriteNotPermitted, RegistryError
-from contractlog.compatibility.identity import CANONICAL_FORM
 from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import tables
@@ -361,7 +360,6 @@ def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dic
         "id": schema_id,
         "hash": content.hash,
         "normalized_hash": content.normalized_hash,
-        "canonical_form": CANONICAL_FORM,
         "guid": content.guid,
         "type": content.type.value,
         "text": content.text,

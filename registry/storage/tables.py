@@ -20,6 +20,8 @@ from sqlalchemy import (
     text,
 )
 
+from contractlog.compatibility.identity import CANONICAL_FORM
+
 __all__ = [
     "associations",
     "changes",
@@ -82,7 +84,7 @@ schemas: Final = Table(
     Column("id", BigInteger, primary_key=True, autoincrement=False),
     Column("hash", String(64), nullable=False),
     Column("normalized_hash", String(64), nullable=False),
-    Column("canonical_form", Integer, nullable=False, server_default=text("1")),
+    Column("canonical_form", Integer, nullable=False, default=CANONICAL_FORM, server_default=text("1")),
     Column("verbatim", Boolean, nullable=False, server_default=false()),
     Column("guid", String(36), nullable=False, index=True),
     Column("type", String(16), nullable=False),

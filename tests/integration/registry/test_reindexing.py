@@ -1,0 +1,71 @@
+"""A release that writes contents down in another way finds them again, under the ids and guids they had."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from sqlalchemy import select, update
+
+from contractlog.compatibility.identity import CANONICAL_FORM
+from contractlog.registry.app import create_app
+from contractlog.registry.services.reindexing import reindex
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.writes import Transaction
+
+RECORD = json.dumps({"type": "record", "name": "R", "fields": []})
+LEANING = json.dumps({"type": "record", "name": "L", "fields": [{"name": "r", "type": "R"}]})
+REFERENCE = {"name": "R", "subject": "r", "version": 1}
+
+
+@pytest.fixture
+def http(store: Store) -> Iterator[httpx2.Client]:
+    from contractlog.clients.inprocess import BlockingASGI
+
+    with httpx2.Client(transport=BlockingASGI(create_app(store=store)), base_url="http://registry") as client:
+        yield client
+
+
+def state(store: Store) -> tuple[list[object], list[object]]:
+    c, s = tables.contents.c, tables.schemas.c
+    with store.reading() as snapshot:
+        execute = snapshot.connection.execute
+        contents = execute(select(c.context, c.hash, c.schema_id).order_by(c.context, c.hash)).all()
+        schemas = execute(select(s.context, s.id, s.hash, s.normalized_hash, s.guid, s.text, s.canonical_form)).all()
+    return sorted(map(tuple, contents)), sorted(map(tuple, schemas))
+
+
+def test_hashes_of_another_form_are_made_again_and_nothing_else_changes(store: Store, http: httpx2.Client) -> None:
+    for subject, body in {
+        "r": {"schema": RECORD},
+        "l": {"schema": LEANING, "references": [REFERENCE], "metadata": {"properties": {"a": "b"}}},
+        ":.eu:r": {"schema": RECORD},
+        "j": {"schema": '{"type":"object"}', "schemaType": "JSON"},
+    }.items():
+        assert http.post(f"/subjects/{subject}/versions", json=body).status_code == 200
+    before = state(store)
+
+    def age(transaction: Transaction) -> None:
+        s, c = tables.schemas.c, tables.contents.c
+        old = {"hash": "old " + s.hash, "normalized_hash": "old " + s.normalized_hash, "canonical_form": 1}
+        transaction.connection.execute(update(tables.schemas).values(**{k: _short(v) for k, v in old.items()}))
+        transaction.connection.execute(update(tables.contents).values(hash=_short("old " + c.hash)))
+
+    store.change(age).result(60)
+    lost = http.post("/subjects/r", json={"schema": RECORD})
+    assert lost.json()["error_code"] == 40403
+    assert store.change(reindex).result(60) == 4
+    assert state(store) == before
+    assert store.change(reindex).result(60) == 0
+    found = http.post("/subjects/r", json={"schema": RECORD}).json()
+    assert (found["id"], found["version"]) == (1, 1)
+    assert {row[-1] for row in before[1]} == {CANONICAL_FORM}
+
+
+def _short(value: object) -> object:
+    from sqlalchemy import func
+
+    return value if isinstance(value, int) else func.substr(value, 1, 64)
