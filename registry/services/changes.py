@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.errors import ChangesAhead
+from contractlog.compatibility.names import Subject
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.services.following import Follower
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage import journal
+from contractlog.registry.storage.finding import ids_of
 from contractlog.registry.storage.journal import Change
 from contractlog.registry.storage.protocol import Store
 
 __all__ = ["LONGEST_WAIT", "MOST_CHANGES", "Changes", "Page", "warm"]
 
 LONGEST_WAIT: Final = 30.0  #: seconds
+_SET: Final = "settings.changed"  #: an alias may be among them
 MOST_CHANGES: Final = 1_000  #: in one answer
 
 
@@ -82,7 +85,8 @@ def warm(store: Store, cache: ByteCache, follower: Follower) -> None:
         named = {change: journal.version_of(change) for change in changes if "id" not in change.facts}
         with store.reading() as snapshot:
             held = journal.held_by(snapshot, [version for version in named.values() if version is not None])
-        keys: set[tuple[str, int]] = set()
+            renamed = {Subject.parse(change.target) for change in changes if change.action == _SET}
+            keys = {key for subject in renamed if subject.name for key in ids_of(snapshot, subject)}
         for change in changes:
             version = journal.version_of(change)
             if version is None:

@@ -14,7 +14,7 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.reads import REGISTERED, Snapshot, only, registered
 from contractlog.registry.storage.values import Seen, key_of
 
-__all__ = ["aliased", "by_guid", "by_id", "elsewhere", "namesakes", "version"]
+__all__ = ["aliased", "by_guid", "by_id", "elsewhere", "ids_of", "namesakes", "version"]
 
 _S, _V, _U, _T = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.settings.c
 _CHUNK: Final = 500  #: contexts that one statement looks into
@@ -132,6 +132,13 @@ def _held(snapshot: Snapshot, schema_id: int, subject: Subject) -> RegisteredSch
         other = elsewhere(snapshot, meant, Seen.ALL, _V.schema_id == schema_id)
         row = ask(other) if other else None
     return registered(row) if row else None
+
+
+def ids_of(snapshot: Snapshot, subject: Subject) -> set[tuple[str, int]]:
+    """Return (context, id) of all that a subject holds: what is shown under its name."""
+    held = select(_V.context, _V.schema_id).join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
+    rows = snapshot.connection.execute(held.where(_U.key == key_of(subject)))
+    return {(row.context, row.schema_id) for row in rows}
 
 
 def by_guid(snapshot: Snapshot, guid: str) -> RegisteredSchema | None:

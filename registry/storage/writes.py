@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.finding import ids_of
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Configured, key_of
@@ -105,6 +106,8 @@ class Transaction(Snapshot):
 
     def configure(self, scope: Subject, configured: Configured) -> None:
         """Replace what is set at a scope; nothing set means no row."""
+        if scope.name:
+            self.touched |= ids_of(self, scope)  # its name may mean another subject now, or itself again
         key = key_of(scope)
         self._connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
         members = {name: _plain(getattr(configured, name)) for name in _MEMBERS}

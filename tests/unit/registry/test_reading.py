@@ -8,17 +8,14 @@ from typing import Any
 
 import httpx2
 import pytest
-from sqlalchemy import insert
 
-from contractlog.compatibility.names import Subject
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import tables
-from contractlog.registry.storage.values import key_of
 
 from support.registry import in_process
 
 STRING, LONG, INT = '"string"', '"long"', '"int"'
 RECORD = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": "long"}]})
+WIDER = RECORD.replace("}]}", '}, {"name": "y", "type": "long", "default": 0}]}')
 LEANING = json.dumps(
     {"type": "record", "name": "L", "fields": [{"name": "r", "type": "R"}, {"name": "s", "type": "R"}]}
 )
@@ -122,7 +119,12 @@ def test_the_aliases_of_a_subject_are_shown_and_followed(http: httpx2.Client) ->
     assert http.get("/subjects/old/versions/1/schema").json() == json.loads(RECORD)
     assert http.get("/schemas/ids/1?subject=old").json()["subject"] == "orders"
     assert http.get("/subjects/older/versions").json()["message"] == "Subject 'old' not found."  # one hop
+    assert http.get("/config/old").json()["alias"] == "orders"  # not followed here, so that it can be changed
     assert http.get("/config/orders").json()["error_code"] == 40408
+    assert http.post("/subjects/old", json={"schema": RECORD}).json()["subject"] == "orders"
+    assert register(http, "old", WIDER)["version"] == 2
+    assert http.get("/subjects/orders/versions").json() == [1, 2]
+    assert http.delete("/subjects/old/versions/2").json() == 2
     assert http.post("/compatibility/subjects/old/versions/1", json={"schema": RECORD}).json() == {
         "is_compatible": True
     }
@@ -130,11 +132,19 @@ def test_the_aliases_of_a_subject_are_shown_and_followed(http: httpx2.Client) ->
     assert shown(http, "/schemas?subjectPrefix=ol") == []
 
 
-def set_alias(http: httpx2.Client, name: str, alias: str) -> None:
-    services = http.app.state.services  # type: ignore[attr-defined]
-    subject = Subject.parse(name)
-    row = {"key": key_of(subject), "context": subject.context, "name": subject.name, "alias": alias}
-    services.store.change(lambda transaction: transaction.connection.execute(insert(tables.settings), row)).result()
+def set_alias(http: httpx2.Client, subject: str, alias: str | None) -> None:
+    answer = http.put(f"/config/{subject}", json={"alias": alias})
+    assert answer.status_code == 200, answer.text
+
+
+def test_an_alias_holds_at_once_for_answers_from_memory_too(http: httpx2.Client) -> None:
+    register(http, "a")
+    register(http, "b")
+    assert [http.get("/schemas/ids/1?subject=a").json()["subject"] for _ in "12"] == ["a", "a"]
+    set_alias(http, "a", "b")
+    assert [http.get("/schemas/ids/1?subject=a").json()["subject"] for _ in "12"] == ["b", "b"]
+    set_alias(http, "a", None)
+    assert http.get("/schemas/ids/1?subject=a").json()["subject"] == "a"
 
 
 def test_a_plain_name_is_looked_for_in_every_context(http: httpx2.Client) -> None:
