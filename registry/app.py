@@ -82,7 +82,7 @@ def create_app(
         middleware=[
             Middleware(RawPaths),
             *access.layers(settings),
-            Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry),
+            Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry, counts=services.own.counts),
             Middleware(HotVersions, lookup=services.lookup, profile=services.profile),
             Middleware(BodyLimit, limit=settings.max_body_bytes),
         ],

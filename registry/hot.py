@@ -15,6 +15,7 @@ from contractlog.registry.bodies.profiles import Profile
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.paths import decode, subject_of
 from contractlog.registry.problems import MEDIA_TYPE, Answer, problem
+from contractlog.registry.services.fetches import FetchCounts
 from contractlog.registry.services.lookup import Lookup
 from contractlog.registry.telemetry.state import Telemetry
 
@@ -61,10 +62,11 @@ def _subject_form(value: bytes) -> tuple[str, str] | None:
 class HotSchemas:
     """``GET /schemas/ids/{id}`` is answered from memory, where it is known."""
 
-    def __init__(self, app: ASGIApp, cache: ByteCache, telemetry: Telemetry) -> None:
+    def __init__(self, app: ASGIApp, cache: ByteCache, telemetry: Telemetry, counts: FetchCounts) -> None:
         self._app = app
         self._cache = cache
         self._telemetry = telemetry
+        self._counts = counts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
@@ -81,6 +83,7 @@ class HotSchemas:
         if body is not None:
             scope["template"] = "/schemas/ids/{schema_id}"
             self._telemetry.hits.add()
+            self._counts.count(*key, scope["headers"])
             await _send(send, body)
         elif self._cache.stale(key, form) is not None:
             await self._ask(key, form, scope, receive, send)

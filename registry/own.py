@@ -11,6 +11,7 @@ from contractlog.registry.cache import ByteCache
 from contractlog.registry.services.changes import Changes, warm
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.differences import Differences
+from contractlog.registry.services.fetches import FetchCounts, Fetches
 from contractlog.registry.services.following import Follower
 from contractlog.registry.services.indexing import Indexer
 from contractlog.registry.services.judging import Judging
@@ -21,7 +22,15 @@ from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.storage.protocol import Store
 
-__all__ = ["ChangesDependency", "DifferencesDependency", "ManyDependency", "Own", "SearchDependency"]
+__all__ = [
+    "ChangesDependency",
+    "DifferencesDependency",
+    "FetchCountsDependency",
+    "FetchesDependency",
+    "ManyDependency",
+    "Own",
+    "SearchDependency",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,8 @@ class Own:
     search: Search
     differences: Differences
     many: Many
+    counts: FetchCounts
+    fetches: Fetches
 
     @classmethod
     def wired(
@@ -49,12 +60,15 @@ class Own:
         """Make the services; nothing runs yet."""
         follower = Follower(store)
         warm(store, cache, follower)
+        counts = FetchCounts(store)
         return cls(
             follower=follower,
             changes=Changes(store, threads, follower),
             indexer=Indexer(store, follower),
             search=Search(store, threads),
             differences=Differences(store, threads, understanding, judging),
+            counts=counts,
+            fetches=Fetches(store, threads, counts),
             many=Many(store, threads, registration, Compatibility(store, threads, understanding, judging)),
         )
 
@@ -62,6 +76,7 @@ class Own:
         """Begin to follow the journal, and to keep the search index."""
         self.follower.start()
         self.indexer.start()
+        self.counts.start()
 
     def release(self) -> None:
         """Answer those who wait, and let nobody wait any longer: the process is about to end."""
@@ -71,6 +86,7 @@ class Own:
         """End what runs beside the routes; the store is still open."""
         self.follower.close()
         self.indexer.close()
+        self.counts.close()
 
 
 def _own(name: str) -> Any:
@@ -82,5 +98,7 @@ def _own(name: str) -> Any:
 
 ChangesDependency = Annotated[Changes, _own("changes")]
 DifferencesDependency = Annotated[Differences, _own("differences")]
+FetchCountsDependency = Annotated[FetchCounts, _own("counts")]
+FetchesDependency = Annotated[Fetches, _own("fetches")]
 ManyDependency = Annotated[Many, _own("many")]
 SearchDependency = Annotated[Search, _own("search")]

@@ -9,7 +9,17 @@ from msgspec import Raw, Struct
 from contractlog.registry.storage.journal import Change
 from contractlog.registry.storage.search import Hit
 
-__all__ = ["ChangeBody", "ChangesBody", "DifferenceBody", "FindingBody", "HitBody", "HitsBody", "MendBody"]
+__all__ = [
+    "ChangeBody",
+    "ChangesBody",
+    "DifferenceBody",
+    "FetchBody",
+    "FetchesBody",
+    "FindingBody",
+    "HitBody",
+    "HitsBody",
+    "MendBody",
+]
 
 
 class ChangeBody(Struct, omit_defaults=True):
@@ -106,3 +116,19 @@ class DifferenceBody(Struct):
     kind: str  #: none, annotation, full, backward, forward or breaking
     levels: list[str]  #: that admit the change
     findings: list[FindingBody]
+
+
+class FetchBody(Struct):
+    """How often a client fetched a schema on a day."""
+
+    id: int
+    context: str
+    client: str
+    day: str  #: as 2026-11-21, UTC
+    count: int
+
+
+class FetchesBody(Struct):
+    """Who fetches a schema, newest days first."""
+
+    fetches: list[FetchBody]

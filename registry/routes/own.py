@@ -6,8 +6,8 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from contractlog.registry.routes import changes, differences, many, search
+from contractlog.registry.routes import changes, differences, fetches, many, search
 
 __all__ = ["ROUTERS"]
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (changes.router, search.router, differences.router, many.router)
+ROUTERS: Final[tuple[APIRouter, ...]] = (changes.router, search.router, differences.router, many.router, fetches.router)

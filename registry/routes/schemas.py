@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 import msgspec
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from contractlog.compatibility.errors import InvalidSchema, SchemaNotFound
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
@@ -23,6 +23,7 @@ from contractlog.registry.dependencies import (
     ThreadsDependency,
 )
 from contractlog.registry.documented import ANYTHING, documented, listed
+from contractlog.registry.own import FetchCountsDependency
 from contractlog.registry.problems import Answer
 from contractlog.registry.questions import DeletedQuery, Many, PageQuery, Qualified, ViewQuery
 from contractlog.registry.storage.extended import Wanted
@@ -30,6 +31,7 @@ from contractlog.registry.storage.extended import Wanted
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["schemas"])
+_HERE: Final = Subject(DEFAULT_CONTEXT, "")
 
 
 @router.get("/schemas", **documented(listed(ExtendedSchemaBody)))
@@ -73,9 +75,11 @@ async def types() -> Answer:
 
 @router.get("/schemas/ids/{schema_id}", **documented(SchemaStringBody, SchemaNotFound, InvalidSchema))
 async def schema(
+    request: Request,
     schema_id: int,
     ids: IdsDependency,
     cache: CacheDependency,
+    counts: FetchCountsDependency,
     *,
     profile: ProfileDependency,
     subject: SubjectQuery,
@@ -86,10 +90,11 @@ async def schema(
     """Show a schema by id; soft-deleted ones go on answering."""
     generation = cache.generation  # before reading: what is forgotten meanwhile must not be kept
     shown = await ids.schema(schema_id, subject, view)
+    counts.count((shown.schema.subject or subject or _HERE).context, schema_id, request.scope["headers"])
     max_id = await ids.max_id(subject) if fetch_max_id else None
     body = SchemaStringBody.of(shown.schema, max_id=max_id, qualified=qualified, tags=shown.tags)
     answer = Answer(profile.shape(body))
-    asked = subject or Subject(DEFAULT_CONTEXT, "")
+    asked = subject or _HERE
     if view.plain and not fetch_max_id and not qualified and (not asked.name or asked == shown.schema.subject):
         # Another subject than the asked one is shown only as long as that does not hold the id itself.
         cache.put((asked.context, schema_id), bytes(answer.body), generation=generation, form=asked.name)
@@ -97,9 +102,19 @@ async def schema(
 
 
 @router.get("/schemas/ids/{schema_id}/schema", **documented(ANYTHING, SchemaNotFound, InvalidSchema))
-async def schema_text(schema_id: int, ids: IdsDependency, subject: SubjectQuery, view: ViewQuery) -> Answer:
+async def schema_text(
+    request: Request,
+    schema_id: int,
+    ids: IdsDependency,
+    counts: FetchCountsDependency,
+    *,
+    subject: SubjectQuery,
+    view: ViewQuery,
+) -> Answer:
     """Show the bare text of a schema."""
-    return Answer((await ids.schema(schema_id, subject, view)).schema.text.encode())
+    found = (await ids.schema(schema_id, subject, view)).schema
+    counts.count((found.subject or subject or _HERE).context, schema_id, request.scope["headers"])
+    return Answer(found.text.encode())
 
 
 @router.get("/schemas/ids/{schema_id}/subjects", **documented(listed("string"), SchemaNotFound))
@@ -120,9 +135,18 @@ async def versions_of_id(
 
 
 @router.get("/schemas/guids/{guid}", **documented(SchemaStringBody, SchemaNotFound, InvalidSchema))
-async def schema_by_guid(guid: GuidPath, ids: IdsDependency, profile: ProfileDependency, view: ViewQuery) -> Answer:
+async def schema_by_guid(
+    request: Request,
+    guid: GuidPath,
+    ids: IdsDependency,
+    counts: FetchCountsDependency,
+    *,
+    profile: ProfileDependency,
+    view: ViewQuery,
+) -> Answer:
     """Show a schema by guid, with or without hyphens; no subject is named, it may be of any context."""
     shown = await ids.by_guid(guid, view)
+    counts.count((shown.schema.subject or _HERE).context, shown.schema.schema_id, request.scope["headers"])
     return Answer(profile.shape(SchemaStringBody.of(shown.schema, tags=shown.tags, named=False)))
 
 

@@ -1,0 +1,65 @@
+"""Who still fetches which schema."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from contractlog.compatibility.errors import InvalidQuery, Overloaded, SubjectNotFound
+from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.registry.bodies.own import FetchBody, FetchesBody
+from contractlog.registry.dependencies import SubjectQuery
+from contractlog.registry.documented import documented
+from contractlog.registry.own import FetchesDependency
+from contractlog.registry.problems import Answer
+from contractlog.registry.queries import numbered, whole
+from contractlog.registry.services.fetches import MOST_FETCHES
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["fetches"])
+_Days = Annotated[int, Query(), numbered("days", default=30, least=1, most=400)]
+_Limit = Annotated[int, Query(), numbered("limit", default=1_000, least=1, most=MOST_FETCHES)]
+_LARGEST_ID: Final = 2**31 - 1
+_DAY: Final = 86_400
+
+
+@router.get("/contractlog/v1/fetches", **documented(FetchesBody, InvalidQuery, SubjectNotFound, Overloaded))
+async def fetches(
+    fetches: FetchesDependency,
+    *,
+    subject: SubjectQuery,
+    id: str = "",  # noqa: A002 - as it is sent
+    days: _Days = 30,
+    limit: _Limit = 1_000,
+) -> Answer:
+    """Tell which clients fetched an ``id``, or anything that the versions of a ``subject`` hold, on which day.
+
+    With both, it is the id in the context of the subject. A client is what ``X-Contractlog-Client``,
+    ``Confluent-Client-Version`` or ``User-Agent`` says, the first that is there, after the name of whoever was
+    authenticated. Days are those of UTC. Other processes' counts show after at most half a minute.
+    """
+    if id:
+        number = whole("id", id, default=0, least=1, most=_LARGEST_ID)
+        context = subject.context if subject else DEFAULT_CONTEXT
+        found = await fetches.of_id(context, number, days=days, limit=limit)
+    elif subject is not None:
+        found = await fetches.of_subject(subject, days=days, limit=limit)
+    else:
+        raise InvalidQuery(parameter="id", detail="name an id or a subject")
+    return Answer(
+        FetchesBody(
+            [
+                FetchBody(
+                    one.schema_id,
+                    one.context,
+                    one.client,
+                    datetime.fromtimestamp(one.day * _DAY, UTC).date().isoformat(),
+                    number,
+                )
+                for one, number in found
+            ]
+        )
+    )

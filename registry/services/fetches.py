@@ -1,0 +1,177 @@
+"""Who still fetches which schema: counted in memory, written down in batches, read back by id or by subject.
+
+What is counted is written down at least every half minute and when the process ends; when it is killed, the counts of
+the last half minute are lost, and nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Final
+
+from contractlog.compatibility.errors import RegistryError, SubjectNotFound
+from contractlog.compatibility.names import Subject
+from contractlog.registry.access.actor import ANONYMOUS, current_actor
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.storage import fetches
+from contractlog.registry.storage.fetches import Counted
+from contractlog.registry.storage.protocol import Store
+
+__all__ = ["MOST_FETCHES", "OTHERS", "UNKNOWN", "FetchCounts", "Fetches"]
+
+_LOG: Final = logging.getLogger("contractlog.registry.fetches")
+MOST_FETCHES: Final = 10_000  #: lines in one answer
+UNKNOWN: Final = "unknown"  #: a client that does not say what it is
+OTHERS: Final = "others"  #: clients beyond those that are told apart
+_MOST_CLIENTS: Final = 1_000  #: that one process tells apart on one day
+_MOST_COUNTS: Final = 20_000  #: that are kept in memory; a full table is written down at once
+_LONGEST_NAME: Final = 128
+_DAY: Final = 86_400
+_KEPT_DAYS: Final = 400
+_NAMES: Final = {b"x-contractlog-client": 3, b"confluent-client-version": 2, b"user-agent": 1}  #: by what they tell
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+class FetchCounts:
+    """A bounded table in memory, and the thread that writes it down.
+
+    Args:
+        store: where the counts go.
+        every: seconds between two writes.
+        clock: seconds since 1970, UTC.
+    """
+
+    def __init__(self, store: Store, *, every: float = 30.0, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._every = every
+        self._clock = clock
+        self._counts: dict[Counted, int] = {}
+        self._clients: dict[tuple[str, bytes], str] = {}
+        self._clients_of = 0  #: the day whose clients these are
+        self._lock = threading.Lock()
+        self._due = threading.Event()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def count(self, context: str, schema_id: int, headers: Headers) -> None:
+        """Count one fetch; nothing is waited for."""
+        rank, name = 0, b""
+        for header, value in headers:
+            found = _NAMES.get(header, 0)
+            if found > rank:
+                rank, name = found, value
+        with self._lock:
+            day = self.today
+            key = Counted(context, schema_id, self._client(name, day), day)
+            if key in self._counts or len(self._counts) < _MOST_COUNTS:
+                self._counts[key] = self._counts.get(key, 0) + 1
+            else:
+                self._due.set()
+
+    @property
+    def today(self) -> int:
+        """The day, in days since 1970-01-01, UTC."""
+        return int(self._clock()) // _DAY
+
+    def pending(self) -> dict[Counted, int]:
+        """Return what is counted and not yet written down."""
+        with self._lock:
+            return dict(self._counts)
+
+    def start(self) -> None:
+        """Begin to write down; a second time changes nothing."""
+        if self._thread is None and not self._closed.is_set():
+            self._thread = threading.Thread(target=self._run, name="contractlog-fetches", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Write down what is left, and stop."""
+        self._closed.set()
+        self._due.set()
+        if self._thread is not None:
+            self._thread.join()
+        self.write_down()
+
+    def write_down(self) -> None:
+        """Write down what is counted; what cannot be written is kept for the next time."""
+        with self._lock:
+            counts, self._counts = self._counts, {}
+        if not counts:
+            return
+        try:
+            work = partial(fetches.add, counts=counts, kept_from=self.today - _KEPT_DAYS)
+            self._store.change(work, contexts=()).result()
+        except RegistryError:
+            with self._lock:
+                for key, number in counts.items():
+                    if key in self._counts or len(self._counts) < _MOST_COUNTS:
+                        self._counts[key] = self._counts.get(key, 0) + number
+
+    def _client(self, name: bytes, day: int) -> str:
+        """Name a client; the lock is held."""
+        if day != self._clients_of:
+            self._clients, self._clients_of = {}, day
+        key = (current_actor.get(), name)
+        client = self._clients.get(key)
+        if client is None:
+            if len(self._clients) >= _MOST_CLIENTS:
+                return OTHERS
+            client = self._clients[key] = _told(*key)
+        return client
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            self._due.wait(self._every)
+            self._due.clear()
+            try:
+                self.write_down()
+            except Exception:  # noqa: BLE001 - counting goes on
+                _LOG.exception("fetches could not be written down")
+
+
+class Fetches:
+    """Reads the counts back, with those of this process that are not written down yet."""
+
+    def __init__(self, store: Store, threads: Threads, counts: FetchCounts) -> None:
+        self._store = store
+        self._threads = threads
+        self._counts = counts
+
+    async def of_id(self, context: str, schema_id: int, *, days: int, limit: int) -> list[tuple[Counted, int]]:
+        """Return who fetched an id, newest days first."""
+        return await self._threads.run(self._read, {(context, schema_id)}, days, limit)
+
+    async def of_subject(self, subject: Subject, *, days: int, limit: int) -> list[tuple[Counted, int]]:
+        """Return who fetched what the versions of a subject hold, soft-deleted ones included.
+
+        Raises:
+            SubjectNotFound: it has none.
+        """
+        return await self._threads.run(self._of_subject, subject, days, limit)
+
+    def _of_subject(self, subject: Subject, days: int, limit: int) -> list[tuple[Counted, int]]:
+        with self._store.reading() as snapshot:
+            keys = fetches.ids_of(snapshot, subject)
+        if not keys:
+            raise SubjectNotFound(subject=str(subject))
+        return self._read(keys, days, limit)
+
+    def _read(self, keys: set[tuple[str, int]], days: int, limit: int) -> list[tuple[Counted, int]]:
+        since = self._counts.today - days + 1
+        pending = self._counts.pending()
+        with self._store.reading() as snapshot:
+            found = fetches.of(snapshot, keys, since=since, limit=limit)
+        for one, number in pending.items():
+            if (one.context, one.schema_id) in keys and one.day >= since:
+                found[one] = found.get(one, 0) + number
+        return sorted(found.items(), key=lambda item: (-item[0].day, item[0]))[:limit]
+
+
+def _told(actor: str, name: bytes) -> str:
+    text = "".join(c if c.isprintable() else "?" for c in name.decode("latin-1").strip()) or UNKNOWN
+    return (text if actor == ANONYMOUS else f"{actor} ({text})")[:_LONGEST_NAME]
