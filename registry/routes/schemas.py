@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import msgspec
 from fastapi import APIRouter, Query, Request
 
-from contractlog.compatibility.errors import InvalidSchema, SchemaNotFound
+from contractlog.compatibility.errors import BadRequest, InvalidSchema, InvalidSubject, SchemaNotFound
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.parsing import supported
 from contractlog.registry.bodies.answers import ContextIdBody, HolderBody, SchemaStringBody
@@ -73,7 +73,7 @@ async def types() -> Answer:
     return Answer([one.value for one in supported()])
 
 
-@router.get("/schemas/ids/{schema_id}", **documented(SchemaStringBody, SchemaNotFound, InvalidSchema))
+@router.get("/schemas/ids/{schema_id}", **documented(SchemaStringBody, SchemaNotFound, InvalidSubject, InvalidSchema))
 async def schema(
     request: Request,
     schema_id: int,
@@ -101,7 +101,7 @@ async def schema(
     return answer
 
 
-@router.get("/schemas/ids/{schema_id}/schema", **documented(ANYTHING, SchemaNotFound, InvalidSchema))
+@router.get("/schemas/ids/{schema_id}/schema", **documented(ANYTHING, SchemaNotFound, InvalidSubject, InvalidSchema))
 async def schema_text(
     request: Request,
     schema_id: int,
@@ -117,7 +117,7 @@ async def schema_text(
     return Answer(found.text.encode())
 
 
-@router.get("/schemas/ids/{schema_id}/subjects", **documented(listed("string"), SchemaNotFound))
+@router.get("/schemas/ids/{schema_id}/subjects", **documented(listed("string"), SchemaNotFound, InvalidSubject))
 async def subjects_of_id(
     schema_id: int, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
@@ -125,7 +125,7 @@ async def subjects_of_id(
     return Answer(await ids.subjects(schema_id, subject, seen, page))
 
 
-@router.get("/schemas/ids/{schema_id}/versions", **documented(listed(HolderBody), SchemaNotFound))
+@router.get("/schemas/ids/{schema_id}/versions", **documented(listed(HolderBody), SchemaNotFound, InvalidSubject))
 async def versions_of_id(
     schema_id: int, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
@@ -134,7 +134,7 @@ async def versions_of_id(
     return Answer([HolderBody(str(holder.subject), holder.version) for holder in holders])
 
 
-@router.get("/schemas/guids/{guid}", **documented(SchemaStringBody, SchemaNotFound, InvalidSchema))
+@router.get("/schemas/guids/{guid}", **documented(SchemaStringBody, BadRequest, SchemaNotFound, InvalidSchema))
 async def schema_by_guid(
     request: Request,
     guid: GuidPath,
@@ -150,7 +150,7 @@ async def schema_by_guid(
     return Answer(profile.shape(SchemaStringBody.of(shown.schema, tags=shown.tags, named=False)))
 
 
-@router.get("/schemas/guids/{guid}/ids", **documented(listed(ContextIdBody)))
+@router.get("/schemas/guids/{guid}/ids", **documented(listed(ContextIdBody), BadRequest))
 async def ids_of_guid(guid: GuidPath, ids: IdsDependency) -> Answer:
     """List the ids that a guid has, context by context."""
     return Answer([ContextIdBody(context, schema_id) for context, schema_id in await ids.of_guid(guid)])

@@ -9,7 +9,9 @@ from urllib.parse import unquote
 from fastapi import APIRouter, Query
 
 from contractlog.compatibility.errors import (
+    BadRequest,
     InvalidSchema,
+    InvalidSubject,
     InvalidVersion,
     SchemaNotUnderSubject,
     SubjectNotFound,
@@ -25,7 +27,8 @@ from contractlog.registry.storage.values import Seen
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["subjects"])
-_ABSENT: Final = (SubjectNotFound, VersionNotFound, InvalidVersion)
+_NAMED: Final = (BadRequest, InvalidSubject)
+_ABSENT: Final = (*_NAMED, SubjectNotFound, VersionNotFound, InvalidVersion)
 _EVERY_CONTEXT: Final = ":*:"
 
 
@@ -41,7 +44,7 @@ async def subjects(
     return Answer(await lookup.subjects(prefix or _EVERY_CONTEXT, seen, page))
 
 
-@router.get("/subjects/{subject}/versions", **documented(listed("integer"), SubjectNotFound))
+@router.get("/subjects/{subject}/versions", **documented(listed("integer"), *_NAMED, SubjectNotFound))
 async def versions(
     subject: SubjectPath,
     lookup: LookupDependency,
@@ -59,7 +62,7 @@ async def versions(
 
 @router.get(
     "/subjects/{subject}/metadata",
-    **documented(SchemaBody, SubjectNotFound, SchemaNotUnderSubject, InvalidSchema),
+    **documented(SchemaBody, *_NAMED, SubjectNotFound, SchemaNotUnderSubject, InvalidSchema),
 )
 async def with_metadata(
     subject: SubjectPath,

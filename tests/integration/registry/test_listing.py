@@ -1,0 +1,108 @@
+"""Long lists: cut by the database, the same on each, and nobody else waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from sqlalchemy import insert
+
+from contractlog.compatibility.names import Subject
+from contractlog.registry.services.lookup import Lookup
+from contractlog.registry.services.threads import Threads
+from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.services.viewing import Viewing
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.extended import Wanted
+from contractlog.registry.storage.finding import by_id
+from contractlog.registry.storage.paging import Page
+from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.values import Seen, key_of
+from contractlog.registry.storage.writes import Transaction
+
+COUNT = 20_000
+LONGEST_STALL = 0.1  #: seconds
+
+
+def fill(transaction: Transaction, names: list[str]) -> None:
+    """Let subjects of these names hold one schema."""
+    execute = transaction.connection.execute
+    execute(
+        insert(tables.schemas),
+        {
+            "context": ".",
+            "id": 1,
+            "hash": "h",
+            "normalized_hash": "h",
+            "guid": "095d71cf-1255-6b9d-5e33-0ad575b3df5d",
+            "type": "AVRO",
+            "text": '"string"',
+            "created_at": 1,
+        },
+    )
+    subjects = [
+        {"id": number, "key": key_of(Subject(".", name)), "context": ".", "name": name, "revision": 1}
+        for number, name in enumerate(names, 1)
+    ]
+    execute(insert(tables.subjects), subjects)
+    held = {"version": 1, "context": ".", "schema_id": 1, "created_at": 1}
+    execute(insert(tables.versions), [{"subject_id": one["id"], **held} for one in subjects])
+
+
+@pytest.fixture
+def lookup(store: Store) -> Lookup:
+    return Lookup(store, Threads(4, max_waiting=100), Viewing(Understanding()))
+
+
+def test_names_are_sorted_by_their_bytes_on_every_database(store: Store, lookup: Lookup) -> None:
+    names = ["b", "a", "B", "A", "_", "-", "é", "z", "ä", "10", "2", "a-b", "a_b", "ab", "\U0001f600", "￿"]
+    store.change(lambda transaction: fill(transaction, names)).result()
+    ordered = sorted(names)
+
+    async def ask() -> None:
+        assert await lookup.subjects(":*:", Seen.LIVE) == ordered
+        pages = [await lookup.subjects("", Seen.LIVE, Page(offset, 5)) for offset in range(0, 20, 5)]
+        assert [name for page in pages for name in page] == ordered
+        found = await lookup.extended(Wanted(), Page(3, 4))
+        assert [str(one.schema.subject) for one in found] == ordered[3:7]
+
+    asyncio.run(ask())
+
+
+@pytest.mark.slow
+def test_listing_20_000_subjects_makes_nobody_wait(store: Store, lookup: Lookup) -> None:
+    names = [f"orders-{number:05}-value" for number in range(COUNT)]
+    store.change(lambda transaction: fill(transaction, names)).result()
+
+    async def watch(done: asyncio.Event) -> float:
+        longest = 0.0
+        while not done.is_set():
+            began = time.perf_counter()
+            await asyncio.sleep(0.002)
+            longest = max(longest, time.perf_counter() - began)
+        return longest
+
+    async def ask() -> float:
+        done = asyncio.Event()
+        watching = asyncio.create_task(watch(done))
+        for _ in range(5):
+            assert await lookup.subjects(":*:", Seen.LIVE) == names
+        assert await lookup.subjects(":*:", Seen.LIVE, Page(19_999, 5)) == names[-1:]
+        done.set()
+        return await watching
+
+    assert min(asyncio.run(ask()) for _ in range(3)) < LONGEST_STALL  # the quietest of three: machines have neighbours
+
+
+@pytest.mark.slow
+def test_an_id_with_20_000_holders_is_found_without_reading_them(store: Store) -> None:
+    names = [f"s{number}" for number in range(COUNT)]
+    store.change(lambda transaction: fill(transaction, names)).result()
+    with store.reading() as snapshot:
+        began = time.perf_counter()
+        for _ in range(10):
+            found = by_id(snapshot, 1, None)
+            assert found is not None
+            assert str(found.subject) == "s0"
+        assert (time.perf_counter() - began) / 10 < LONGEST_STALL
