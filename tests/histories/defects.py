@@ -1,0 +1,253 @@
+"""Mistakes that a registry could have, each planted in the real code of a node; the checker has to see every one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, Final
+
+STALE: Final = "no answer is stale"
+LOST: Final = "what was acknowledged is there"
+EFFECTS: Final = "the journal equals effects"
+ANSWERS: Final = "answers tell what was done"
+ONE_TO_ONE: Final = "ids and contents are one to one"
+AGAIN: Final = "ids are never used again"
+HASHES: Final = "hashes and contents are one to one"
+GAPS: Final = "the journal has no gaps"
+ORDER: Final = "the journal keeps the order of time"
+VERSIONS: Final = "versions are what the journal tells"
+RETIRED: Final = "hard-deleted ids are retired"
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """How to plant it, and the laws of which at least one is then seen broken."""
+
+    plant: Callable[[], None]
+    laws: frozenset[str]
+    many: bool = False  #: whether it takes several nodes
+
+
+def _lock_dropped() -> None:
+    """Writes do not lock their contexts; and they take a moment, so that they meet."""
+    from contractlog.registry.storage import sql
+
+    write_down = sql.write_down
+
+    def slowly(*of: Any) -> None:
+        time.sleep(0.02)
+        write_down(*of)
+
+    sql.lock = lambda *_of: None
+    sql.write_down = slowly
+
+
+def _id_reused() -> None:
+    """The counter goes back to the largest id that is held."""
+    from sqlalchemy import func, select
+
+    from contractlog.registry.storage import appends, tables
+
+    def counters(connection: Any, contexts: set[str]) -> dict[str, int]:
+        c = tables.schemas.c
+        known = set(
+            connection.execute(select(tables.contexts.c.name).where(tables.contexts.c.name.in_(contexts))).scalars()
+        )
+        largest = dict(connection.execute(select(c.context, func.max(c.id)).group_by(c.context)).all())
+        return {context: largest.get(context, 0) + 1 for context in known}
+
+    appends._counters = counters
+
+
+def _answer_before_commit() -> None:
+    """The answer comes a moment before its commit."""
+    from contractlog.registry.storage.sql import SqlStore, _run, lock
+
+    def attempt(store: Any, batch: Sequence[Any], contexts: Any) -> list[Any]:
+        connection = store._engines.writer.connect()
+        transaction = connection.begin()
+        lock(connection, contexts)
+        outcomes, touched = _run(connection, batch, store._clock())
+
+        def commit() -> None:
+            transaction.commit()
+            connection.close()
+            for listener in store._listeners:
+                listener(frozenset(touched))
+
+        threading.Timer(0.1, commit).start()
+        return outcomes
+
+    SqlStore._attempt = attempt
+
+
+def _stale_level() -> None:
+    """Level, mode and group are those of a second ago, and nobody asks again under the lock."""
+    from contractlog.registry.services.judging import Judging
+    from contractlog.registry.storage import appends
+
+    configured, known = Judging.configured, {}
+
+    def remembered(judging: Any, snapshot: Any, subject: Any) -> Any:
+        at, found = known.get(subject, (float("-inf"), None))
+        if time.monotonic() - at > 1.0:
+            found = configured(judging, snapshot, subject)
+            known[subject] = (time.monotonic(), found)
+        return found
+
+    Judging.configured = remembered
+    appends._configured = lambda _connection, batch: {one.subject: one.configured for one in batch}
+
+
+def _row_lost() -> None:
+    """One row in ten is not written, and takes no number."""
+    from contractlog.registry.storage import sql
+
+    write_down, number = sql.write_down, count(1)
+
+    def most(connection: Any, lines: Sequence[Any], now: int) -> None:
+        write_down(connection, [line for line in lines if next(number) % 10], now)
+
+    sql.write_down = most
+
+
+def _number_lost() -> None:
+    """One number in ten is given to no row, as sequences of databases do when a transaction fails."""
+    from contractlog.registry.storage import lines, sql
+
+    write_down, number = sql.write_down, count(1)
+
+    def skipping(connection: Any, written: Sequence[Any], now: int) -> None:
+        if written and not next(number) % 10:
+            c = lines.tables.journal.c
+            connection.execute(lines.update(lines.tables.journal).values(next_sequence=c.next_sequence + 1))
+        write_down(connection, written, now)
+
+    sql.write_down = skipping
+
+
+def _not_retired() -> None:
+    """A hard deletion lets go of the versions and forgets the id."""
+    from contractlog.registry.storage.writes import Transaction
+
+    Transaction.retire = lambda *_of: None
+
+
+def _not_forgotten() -> None:
+    """What is in memory stays there, whatever happens."""
+    from contractlog.registry.cache import ByteCache
+
+    create = ByteCache.__init__
+    ByteCache.__init__ = lambda cache, limit, **_more: create(cache, limit, seconds=3_600.0)
+    ByteCache.forget = lambda *_of: None
+    ByteCache.forget_all = lambda *_of: None
+
+
+def _version_skipped() -> None:
+    """A number is left out now and then."""
+    from contractlog.registry.storage import appends
+
+    highest, number = appends._highest, count(1)
+
+    def higher(*of: Any) -> dict[Any, int]:
+        more = not next(number) % 4
+        return {subject: found + more for subject, found in highest(*of).items()}
+
+    appends._highest = higher
+
+
+def _group_skipped() -> None:
+    """Versions of other groups are compared with, too."""
+    from contractlog.registry.services import judging
+
+    judging._same_group = lambda *_of: True
+
+
+def _hashes_collide() -> None:
+    """The hash of a content is the first half byte of it."""
+    from contractlog.registry.services.understanding import Understood
+
+    content = Understood.content
+
+    def colliding(understood: Any, *of: Any, **more: Any) -> Any:
+        found = content(understood, *of, **more)
+        return replace(found, hash=found.hash[0] * 64, normalized_hash=found.hash[0] * 64)
+
+    Understood.content = colliding
+
+
+def _read_late() -> None:
+    """Versions are read in the state of a quarter of a second ago."""
+    from contractlog.registry.services.asking import Asking
+    from contractlog.registry.storage.reads import Snapshot
+
+    kept: dict[str, Any] = {"at": float("-inf")}
+    alone = threading.Lock()
+
+    async def ask_late(service: Any, question: Any, *of: Any, **more: Any) -> Any:
+        def ask() -> Any:
+            with alone:
+                if time.monotonic() - kept["at"] > 0.25:
+                    if "connection" in kept:
+                        kept["connection"].close()
+                    kept.update(connection=service._store._engines.readers.connect(), at=time.monotonic())
+                return question(Snapshot(kept["connection"]), *of, **more)
+
+        return await service._threads.run(ask)
+
+    Asking._ask = ask_late
+
+
+def _mode_ignored() -> None:
+    """READONLY refuses nothing."""
+    from contractlog.registry.services import levels, permits, registration, retirement
+
+    for module in (levels, permits, registration, retirement):
+        module.refuse_read_only = lambda *_of: None
+
+
+def _half_deleted() -> None:
+    """Of the versions of a subject, the newest is left."""
+    from contractlog.registry.storage.writes import Transaction
+
+    hide = Transaction.soft_delete
+    Transaction.soft_delete = lambda transaction, subject, key, numbers: hide(
+        transaction, subject, key, sorted(numbers)[: max(1, len(list(numbers)) - 1)]
+    )
+
+
+def _refused_and_done() -> None:
+    """One write in ten is answered with an error after it was done."""
+    from contractlog.compatibility.errors import OperationNotPermitted
+    from contractlog.registry.storage.sql import SqlStore
+
+    attempt, number = SqlStore._attempt, count(1)
+
+    def lying(store: Any, batch: Sequence[Any], contexts: Any) -> list[Any]:
+        return [one if next(number) % 10 else OperationNotPermitted("no") for one in attempt(store, batch, contexts)]
+
+    SqlStore._attempt = lying
+
+
+DEFECTS: Final = {
+    "lock dropped": Defect(
+        _lock_dropped, frozenset({EFFECTS, ANSWERS, LOST, SETTINGS, VERSIONS, ONE_TO_ONE}), many=True
+    ),
+    "id reused": Defect(_id_reused, frozenset({AGAIN, ONE_TO_ONE})),
+    "answer before commit": Defect(_answer_before_commit, frozenset({STALE, ORDER})),
+    "stale level": Defect(_stale_level, frozenset({EFFECTS})),
+    "journal row lost": Defect(_row_lost, frozenset({LOST, VERSIONS})),
+    "journal number lost": Defect(_number_lost, frozenset({GAPS})),
+    "hard-deleted id not retired": Defect(_not_retired, frozenset({RETIRED})),
+    "cache not forgotten": Defect(_not_forgotten, frozenset({STALE})),
+    "version number skipped": Defect(_version_skipped, frozenset({EFFECTS})),
+    "group check skipped": Defect(_group_skipped, frozenset({EFFECTS})),
+    "hashes collide": Defect(_hashes_collide, frozenset({HASHES, LOST})),
+    "reads from the past": Defect(_read_late, frozenset({STALE})),
+    "mode ignored": Defect(_mode_ignored, frozenset({EFFECTS})),
+    "subject half deleted": Defect(_half_deleted, frozenset({EFFECTS})),
+    "refused and done": Defect(_refused_and_done, frozenset({ANSWERS})),
+}

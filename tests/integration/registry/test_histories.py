@@ -1,0 +1,66 @@
+"""Histories of many clients on nodes that are killed, cut off and set to another time; see ``tests/histories``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from histories.cluster import Forge, forging
+from histories.defects import DEFECTS
+from histories.history import Setting, Verdict, run
+
+SEEDS = 20  #: on each database
+
+
+@pytest.fixture(scope="module")
+def forge() -> Iterator[Forge]:
+    with forging() as forge:
+        yield forge
+
+
+Place = Callable[..., Setting]
+
+
+@pytest.fixture
+def postgresql(postgres_url: str, tmp_path: Path) -> Place:
+    return lambda **more: Setting(postgres_url, tmp_path, **more)
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> Place:
+    return lambda **more: Setting(f"sqlite:///{tmp_path / 'registry.db'}", tmp_path, **{"nodes": 1, **more})
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+def place(request: pytest.FixtureRequest) -> Any:
+    return request.getfixturevalue(request.param)
+
+
+def hold(verdict: Verdict) -> None:
+    """Print what was done; fail if something is wrong, and if too little was done to know."""
+    print(verdict)  # noqa: T201 - every run says how hard it was
+    assert not verdict.violations, verdict
+    assert not verdict.too_tame, f"too little of: {verdict.too_tame}; {verdict}"
+
+
+def test_a_short_history_is_right(place: Place, forge: Forge) -> None:
+    hold(run(0, place(operations=200, kills=1, cuts=1, jumps=1), forge))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 1 + SEEDS))
+def test_a_history_is_right(place: Place, forge: Forge, seed: int) -> None:
+    hold(run(seed, place(), forge))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEFECTS)
+def test_the_checker_sees_a_planted_defect(request: pytest.FixtureRequest, forge: Forge, name: str) -> None:
+    defect = DEFECTS[name]
+    place: Place = request.getfixturevalue("postgresql" if defect.many else "sqlite")
+    verdict = run(7, place(defect=name, kills=0, jumps=0, cuts=0), forge)
+    print(f"{name}: {verdict}")  # noqa: T201 - every run says what it saw
+    assert defect.laws & {one.law for one in verdict.violations}, verdict
