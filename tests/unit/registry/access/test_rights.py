@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import Denied
 from contractlog.compatibility.names import Subject
-from contractlog.registry.access.asked import refuse
+from contractlog.registry.access.asked import open_to_all, refuse
 from contractlog.registry.access.rights import EVERYTHING, NOTHING, Operation, Pattern, Rights
+from contractlog.registry.openapi import document
 
 names = st.text("ab-:.*é", max_size=6)
 subjects = st.builds(Subject, st.sampled_from([".", ".eu", ".eu2"]), names)
@@ -71,7 +74,7 @@ ALLOWED = [
     ("POST", "/associations"),
     ("GET", "/contractlog/v1/conformance/orders"),
     ("POST", "/contractlog/v1/conformance/pay"),
-    ("GET", "/contractlog/v1/subjects/orders-value/graph"),
+    ("GET", "/contractlog/v1/graph/orders-value"),
 ]
 REFUSED = [
     ("GET", "/subjects", ":*:*"),
@@ -125,3 +128,36 @@ def test_what_no_right_covers_is_refused_by_name(method: str, target: str, subje
     )
     assert refused.value.message == f"User is denied operation {operation} on Subject: {subject}"
     ask(EVERYTHING, method, target)
+
+
+#: What is sent with POST and only asks.
+QUESTIONS = {
+    "/",
+    "/subjects/{subject}",
+    "/compatibility/subjects/{subject}/versions",
+    "/compatibility/subjects/{subject}/versions/{version}",
+    "/associations:batchGet",
+    "/contractlog/v1/lookup",
+    "/contractlog/v1/check",
+    "/contractlog/v1/diff",
+}
+
+
+def test_whatever_the_service_answers_needs_a_right_and_who_only_reads_changes_nothing() -> None:
+    reader = Rights.of(["*"], [])
+    asked = 0
+    for path, operations in document()["paths"].items():
+        if open_to_all(path):
+            continue
+        target = re.sub(r"{\w+}", "x", path)
+        for method in (one.upper() for one in operations if one in {"get", "post", "put", "delete", "patch"}):
+            asked += 1
+            ask(EVERYTHING, method, target)
+            with pytest.raises(Denied):
+                ask(NOTHING, method, target)
+            if method == "GET" or (method == "POST" and path in QUESTIONS):
+                ask(reader, method, target)
+            else:
+                with pytest.raises(Denied):
+                    ask(reader, method, target)
+    assert asked > 50
