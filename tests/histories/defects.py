@@ -233,9 +233,7 @@ def _refused_and_done() -> None:
 
 
 DEFECTS: Final = {
-    "lock dropped": Defect(
-        _lock_dropped, frozenset({EFFECTS, ANSWERS, LOST, SETTINGS, VERSIONS, ONE_TO_ONE}), many=True
-    ),
+    "lock dropped": Defect(_lock_dropped, frozenset({EFFECTS, ANSWERS, LOST}), many=True),
     "id reused": Defect(_id_reused, frozenset({AGAIN, ONE_TO_ONE})),
     "answer before commit": Defect(_answer_before_commit, frozenset({STALE, ORDER})),
     "stale level": Defect(_stale_level, frozenset({EFFECTS})),
