@@ -13,6 +13,7 @@ from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.differences import Differences
 from contractlog.registry.services.fetches import FetchCounts, Fetches
 from contractlog.registry.services.following import Follower
+from contractlog.registry.services.graph import Graphs
 from contractlog.registry.services.indexing import Indexer
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.many import Many
@@ -27,6 +28,7 @@ __all__ = [
     "DifferencesDependency",
     "FetchCountsDependency",
     "FetchesDependency",
+    "GraphsDependency",
     "ManyDependency",
     "Own",
     "SearchDependency",
@@ -43,6 +45,7 @@ class Own:
     search: Search
     differences: Differences
     many: Many
+    graphs: Graphs
     counts: FetchCounts
     fetches: Fetches
 
@@ -68,6 +71,7 @@ class Own:
             search=Search(store, threads),
             differences=Differences(store, threads, understanding, judging),
             counts=counts,
+            graphs=Graphs(store, threads),
             fetches=Fetches(store, threads, counts),
             many=Many(store, threads, registration, Compatibility(store, threads, understanding, judging)),
         )
@@ -100,5 +104,6 @@ ChangesDependency = Annotated[Changes, _own("changes")]
 DifferencesDependency = Annotated[Differences, _own("differences")]
 FetchCountsDependency = Annotated[FetchCounts, _own("counts")]
 FetchesDependency = Annotated[Fetches, _own("fetches")]
+GraphsDependency = Annotated[Graphs, _own("graphs")]
 ManyDependency = Annotated[Many, _own("many")]
 SearchDependency = Annotated[Search, _own("search")]

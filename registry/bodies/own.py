@@ -6,6 +6,7 @@ from typing import Any, Self, cast
 
 from msgspec import Raw, Struct
 
+from contractlog.registry.storage.graph import Held
 from contractlog.registry.storage.journal import Change
 from contractlog.registry.storage.search import Hit
 
@@ -13,12 +14,16 @@ __all__ = [
     "ChangeBody",
     "ChangesBody",
     "DifferenceBody",
+    "EdgeBody",
     "FetchBody",
     "FetchesBody",
     "FindingBody",
+    "GraphBody",
     "HitBody",
     "HitsBody",
     "MendBody",
+    "NodeBody",
+    "PlaceBody",
 ]
 
 
@@ -132,3 +137,41 @@ class FetchesBody(Struct):
     """Who fetches a schema, newest days first."""
 
     fetches: list[FetchBody]
+
+
+class NodeBody(Struct):
+    """A version in the graph of references."""
+
+    subject: str
+    version: int
+    id: int
+    deleted: bool  #: softly
+    distance: int  #: steps from the subject that was asked for; negative towards what leans on it
+
+
+class PlaceBody(Struct):
+    """A version, by its name."""
+
+    subject: str
+    version: int
+
+    @classmethod
+    def of(cls, held: Held) -> Self:
+        """Shape a place."""
+        return cls(str(held.subject), held.version)
+
+
+class EdgeBody(Struct):
+    """A version leans on another, which its text calls by these names."""
+
+    leaning: PlaceBody
+    target: PlaceBody
+    names: list[str]
+
+
+class GraphBody(Struct):
+    """The references around a subject."""
+
+    nodes: list[NodeBody]
+    edges: list[EdgeBody]
+    truncated: bool

@@ -6,8 +6,10 @@ from typing import Final
 
 from fastapi import APIRouter
 
-from contractlog.registry.routes import changes, differences, fetches, many, search
+from contractlog.registry.routes import changes, differences, fetches, graph, many, search
 
 __all__ = ["ROUTERS"]
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (changes.router, search.router, differences.router, many.router, fetches.router)
+ROUTERS: Final[tuple[APIRouter, ...]] = tuple(
+    module.router for module in (changes, search, differences, graph, many, fetches)
+)

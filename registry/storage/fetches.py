@@ -59,11 +59,11 @@ def of(snapshot: Snapshot, keys: Collection[tuple[str, int]], *, since: int, lim
     wanted = sorted(keys)
     for start in range(0, len(wanted), 200):
         statement = (
-            select(tables.fetches)
+            select(_F.context, _F.schema_id, _F.client, _F.day, _F.count.label("number"))
             .where(tuple_(_F.context, _F.schema_id).in_(wanted[start : start + 200]), _F.day >= since)
             .order_by(_F.day.desc(), _F.context, _F.schema_id, _F.client)
             .limit(limit)
         )
         for row in snapshot.connection.execute(statement):
-            found[Counted(row.context, row.schema_id, row.client, row.day)] = row.count
+            found[Counted(row.context, row.schema_id, row.client, row.day)] = row.number
     return found

@@ -1,0 +1,61 @@
+"""The graph of references."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from contractlog.compatibility.errors import InvalidQuery, Overloaded, SubjectNotFound, VersionNotFound
+from contractlog.compatibility.names import MAX_VERSION
+from contractlog.registry.bodies.own import EdgeBody, GraphBody, NodeBody, PlaceBody
+from contractlog.registry.dependencies import SubjectPath
+from contractlog.registry.documented import documented
+from contractlog.registry.own import GraphsDependency
+from contractlog.registry.problems import Answer
+from contractlog.registry.queries import named, numbered, whole
+from contractlog.registry.services.graph import DEEPEST, Ways
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["graph"])
+_Depth = Annotated[int, Query(), numbered("depth", default=DEEPEST, least=1, most=DEEPEST)]
+
+
+@router.get(
+    "/contractlog/v1/graph/{subject}",
+    **documented(GraphBody, InvalidQuery, SubjectNotFound, VersionNotFound, Overloaded),
+)
+async def graph(
+    subject: SubjectPath,
+    graphs: GraphsDependency,
+    *,
+    version: str = "",
+    direction: str = "",
+    depth: _Depth = DEEPEST,
+) -> Answer:
+    """Show what the versions of a subject lean on and what leans on them, directly or not.
+
+    ``version`` is a number or ``latest``, else all count, soft-deleted ones too; ``direction`` is ``references``,
+    ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative towards what
+    leans on it. At most 1,000 nodes and 16 steps are told; ``truncated`` says that there is more.
+    """
+    if version == "-1":
+        version = "latest"
+    if version not in {"", "latest"}:
+        version = str(whole("version", version, default=1, least=1, most=MAX_VERSION))
+    ways = named("direction", direction, Ways) or Ways.BOTH
+    found = await graphs.around(subject, version, ways=ways, depth=depth)
+    return Answer(
+        GraphBody(
+            nodes=[
+                NodeBody(str(one.subject), one.version, one.schema_id, one.deleted, distance)
+                for one, distance in found.distance.items()
+            ],
+            edges=[
+                EdgeBody(PlaceBody.of(edge.leaning), PlaceBody.of(edge.target), list(edge.names))
+                for edge in found.edges
+            ],
+            truncated=found.truncated,
+        )
+    )
