@@ -102,6 +102,11 @@ class Node:
             return False
         return True
 
+    def stop(self) -> None:
+        """End its process as an operator would, if there is one."""
+        if self.pid and self.runs:
+            self.end(signal.SIGTERM)
+
     def end(self, number: signal.Signals) -> None:
         """Send a signal and wait until the process is gone."""
         os.kill(self.pid, number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import threading
 from bisect import bisect_left
 from collections import defaultdict
@@ -89,12 +88,9 @@ def run(seed: int, setting: Setting, forge: Forge) -> Verdict:
         raging.join()
         worked = list(workload.operations)
         workload.final_reads()
-        for node in nodes:
-            node.end(signal.SIGTERM)
     finally:
         for node in nodes:
-            if node.pid and node.runs:
-                node.end(signal.SIGKILL)
+            node.stop()
     journal, tables = collect(setting.database_url)
     return Verdict(
         seed,

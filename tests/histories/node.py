@@ -90,6 +90,7 @@ def serve_forks() -> None:
         if not child:
             _run(Start(**json.loads(line)))
         print(child, flush=True)  # noqa: T201 - that is the answer
+    os._exit(0)  # to take everything apart again would take seconds
 
 
 def _run(start: Start) -> None:

@@ -21,7 +21,7 @@ from histories.words import Operation, context_of
 
 SUBJECTS: Final = ("a", "b", "c", ":.eu:d", ":.eu:e")
 SCOPES: Final = (*SUBJECTS, "", ":.eu:")
-_LEVELS: Final = ("BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FULL", "FULL_TRANSITIVE", *["NONE"] * 4)
+_LEVELS: Final = ("BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FULL", "FULL_TRANSITIVE", *["NONE"] * 3)
 _MODES: Final = ("READWRITE", "READONLY", "IMPORT")
 _KINDS: Final = {
     "register": 40, "import": 2, "list": 8, "latest": 8, "one": 6, "lookup": 6, "by-id": 10, "level": 2, "mode": 2,
@@ -144,8 +144,8 @@ class Workload:
 
 
 def _patch(random: Random) -> dict[str, Any]:
-    if random.random() < 0.3:
-        return {"compatibility_group": random.choice(["group", None])}
+    if random.random() < 0.4:
+        return {"compatibility_group": random.choice(["group", "group", None])}
     return {"level": random.choice(_LEVELS)}
 
 

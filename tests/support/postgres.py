@@ -24,6 +24,13 @@ ANYBODY = "nobody"  # PostgreSQL does not run as root
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """Start a server on a socket in a folder of its own; yields that folder."""
+    with running() as folder:
+        yield folder
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """Run a server on a socket in a folder of its own; yields that folder."""
     with _made() as server:
         server.start()
         yield str(server.folder)
@@ -90,10 +97,17 @@ def _made() -> Iterator[Server]:
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """Make an empty database; yields its URL, and drops it."""
+    with temporary_database(postgres_server) as url:
+        yield url
+
+
+@contextmanager
+def temporary_database(server: str) -> Iterator[str]:
+    """Make an empty database on a server; yields its URL, and drops it."""
     name = f"t_{uuid4().hex[:12]}"
-    with psycopg.connect(f"host={postgres_server} user={SUPERUSER} dbname=postgres", autocommit=True) as connection:
+    with psycopg.connect(f"host={server} user={SUPERUSER} dbname=postgres", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}".encode())
-        yield f"postgresql://{SUPERUSER}@/{name}?host={postgres_server}"
+        yield f"postgresql://{SUPERUSER}@/{name}?host={server}"
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 

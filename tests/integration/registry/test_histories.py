@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +58,25 @@ def test_a_history_is_right(place: Place, forge: Forge, seed: int) -> None:
 
 
 @pytest.mark.slow
+def test_where_nothing_is_harmed_every_request_is_answered(postgresql: Place, forge: Forge) -> None:
+    verdict = run(0, postgresql(operations=1_000, clients=12, kills=0, cuts=0), forge)
+    hold(verdict)
+    assert not verdict.unknown, verdict
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEFECTS)
-def test_the_checker_sees_a_planted_defect(request: pytest.FixtureRequest, forge: Forge, name: str) -> None:
+def test_the_checker_sees_a_planted_defect(
+    request: pytest.FixtureRequest, forge: Forge, tmp_path: Path, name: str
+) -> None:
+    """Some defects need luck to show themselves; five histories are more than enough."""
     defect = DEFECTS[name]
-    place: Place = request.getfixturevalue("postgresql" if defect.many else "sqlite")
-    verdict = run(7, place(defect=name, kills=0, jumps=0, cuts=0), forge)
-    print(f"{name}: {verdict}")  # noqa: T201 - every run says what it saw
+    for seed in range(5):
+        (folder := tmp_path / str(seed)).mkdir()
+        url = request.getfixturevalue("postgres_url") if defect.many else f"sqlite:///{folder / 'registry.db'}"
+        harmless = Setting(url, folder, nodes=3 if defect.many else 1, kills=0, cuts=0, jumps=0, operations=300)
+        verdict = run(seed, replace(harmless, defect=name), forge)
+        print(f"{name}: {verdict}")  # noqa: T201 - every run says what it saw
+        if defect.many or defect.laws & {one.law for one in verdict.violations}:
+            break
     assert defect.laws & {one.law for one in verdict.violations}, verdict
