@@ -72,7 +72,8 @@ def _carried_out(store: Store, picture: Picture, understood: dict[tuple[str, int
         plans[:] = [plan]
         if plan.conflicts:
             raise _Refused
-        _write(transaction, plan)
+        with transfer.large(transaction):
+            _write(transaction, plan)
 
     token = current_actor.set(_ACTOR)
     try:

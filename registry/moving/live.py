@@ -113,6 +113,10 @@ class Live:
             self._told(len(found), 0)
 
     async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:
+        await self._scope(subject)
+        if "alias" in self.picture.settings.get(subject, {}):  # its paths lead to another subject
+            self._hidden(subject, bodies)
+            return
         path = ("subjects", str(subject), "versions")
         every = await self._maybe(get(*path, deleted="true")) or []
         live = set(await self._maybe(get(*path)) or [])
@@ -122,9 +126,16 @@ class Live:
                 body = await self._maybe(get(*path, str(number), deleted="true"))
             if body is not None:
                 self._version(subject, int(number), body, deleted=number not in live)
-        await self._scope(subject)
         self._done += 1
         self._told(self._done, total)
+
+    def _hidden(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:
+        """Take the versions of a subject that has an alias from the list of all; nothing else shows them."""
+        own = {number: body for (name, number), body in bodies.items() if name == str(subject)}
+        if not own:
+            self._report.odd(Strange.HIDDEN, str(subject))
+        for number, body in own.items():
+            self._version(subject, number, body, deleted=body.get("deleted") is True)
 
     def _version(self, subject: Subject, number: int, body: Mapping[str, Any], *, deleted: bool) -> None:
         where = f"{subject}/{number}"

@@ -98,14 +98,14 @@ def _contexts(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
 
 
 def _subjects(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
-    gone = {subject for subject, _, _ in picture.gone.versions}
-    by_key = {key_of(subject): subject for subject in picture.subjects | gone}
+    held, gone = picture.subjects, {subject for subject, _, _ in picture.gone.versions}
+    by_key = {key_of(subject): subject for subject in held | gone}
     leant_on = {key_of(target) for target in _leant_on(picture)}
     plan.subject_ids = transfer.subjects_of(snapshot, by_key.keys() | leant_on)
     plan.subjects = {
         key: {"key": key, "context": subject.context, "name": subject.name, "revision": 1}
         for key, subject in by_key.items()
-        if key not in plan.subject_ids and subject not in gone - picture.subjects
+        if key not in plan.subject_ids and subject in held
     }
 
 

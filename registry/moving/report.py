@@ -35,6 +35,7 @@ class Strange(StrEnum):
     UNKNOWN_TYPE = "schemas of a type that no release knows: left out"
     NOT_STORABLE = "texts that no database takes: left out"
     NO_TIMESTAMP = "versions without a time: they get that of the import"
+    HIDDEN = "subjects behind an alias, which this registry does not show: left out, use its topic"
     UNREADABLE = "answers of the source that cannot be read: left out"
     NOT_EXPRESSIBLE = "members that the topic's form has no place for: left out"
     ID_MAY_RETURN = "contexts whose counter is above every id in the topic: another registry may give those ids again"

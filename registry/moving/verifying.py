@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.moving.live import get, scope_of
 from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, SchemaKey
+from contractlog.registry.moving.understanding import identified
 
 __all__ = ["Verified", "verify"]
 
@@ -59,30 +60,28 @@ class _Verification:
     ) -> None:
         self._transport = transport
         self._picture = picture
+        self._shown = [
+            version
+            for version in picture.versions.values()
+            if "alias" not in picture.settings.get(version.subject, {})  # its paths lead to another subject
+        ]
         self._told = told
         self._modes = picture.modes if modes else {}
+        self._held = {(version.subject, version.schema_id) for version in picture.versions.values()}
         self._found = Verified()
-        self._ids: dict[tuple[Subject, SchemaKey], set[int]] = {}
-        alike: dict[tuple[Any, ...], set[int]] = {}
-        for version in picture.versions.values():
-            at = (version.subject, _content(picture.schemas[version.schema]))
-            alike.setdefault(at, set()).add(version.schema_id)
-        for version in picture.versions.values():
-            at = (version.subject, _content(picture.schemas[version.schema]))
-            self._ids[version.subject, version.schema] = alike[at]
 
     async def run(self) -> Verified:
         """Ask everything."""
         picture = self._picture
         questions: Iterator[Coroutine[Any, Any, None]] = chain(
-            (self._version(one) for one in picture.versions.values()),
-            (self._lookup(one) for one in picture.versions.values()),
+            (self._version(one) for one in self._shown),
+            (self._lookup(one) for one in self._shown),
             (self._id(key) for key in {one.schema for one in picture.versions.values()}),
             (self._retired(key) for key in picture.retired),
             (self._config(scope, config) for scope, config in picture.settings.items()),
             (self._mode(scope, mode) for scope, mode in self._modes.items()),
         )
-        total = 2 * len(picture.versions) + len({one.schema for one in picture.versions.values()})
+        total = 2 * len(self._shown) + len({one.schema for one in picture.versions.values()})
         total += len(picture.retired) + len(picture.settings) + len(self._modes)
         done = 0
 
@@ -137,9 +136,17 @@ class _Verification:
         path, query = ("subjects", str(version.subject)), (("deleted", "true"),)
         body = await self._answer("lookups", Call("POST", path, lambda answer: answer, query, schema.draft.body()))
         where = f"lookup of {version.subject}/{version.version}"
-        ids = self._ids[version.subject, version.schema]
-        if "error" in (body or {}) or (body or {}).get("id") not in ids:
+        if not self._same(version, (body or {}).get("id")):
             self._compare(where, body, {"id": version.schema_id})
+
+    def _same(self, version: HeldVersion, schema_id: Any) -> bool:
+        """Whether an id is the version's, or another one that the subject holds for the same content."""
+        other = self._picture.schemas.get((version.subject.context, schema_id)) if schema_id else None
+        if other is None or schema_id == version.schema_id:
+            return other is not None
+        pair = (_filled(other), _filled(self._picture.schemas[version.schema]))
+        found = identified(self._picture, pair)
+        return len({one.hash for one in found.values()}) == 1 and (version.subject, schema_id) in self._held
 
     async def _retired(self, key: SchemaKey) -> None:
         context, schema_id = key
@@ -156,8 +163,14 @@ class _Verification:
         self._compare(f"mode of {scope if scope.name else scope.context}", body, {"mode": mode})
 
 
-def _content(schema: HeldSchema) -> tuple[Any, ...]:
-    return schema.text, schema.type, schema.references, repr(_body(schema))
+def _filled(schema: HeldSchema) -> HeldSchema:
+    """Return a schema without what is there and empty: to a lookup that is the same."""
+    metadata, rule_set = schema.metadata, schema.rule_set
+    return replace(
+        schema,
+        metadata=metadata if metadata and metadata.body() else None,
+        rule_set=rule_set if rule_set and rule_set.body() else None,
+    )
 
 
 def _body(schema: HeldSchema) -> dict[str, Any]:

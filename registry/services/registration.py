@@ -28,7 +28,7 @@ from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.permits import IMPORTING, refuse_mode, refuse_read_only
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding, Understood
-from contractlog.registry.services.verbatim import refuse_closed
+from contractlog.registry.services.verbatim import held_verbatim, refuse_closed
 from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
@@ -194,7 +194,13 @@ class Registration:
 
     def _known(self, scene: _Scene, asked: _Asked) -> tuple[Understood | None, Registered | None]:
         """Find what is there already, whatever the mode; also return the draft, understood as a new schema."""
-        understood, strictly = self._understood(scene, asked.draft)
+        try:
+            understood, strictly = self._understood(scene, asked.draft)
+        except InvalidSchema:
+            held = held_verbatim(scene.snapshot, scene.subject, asked.draft)
+            if held is None or not scene.fits(asked, held):
+                raise
+            return None, Registered(held)
         if understood is None:
             return None, None
         found = self._find(scene, asked, understood, normalize=asked.normalize)
@@ -233,8 +239,14 @@ class Registration:
             return None
         return self._find(scene, asked, replace(understood, draft=draft), normalize=asked.normalize)
 
-    def _follow(self, scene: _Scene, asked: _Asked, understood: Understood | None) -> Registered | Append:
-        """Judge what would become the next version."""
+    def _follow(self, scene: _Scene, asked: _Asked, sent: Understood | None) -> Registered | Append:
+        """Judge what would become the next version.
+
+        Args:
+            scene: what it meets.
+            asked: what was asked for.
+            sent: the draft as it was sent, where it was understood by the rules for new schemas.
+        """
         snapshot, subject, configured = scene.snapshot, scene.subject, scene.configured
         number = snapshot.highest(subject) + 1
         previous = snapshot.version(subject, None)
@@ -246,14 +258,15 @@ class Registration:
             numbered=asked.version != 0,
             tags=asked.tags,
         )
-        if understood is not None and (draft.text, draft.type) == (asked.draft.text, asked.draft.type):
-            understood = replace(understood, draft=replace(draft, references=understood.draft.references))
+        if sent is not None and (draft.text, draft.type) == (asked.draft.text, asked.draft.type):
+            understood = replace(sent, draft=replace(draft, references=sent.draft.references))
         else:
             strict = configured.validate_new_schemas is not False
             understood = self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE)
         self._judging.refuse_fields(understood, configured)
         refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
-        if asked.version <= 0:
+        looked = sent is not None and draft == asked.draft  # nothing was added to what was looked for already
+        if asked.version <= 0 and not looked:
             known = self._find(scene, asked, understood, normalize=asked.normalize)
             if known is not None:
                 return known

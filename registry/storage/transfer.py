@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -29,6 +30,7 @@ __all__ = [
     "holders_of",
     "insert_rows",
     "journal_head",
+    "large",
     "mark_versions",
     "newest_verbatim",
     "raise_counter",
@@ -43,6 +45,7 @@ __all__ = [
 ]
 
 _CHUNK: Final = 5_000
+_CACHE_KIB: Final = 1024 * 1024
 T = TypeVar("T")
 
 _S, _V, _U, _C = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.contents.c
@@ -229,6 +232,19 @@ def raise_counter(transaction: Transaction, context: str, following: int) -> int
             update(tables.contexts).where(c.name == context).values(next_schema_id=following)
         )
     return max(following, int(current))
+
+
+@contextmanager
+def large(transaction: Transaction) -> Iterator[None]:
+    """Let SQLite keep what a large transaction changes in memory; written out and read back, each page costs more."""
+    if transaction.connection.dialect.name != "sqlite":
+        yield
+        return
+    transaction.connection.exec_driver_sql(f"PRAGMA cache_size=-{_CACHE_KIB}")
+    try:
+        yield
+    finally:
+        transaction.connection.exec_driver_sql("PRAGMA cache_size=-2000")  # as it is by default
 
 
 def insert_rows(transaction: Transaction, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

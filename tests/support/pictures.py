@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +14,7 @@ from contractlog.compatibility.contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.registry.database import open_store
 from contractlog.registry.moving.picture import (
     Association,
     HeldSchema,
@@ -21,6 +24,8 @@ from contractlog.registry.moving.picture import (
     SchemaKey,
     VersionKey,
 )
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage.protocol import Store
 
 CONTEXTS = [".", ".eu", ".é"]
 NAMES = ["orders-value", "a/b", "späße", "with space", "x" * 300]
@@ -60,6 +65,15 @@ CONFIG = st.fixed_dictionaries(
         "contractlogPolicy": st.just("EXACT"),
     },
 ).filter(bool)
+
+
+@contextmanager
+def empty_store() -> Iterator[Store]:
+    store = open_store(Settings(database_url="sqlite://"))
+    try:
+        yield store
+    finally:
+        store.close()
 
 
 @st.composite

@@ -124,8 +124,8 @@ def test_a_topic_of_the_reference_is_brought_in_and_answers_the_same(
     code, verified = said("verify-import", *source, *target)
     assert (code, verified["differences"]) == (0, [])
     assert verified["compared"] == {
-        "versions": 8,
-        "lookups": 8,
+        "versions": 7,  # one subject has an alias: its paths lead to another one
+        "lookups": 7,
         "ids": 8,
         "retired ids": 1,
         "settings": 2,

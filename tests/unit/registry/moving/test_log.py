@@ -12,18 +12,22 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from contractlog.compatibility.identity import guid
 from contractlog.compatibility.names import Subject
+from contractlog.registry.moving.importing import bring
 from contractlog.registry.moving.log import Replay, replayed
-from contractlog.registry.moving.log_records import LogRecord
+from contractlog.registry.moving.log_records import KeyType, LogRecord
 from contractlog.registry.moving.log_writing import log_of
 from contractlog.registry.moving.picture import Gone, Picture
 from contractlog.registry.moving.report import Report, Strange
+from contractlog.registry.moving.stored import pictured
 
-from support.pictures import pictures
+from support.pictures import empty_store, pictures
 
 A, B = '"int"', '"long"'
+MEMBERS = ["keytype", "subject", "version", "magic", "id", "schema", "deleted", "mode"]
 
 
 def key(subject: str, version: int) -> bytes:
@@ -369,3 +373,62 @@ def _expressible(schema: Any) -> Any:
         submitted=None,
         reused=True,
     )
+
+
+RAW = st.one_of(
+    st.none(),
+    st.binary(max_size=20),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(MEMBERS), inner, max_size=6),
+        max_leaves=12,
+    ).map(lambda body: json.dumps(body).encode()),
+)
+KEYS = st.one_of(
+    RAW,
+    st.fixed_dictionaries(
+        {"keytype": st.sampled_from([*KeyType, "OTHER"]), "magic": st.sampled_from([0, 1, 2, "x"])},
+        optional={
+            "subject": st.sampled_from(["s", ":.eu:", ":.eu:s", "", None, 5]),
+            "version": st.sampled_from([1, 2, 0, -1, 2**40, "1", True]),
+            "context": st.sampled_from([".eu", "", 3]),
+        },
+    ).map(lambda body: json.dumps(body).encode()),
+)
+VALUES = st.one_of(
+    RAW,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "subject": st.sampled_from(["s", ":.eu:s", None, 5]),
+            "version": st.sampled_from([1, 2, -1, "x"]),
+            "id": st.sampled_from([1, 2, 2**31, -1, True, "1"]),
+            "schema": st.sampled_from([A, B, "\0", "\ud800", None, 5]),
+            "schemaType": st.sampled_from(["AVRO", "JSON", "XML", 5]),
+            "deleted": st.booleans(),
+            "references": st.sampled_from([[], [{}], [5], 5, [{"name": "n", "subject": "s", "version": 1}]]),
+            "metadata": st.sampled_from([{}, 5, {"tags": 5}, {"properties": {"a": "b"}}]),
+            "ruleSet": st.sampled_from([{}, 5, {"domainRules": [5]}]),
+            "md5": st.sampled_from(["x", 5, "CV1xzxJVa51eMwrVdbPfXQ=="]),
+            "mode": st.sampled_from(["READONLY", "x", 5]),
+            "compatibilityLevel": st.sampled_from(["FULL", "x", 5]),
+            "defaultMetadata": st.sampled_from([5, {"tags": {"a": 5}}]),
+            "guid": st.sampled_from(["x", 5, "095d71cf-1255-6b9d-5e33-0ad575b3df5d"]),
+        },
+    ).map(lambda body: json.dumps(body).encode()),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(raw=st.lists(st.tuples(KEYS, VALUES), max_size=8))
+def test_no_record_stops_a_replay_and_what_comes_out_can_be_stored(raw: list[Raw]) -> None:
+    picture, report = replay(*raw)
+    assert all(version.schema in picture.schemas for version in picture.versions.values())
+    assert not picture.retired.keys() & {version.schema for version in picture.versions.values()}
+    with empty_store() as store:
+        bring(store, picture, report)
+        assert report.conflicts == []
+        with store.reading() as snapshot:
+            stored = pictured(snapshot)
+    assert stored.versions.keys() == picture.versions.keys()
+    assert stored.contexts.items() >= picture.contexts.items()

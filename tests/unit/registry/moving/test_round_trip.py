@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from hypothesis import given, settings
 
-from contractlog.registry.database import open_store
 from contractlog.registry.moving.importing import bring
 from contractlog.registry.moving.lines import read_lines, state_lines, written
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.stored import pictured
-from contractlog.registry.settings import Settings
 from contractlog.registry.storage.protocol import Store
 
-from support.pictures import pictures
-
-
-@contextmanager
-def empty_store() -> Iterator[Store]:
-    store = open_store(Settings(database_url="sqlite://"))
-    try:
-        yield store
-    finally:
-        store.close()
+from support.pictures import empty_store, pictures
 
 
 def exported(store: Store) -> list[str]:

@@ -1,0 +1,130 @@
+"""A verification finds every kind of difference, and none where there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import Phase, given, settings
+
+from contractlog.clients.atransport import AsyncTransport
+from contractlog.compatibility.contract import Metadata
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.registry.app import create_app
+from contractlog.registry.database import open_store
+from contractlog.registry.moving.importing import bring
+from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, Retired
+from contractlog.registry.moving.report import Report
+from contractlog.registry.moving.verifying import verify
+from contractlog.registry.settings import Settings
+
+from support.pictures import pictures
+
+S, T = Subject(".", "s"), Subject(".eu", "t")
+
+
+def source() -> Picture:
+    picture = Picture()
+    picture.schemas = {
+        (".", 1): HeldSchema(".", 1, SchemaType.AVRO, '"int"', metadata=Metadata(properties={"a": "b"}), created_at=5),
+        (".eu", 3): HeldSchema(".eu", 3, SchemaType.JSON, '{"type":"object"}', created_at=6),
+    }
+    picture.versions = {(S, 1): HeldVersion(S, 1, 1, 5), (T, 2): HeldVersion(T, 2, 3, 6, deleted_at=9)}
+    picture.settings = {S: {"compatibilityLevel": "FULL"}}
+    picture.modes = {T: "READONLY"}
+    picture.retired = {(".", 9): Retired(7, "me")}
+    picture.count_ids()
+    return picture
+
+
+def differences(held: Picture, expected: Picture) -> list[str]:
+    """Bring a picture into a registry, and compare its answers with another picture."""
+    configured = Settings(database_url="sqlite://")
+    store = open_store(configured)
+    bring(store, held, report := Report())
+    assert report.conflicts == []
+    app = create_app(configured, store)
+
+    async def ask() -> list[str]:
+        transport = AsyncTransport(None, app=app)
+        try:
+            return (await verify(transport, expected)).differences
+        finally:
+            await transport.close()
+
+    try:
+        return asyncio.run(ask())
+    finally:
+        app.state.close()
+
+
+def schema(change: Callable[[HeldSchema], HeldSchema]) -> Callable[[Picture], None]:
+    def plant(picture: Picture) -> None:
+        picture.schemas[".", 1] = change(picture.schemas[".", 1])
+
+    return plant
+
+
+def version(change: Callable[[HeldVersion], HeldVersion]) -> Callable[[Picture], None]:
+    def plant(picture: Picture) -> None:
+        picture.versions[S, 1] = change(picture.versions[S, 1])
+
+    return plant
+
+
+#: What the target has otherwise than the source, and the beginning of what is found.
+PLANTED: list[tuple[Callable[[Picture], None], str]] = [
+    (schema(lambda one: replace(one, text='"long"')), "id 1 of context .: schema is '\"long\"' in place of"),
+    (schema(lambda one: replace(one, type=SchemaType.JSON, text='{"a":1}')), "id 1 of context .: schemaType is 'JSON'"),
+    (schema(lambda one: replace(one, metadata=None)), "id 1 of context .: metadata is {} in place of"),
+    (schema(lambda one: replace(one, guid="0" * 8 + "-0000" * 3 + "-" + "0" * 12)), "id 1 of context .: guid is"),
+    (
+        schema(lambda one: replace(one, references=(Reference("n", "s", 1),))),
+        "id 1 of context .: references is [{'name': 'n'",
+    ),
+    (version(lambda one: replace(one, deleted_at=8)), "s/1: deleted is True in place of False"),
+    (version(lambda one: replace(one, created_at=8)), "s/1: ts is 8 in place of 5"),
+    (
+        lambda picture: picture.settings.update({S: {"compatibilityLevel": "NONE"}}),
+        "config of s: compatibilityLevel is",
+    ),
+    (lambda picture: picture.settings.clear(), "config of s: answers 40408"),
+    (lambda picture: picture.modes.clear(), "mode of :.eu:t: answers 40409"),
+]
+
+
+def test_what_was_imported_has_no_difference() -> None:
+    assert differences(source(), source()) == []
+
+
+@pytest.mark.parametrize(("plant", "found"), PLANTED)
+def test_a_planted_difference_is_found(plant: Callable[[Picture], None], found: str) -> None:
+    held = source()
+    plant(held)
+    assert [one for one in differences(held, source()) if one.startswith(found)] != []
+
+
+def test_an_id_that_answers_though_it_was_deleted_for_good_is_found() -> None:
+    expected = source()
+    expected.versions.pop((S, 1))
+    expected.schemas.pop((".", 1))
+    expected.retired[".", 1] = Retired(1)
+    assert "id 1 of context .: answers, and was deleted for good" in differences(source(), expected)
+
+
+def test_a_version_that_is_missing_is_found_by_version_id_and_lookup() -> None:
+    expected, other = source(), Subject(".", "other")
+    expected.schemas[".", 2] = HeldSchema(".", 2, SchemaType.AVRO, '"long"', created_at=1)
+    expected.versions[other, 1] = HeldVersion(other, 1, 2, 1)
+    found = differences(source(), expected)
+    assert [one.split(": ")[0] for one in found] == ["id 2 of context .", "lookup of other/1", "other/1"]
+
+
+@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.generate])
+@given(picture=pictures())
+def test_any_registry_answers_after_its_import_as_it_did_before(picture: Picture) -> None:
+    """What a version answers with finds it again, soft-deleted or not, understood or not."""
+    assert [one for one in differences(picture, picture) if not one.startswith(("config", "mode"))] == []
