@@ -24,7 +24,6 @@ __all__ = [
     "all_settings",
     "all_versions",
     "behind",
-    "contents_of",
     "counters_of",
     "forget_retired",
     "holders_of",
@@ -109,24 +108,13 @@ def _chunks(items: Iterable[T]) -> Iterator[tuple[T, ...]]:
         yield chunk
 
 
-def schemas_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, Row[Any]]:
+def schemas_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, Any]:
     """Return which of these ids have a content: hashes, guid, type."""
     columns = (_S.id, _S.hash, _S.normalized_hash, _S.guid, _S.type, _S.verbatim)
     return {
         row.id: row
         for chunk in _chunks(ids)
         for row in snapshot.connection.execute(select(*columns).where(_S.context == context, _S.id.in_(chunk)))
-    }
-
-
-def contents_of(snapshot: Snapshot, context: str, hashes: Collection[str]) -> dict[str, int]:
-    """Return the id that each of these contents has."""
-    return {
-        row.hash: row.schema_id
-        for chunk in _chunks(hashes)
-        for row in snapshot.connection.execute(
-            select(_C.hash, _C.schema_id).where(_C.context == context, _C.hash.in_(chunk))
-        )
     }
 
 
@@ -157,7 +145,7 @@ def subjects_of(snapshot: Snapshot, keys: Collection[str]) -> dict[str, int]:
     }
 
 
-def versions_of(snapshot: Snapshot, subject_ids: Collection[int]) -> dict[tuple[int, int], Row[Any]]:
+def versions_of(snapshot: Snapshot, subject_ids: Collection[int]) -> dict[tuple[int, int], Any]:
     """Return every version of these subjects."""
     columns = (_V.subject_id, _V.version, _V.schema_id, _V.deleted_at)
     return {
