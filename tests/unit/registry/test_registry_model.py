@@ -12,8 +12,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from sqlalchemy import create_engine, insert, text
 
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.engines import parse_url
+from contractlog.registry.storage.values import JOURNAL
 
 from support.registry import in_process
 from support.registry_model import GLOBAL, Content, Model, Refused
@@ -135,6 +139,27 @@ def run(steps: int, examples: int) -> None:
 
 def test_the_service_and_the_model_agree() -> None:
     run(steps=25, examples=8)
+
+
+@pytest.mark.slow
+@pytest.mark.integration
+def test_the_service_and_the_model_agree_on_postgresql(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from contractlog.registry.database import upgrade
+
+    upgrade(postgres_url)
+    engine = create_engine(parse_url(postgres_url))
+
+    def emptied() -> str:
+        with engine.begin() as connection:
+            names = ", ".join(f'"{name}"' for name in tables.metadata.tables)
+            connection.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+            connection.execute(insert(tables.contexts).values(name=".", next_schema_id=1))
+            connection.execute(insert(tables.journal).values(name=JOURNAL, next_sequence=1))
+        return postgres_url
+
+    monkeypatch.setattr(Agreement, "database", staticmethod(emptied))
+    run(steps=30, examples=25)
+    engine.dispose()
 
 
 @pytest.mark.slow
