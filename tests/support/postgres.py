@@ -31,7 +31,7 @@ def postgres_server() -> Iterator[str]:
 @contextmanager
 def running() -> Iterator[str]:
     """Run a server on a socket in a folder of its own; yields that folder."""
-    with _made() as server:
+    with making_server() as server:
         server.start()
         yield str(server.folder)
 
@@ -39,7 +39,7 @@ def running() -> Iterator[str]:
 @pytest.fixture
 def postgres_of_its_own() -> Iterator[Server]:
     """Make a server that the test starts and stops; it runs when it is handed out."""
-    with _made() as server:
+    with making_server() as server:
         server.start()
         yield server
 
@@ -47,15 +47,16 @@ def postgres_of_its_own() -> Iterator[Server]:
 class Server:
     """A PostgreSQL in a folder, on a socket there."""
 
-    def __init__(self, folder: Path, programs: Path, as_anybody: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, programs: Path, as_anybody: dict[str, Any], *, durable: bool) -> None:
         self.folder = folder
+        self._durable = "on" if durable else "off"
         self._as_anybody = as_anybody
         self._control = (programs / "pg_ctl", "-D", folder / "data", "-w", "-t", "60")
         self.url = f"postgresql://{SUPERUSER}@/postgres?host={folder}"
 
     def start(self) -> None:
         """Start; returns once it answers."""
-        options = f"-c listen_addresses='' -k {self.folder} -c fsync=off -c max_connections=100"
+        options = f"-c listen_addresses='' -k {self.folder} -c fsync={self._durable} -c max_connections=100"
         _run(*self._control, "-l", self.folder / "log", "-o", options, "start", **self._as_anybody)
 
     def stop(self, mode: str = "immediate") -> None:
@@ -64,7 +65,8 @@ class Server:
 
 
 @contextmanager
-def _made() -> Iterator[Server]:
+def making_server(*, durable: bool = False) -> Iterator[Server]:
+    """Make a server that does not run yet; ``durable`` as in production, where a commit waits for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="contractlog-pg-"))
     try:
         programs = _programs(folder)
@@ -84,7 +86,7 @@ def _made() -> Iterator[Server]:
             "--no-sync",
             **as_anybody,
         )
-        server = Server(folder, programs, as_anybody)
+        server = Server(folder, programs, as_anybody, durable=durable)
         try:
             yield server
         finally:

@@ -1,0 +1,54 @@
+"""Fill a store with many schemas in bulk, as an import leaves it: ten versions per subject."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from sqlalchemy import Connection, insert, update
+
+from contractlog.compatibility.identity import guid
+from contractlog.compatibility.names import Subject
+from contractlog.registry.database import upgrade
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.engines import open_engines, parse_url
+from contractlog.registry.storage.values import key_of
+
+VERSIONS = 10
+AT_ONCE = 20_000
+
+
+def fill(database_url: str, schemas: int) -> None:
+    """Write that many schemas; the database has none before."""
+    upgrade(database_url)
+    engines = open_engines(parse_url(database_url))
+    with engines.writer.begin() as connection:
+        for first in range(1, schemas + 1, AT_ONCE):
+            _write(connection, range(first, min(first + AT_ONCE, schemas + 1)))
+        connection.execute(update(tables.contexts).values(next_schema_id=schemas + 1))
+    engines.dispose()
+
+
+def _write(connection: Connection, ids: range) -> None:
+    rows: dict[Any, list[dict[str, Any]]] = {tables.subjects: [], tables.schemas: [], tables.contents: [], tables.versions: []}
+    for schema_id in ids:
+        subject_id, number = (schema_id - 1) // VERSIONS + 1, (schema_id - 1) % VERSIONS + 1
+        name = f"subject-{subject_id}-value"
+        if number == 1:
+            rows[tables.subjects].append({"id": subject_id, "key": key_of(Subject(".", name)), "context": ".", "name": name, "revision": VERSIONS})
+        text = _text(subject_id, number)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        rows[tables.schemas].append(
+            {"context": ".", "id": schema_id, "hash": digest, "normalized_hash": digest, "guid": guid(text, (), None, None), "type": "AVRO", "text": text, "created_at": 0}
+        )
+        rows[tables.contents].append({"context": ".", "hash": digest, "schema_id": schema_id})
+        rows[tables.versions].append({"subject_id": subject_id, "version": number, "context": ".", "schema_id": schema_id, "created_at": 0})
+    for table, values in rows.items():
+        if values:
+            connection.execute(insert(table), values)
+
+
+def _text(subject: int, number: int) -> str:
+    fields = [{"name": f"field_{one}", "type": ["null", "long"], "default": None} for one in range(number)]
+    return json.dumps({"type": "record", "name": "Order", "namespace": f"ns{subject}", "fields": fields}, separators=(",", ":"))
