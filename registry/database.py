@@ -9,12 +9,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import URL, Connection, String, column, inspect, select, table
+from sqlalchemy import URL, Connection, String, column, delete, insert, inspect, select, table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.services.reindexing import reindex
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import Engines, file_lock, in_memory, open_engines, parse_url
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.sql import SqlStore, create_tables
@@ -22,6 +23,9 @@ from contractlog.registry.storage.writes import Transaction
 
 __all__ = ["current", "downgrade", "newest", "open_store", "upgrade"]
 
+#: The oldest revision whose release can serve the tables of this one: what came since only adds.
+OLDEST_SERVING: Final = "0004"
+_SERVED_FROM: Final = "served-from"
 _LONG_MS: Final = 600_000  #: migrations may take longer than requests
 _REVISIONS: Final = table("alembic_version", column("version_num", String()))
 
@@ -49,7 +53,7 @@ def _prepare(url: URL, engines: Engines) -> None:
             create_tables(connection)
             return
         found, wanted = _revision(connection), newest()
-        if found == wanted:
+        if found == wanted or _of_a_later_release(connection, found, wanted):
             return
         if url.get_backend_name() == "sqlite":
             _upgrade(connection)
@@ -129,6 +133,25 @@ def _upgrade(connection: Connection) -> None:
 
     migrating.upgrade(connection)
     reindex(Transaction(connection, time.time_ns() // 1_000_000))
+    connection.execute(delete(tables.marks).where(tables.marks.c.name == _SERVED_FROM))
+    connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))
+
+
+def _of_a_later_release(connection: Connection, found: str | None, wanted: str) -> bool:
+    """Whether a later release made the tables, and left word that this one can go on serving them.
+
+    Raises:
+        UsageError: a later release made them, and this one must not touch them.
+    """
+    if found is None or found <= wanted:
+        return False
+    oldest = connection.execute(select(tables.marks.c.sequence).where(tables.marks.c.name == _SERVED_FROM)).scalar()
+    if oldest is None or int(oldest) > int(wanted):
+        raise UsageError(
+            f"the database has the tables of revision {found}, which releases from revision {oldest} on can serve; "
+            f"this one knows {wanted}: start the later release"
+        )
+    return True
 
 
 def _revision(connection: Connection) -> str | None:

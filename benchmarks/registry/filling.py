@@ -31,19 +31,43 @@ def fill(database_url: str, schemas: int) -> None:
 
 
 def _write(connection: Connection, ids: range) -> None:
-    rows: dict[Any, list[dict[str, Any]]] = {tables.subjects: [], tables.schemas: [], tables.contents: [], tables.versions: []}
+    rows: dict[Any, list[dict[str, Any]]] = {
+        tables.subjects: [],
+        tables.schemas: [],
+        tables.contents: [],
+        tables.versions: [],
+    }
     for schema_id in ids:
         subject_id, number = (schema_id - 1) // VERSIONS + 1, (schema_id - 1) % VERSIONS + 1
         name = f"subject-{subject_id}-value"
         if number == 1:
-            rows[tables.subjects].append({"id": subject_id, "key": key_of(Subject(".", name)), "context": ".", "name": name, "revision": VERSIONS})
+            rows[tables.subjects].append(
+                {
+                    "id": subject_id,
+                    "key": key_of(Subject(".", name)),
+                    "context": ".",
+                    "name": name,
+                    "revision": VERSIONS,
+                }
+            )
         text = _text(subject_id, number)
         digest = hashlib.sha256(text.encode()).hexdigest()
         rows[tables.schemas].append(
-            {"context": ".", "id": schema_id, "hash": digest, "normalized_hash": digest, "guid": guid(text, (), None, None), "type": "AVRO", "text": text, "created_at": 0}
+            {
+                "context": ".",
+                "id": schema_id,
+                "hash": digest,
+                "normalized_hash": digest,
+                "guid": guid(text, (), None, None),
+                "type": "AVRO",
+                "text": text,
+                "created_at": 0,
+            }
         )
         rows[tables.contents].append({"context": ".", "hash": digest, "schema_id": schema_id})
-        rows[tables.versions].append({"subject_id": subject_id, "version": number, "context": ".", "schema_id": schema_id, "created_at": 0})
+        rows[tables.versions].append(
+            {"subject_id": subject_id, "version": number, "context": ".", "schema_id": schema_id, "created_at": 0}
+        )
     for table, values in rows.items():
         if values:
             connection.execute(insert(table), values)
@@ -51,4 +75,6 @@ def _write(connection: Connection, ids: range) -> None:
 
 def _text(subject: int, number: int) -> str:
     fields = [{"name": f"field_{one}", "type": ["null", "long"], "default": None} for one in range(number)]
-    return json.dumps({"type": "record", "name": "Order", "namespace": f"ns{subject}", "fields": fields}, separators=(",", ":"))
+    return json.dumps(
+        {"type": "record", "name": "Order", "namespace": f"ns{subject}", "fields": fields}, separators=(",", ":")
+    )

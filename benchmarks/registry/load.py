@@ -1,4 +1,4 @@
-"""Load on an HTTP server: connections that stay open, one request at a time on each, as little work of its own as can be."""
+"""Load on an HTTP server: connections that stay open, one request at a time on each, little work of its own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The servers that the registry is held against, and the registry itself, each a process on a port of its own.
 
-    python benchmarks/registry/servers.py VARIANT PORT DATABASE_URL
+python benchmarks/registry/servers.py VARIANT PORT DATABASE_URL
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ async def _answer(send: Any, body: bytes) -> None:
 
 def selecting(database_url: str) -> Any:
     """Make a bare app that runs the registry's own select for the latest version, and answers what it found."""
+    from contractlog.compatibility.names import Subject
     from contractlog.registry.bodies.answers import SchemaBody
     from contractlog.registry.database import open_store
     from contractlog.registry.problems import Answer
     from contractlog.registry.settings import Settings
-    from contractlog.compatibility.names import Subject
 
     store = open_store(Settings(database_url=database_url))
     threads = ThreadPoolExecutor(8)
@@ -62,7 +62,16 @@ def main() -> None:
         import uvicorn
 
         app = bare if variant == "bare" else selecting(database_url)
-        uvicorn.run(app, port=int(port), loop="uvloop", http="httptools", access_log=False, log_level="warning", lifespan="off", server_header=False)
+        uvicorn.run(
+            app,
+            port=int(port),
+            loop="uvloop",
+            http="httptools",
+            access_log=False,
+            log_level="warning",
+            lifespan="off",
+            server_header=False,
+        )
         return
     from contractlog.clients.cli.main import main as command
     from contractlog.registry.storage import writer
@@ -79,7 +88,11 @@ def running(variant: str, database_url: str, core: int | None = 0, **environment
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, __file__, variant, str(port), database_url]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE if variant == "registry" else None, env=os.environ | {"CONTRACTLOG_DRAIN_SECONDS": "0"} | environment)
+    process = subprocess.Popen(
+        command,
+        stderr=subprocess.PIPE if variant == "registry" else None,
+        env=os.environ | {"CONTRACTLOG_DRAIN_SECONDS": "0"} | environment,
+    )
     try:
         for _ in range(600):
             try:

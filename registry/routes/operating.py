@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
 
 from contractlog.compatibility.errors import RegistryError, StoreError
 from contractlog.registry.dependencies import CacheDependency, LookupDependency, TelemetryDependency
 from contractlog.registry.documented import documented
+from contractlog.registry.pages.reference import reference
+from contractlog.registry.pages.style import CSS
 from contractlog.registry.problems import Answer
 from contractlog.registry.telemetry.exposition import CONTENT_TYPE, exposition
 
@@ -17,6 +20,11 @@ __all__ = ["router"]
 router: Final = APIRouter(tags=["operating"])
 _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 _UNREADY: Final = 503
+DOCS: Final = "/contractlog/v1/docs"
+_ALONE: Final = {
+    "content-security-policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+}
 
 
 @router.get("/healthz/live", **documented(_OBJECT))
@@ -43,6 +51,18 @@ async def ready(lookup: LookupDependency, cache: CacheDependency, telemetry: Tel
         words = {"status": "degraded" if able else "unready", "reason": error.message}
         return Answer(words, status_code=200 if able else _UNREADY)
     return Answer({"status": "ready"})
+
+
+@router.get(DOCS, include_in_schema=False)
+async def docs(request: Request) -> Response:
+    """Show the API to people; the page loads nothing from elsewhere."""
+    return HTMLResponse(reference(request.app.openapi()), headers=_ALONE)
+
+
+@router.get(f"{DOCS}.css", include_in_schema=False)
+async def style() -> Response:
+    """Give the page its looks."""
+    return Response(CSS, media_type="text/css", headers=_ALONE)
 
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})

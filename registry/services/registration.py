@@ -270,7 +270,8 @@ class Registration:
             known = self._find(scene, asked, understood, normalize=asked.normalize)
             if known is not None:
                 return known
-        refuse_closed(snapshot, subject)
+        if previous is not None:
+            refuse_closed(snapshot, subject)
         judged = self._judge(scene, asked, understood, previous)
         content = understood.content(snapshot, normalize=asked.normalize)
         wanted = {0: None, _LATEST: number}.get(asked.version, asked.version)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import StaticPool
 
 from contractlog.compatibility.errors import UsageError
@@ -111,12 +112,11 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int) -> Engines:
         "options": f"-c statement_timeout={statement_timeout_ms} -c lock_timeout={statement_timeout_ms} "
         f"-c idle_in_transaction_session_timeout={4 * statement_timeout_ms}",
     }
-    return Engines(
+    engines = Engines(
         create_engine(
             url,
             pool_size=readers,
             max_overflow=0,
-            pool_pre_ping=True,
             isolation_level="REPEATABLE READ",  # several statements of one answer see one state
             connect_args=arguments,
             hide_parameters=True,
@@ -125,6 +125,19 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int) -> Engines:
             url, pool_size=1, max_overflow=0, pool_pre_ping=True, connect_args=arguments, hide_parameters=True
         ),
     )
+    event.listen(engines.readers, "checkout", _replace_if_ended)
+    return engines
+
+
+def _replace_if_ended(connection: Any, _record: Any, _proxy: Any) -> None:
+    """Make a new connection where the server has ended this one: then there is something to read, though none asked.
+
+    That costs no question, as a ping would; a server that is gone without a word shows itself at the first statement.
+    """
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    if waiting.poll(0):
+        raise DisconnectionError
 
 
 def require_many(url: URL) -> None:

@@ -16,7 +16,7 @@ from contractlog.compatibility.schema import Reference, RegisteredSchema, Schema
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.values import Configured, Holder, Recorded, Seen, SubjectState, key_of
 
-__all__ = ["REGISTERED", "Snapshot", "only", "registered"]
+__all__ = ["REGISTERED", "Fixed", "Snapshot", "only", "registered"]
 
 _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
@@ -69,6 +69,18 @@ _ALIKE = {
     )
     for seen in Seen
 }
+
+_LEANING = {
+    (seen, leaning): only(
+        REGISTERED.where(
+            _U.key == bindparam("key"), _S.references.is_not(None) if leaning else _S.references.is_(None)
+        ).order_by(_V.version.desc()),
+        seen,
+    )
+    for seen in Seen
+    for leaning in (True, False)
+}
+_HIGHEST = select(func.max(_V.version)).join(tables.subjects, _U.id == _V.subject_id).where(_U.key == bindparam("key"))
 
 
 class Snapshot:
@@ -145,14 +157,11 @@ class Snapshot:
 
     def leaning_versions(self, subject: Subject, seen: Seen, *, leaning: bool) -> list[RegisteredSchema]:
         """List the versions that lean on others, or those that do not, newest first."""
-        condition = _S.references.is_not(None) if leaning else _S.references.is_(None)
-        statement = REGISTERED.where(_U.key == key_of(subject), condition).order_by(_V.version.desc())
-        return [registered(row) for row in self._rows(only(statement, seen))]
+        return [registered(row) for row in self._connection.execute(_LEANING[seen, leaning], {"key": key_of(subject)})]
 
     def highest(self, subject: Subject) -> int:
         """Return the highest version number, soft-deleted ones included; 0 before the first."""
-        statement = select(func.max(_V.version)).join(tables.subjects, _U.id == _V.subject_id)
-        return int(self._connection.execute(statement.where(_U.key == key_of(subject))).scalar() or 0)
+        return int(self._connection.execute(_HIGHEST, {"key": key_of(subject)}).scalar() or 0)
 
     def referenced_by(self, target_id: int, version: int, seen: Seen) -> list[int]:
         """List the ids of schemas that lean on a version and are held by versions of this kind."""
@@ -244,6 +253,22 @@ class Snapshot:
     def _first(self, statement: Select[Any], **values: Any) -> RegisteredSchema | None:
         row = self._connection.execute(statement, values).first()
         return registered(row) if row else None
+
+
+class Fixed(Snapshot):
+    """A state that nobody changes while it is asked: what is asked for again and again is read once."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._latest: dict[tuple[Subject, Seen], RegisteredSchema | None] = {}
+
+    def version(self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
+        """Return one version; None as number means the highest of this kind."""
+        if number is not None:
+            return super().version(subject, number, seen)
+        if (subject, seen) not in self._latest:
+            self._latest[subject, seen] = super().version(subject, None, seen)
+        return self._latest[subject, seen]
 
 
 def _rank(held: RegisteredSchema, prefer: Subject | None = None) -> tuple[bool, bool, Subject, int]:

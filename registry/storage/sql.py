@@ -24,7 +24,7 @@ from contractlog.registry.storage.availability import Availability, Watch
 from contractlog.registry.storage.engines import Engines
 from contractlog.registry.storage.lines import Line, write_down
 from contractlog.registry.storage.locks import ContextVanished, lock
-from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.reads import Fixed, Snapshot
 from contractlog.registry.storage.values import FIRST_CONTEXT, JOURNAL, Append, Stale
 from contractlog.registry.storage.writer import Writer
 from contractlog.registry.storage.writes import Transaction
@@ -83,7 +83,7 @@ class SqlStore:
         self._availability.require()
         try:
             with self._turns, self._engines.readers.connect() as connection:
-                yield Snapshot(connection)
+                yield Fixed(connection)
         except SQLAlchemyError as error:
             raise self._translated(error) from error
 
@@ -109,7 +109,12 @@ class SqlStore:
         """Raise ``StoreError`` unless the database answers."""
         self._availability.require()
         try:
-            self._ping()
+            try:
+                self._ping()
+            except DBAPIError as error:
+                if not error.connection_invalidated:
+                    raise
+                self._ping()  # a connection that was lost while nobody used it says nothing about the database
         except SQLAlchemyError as error:
             raise self._translated(error) from error
 

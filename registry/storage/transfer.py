@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, Table, bindparam, delete, func, insert, select, update
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
@@ -165,17 +165,19 @@ def holders_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[i
     return found
 
 
+_NEWEST: Final = (
+    select(_S.verbatim, _S.type)
+    .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
+    .join(tables.subjects, _U.id == _V.subject_id)
+    .where(_U.key == bindparam("key"), _V.deleted_at.is_(None))
+    .order_by(_V.version.desc())
+    .limit(1)
+)
+
+
 def newest_verbatim(snapshot: Snapshot, subject: Subject) -> str | None:
     """Return the type of a subject's newest live version, when that one is kept as it came; None when it is not."""
-    statement = (
-        select(_S.verbatim, _S.type)
-        .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
-        .join(tables.subjects, _U.id == _V.subject_id)
-        .where(_U.key == key_of(subject), _V.deleted_at.is_(None))
-        .order_by(_V.version.desc())
-        .limit(1)
-    )
-    row = snapshot.connection.execute(statement).first()
+    row = snapshot.connection.execute(_NEWEST, {"key": key_of(subject)}).first()
     return str(row.type) if row is not None and row.verbatim else None
 
 

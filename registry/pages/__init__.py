@@ -1,0 +1,1 @@
+"""Pages for people; they ask nothing of anybody but this registry."""
