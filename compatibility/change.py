@@ -10,10 +10,11 @@ from typing import Any
 from contractlog.compatibility.annotations import essence
 from contractlog.compatibility.checks import CATALOGUE
 from contractlog.compatibility.finding import Comparison, Finding
-from contractlog.compatibility.judge import Earlier, differences
+from contractlog.compatibility.judge import Earlier, detailed_steps, differences
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import ParsedSchema
+from contractlog.compatibility.steps import Steps
 
 __all__ = ["Change", "Kind", "change", "change_between"]
 
@@ -93,10 +94,11 @@ def change(
         policy: which differences break.
         also: ids of checks that break here although the policy admits them.
     """
+    steps = Steps(detailed_steps(2 * len(history)))
     comparisons = [
         Comparison(
             direction,
-            breaking(differences(candidate, earlier.parsed, direction, policy, also), policy, also),
+            breaking(differences(candidate, earlier.parsed, direction, policy, also, steps=steps), policy, also),
             earlier.version,
             earlier.parsed.canonical,
         )

@@ -25,6 +25,7 @@ __all__ = [
     "cautions",
     "check",
     "equivalent",
+    "follows",
     "formatted",
     "inline_tags",
     "parse",
@@ -41,10 +42,12 @@ class SchemaFormat(Protocol):
     def parse(self, draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
         """Understand a draft, or raise ``InvalidSchema`` with the place."""
 
-    def check(self, reader: ParsedSchema, writer: ParsedSchema, policy: Policy) -> Iterator[Finding]:
+    def check(
+        self, reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Steps | None = None
+    ) -> Iterator[Finding]:
         """Yield every difference that a policy may hold against the reader."""
 
-    def cautions(self, reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
+    def cautions(self, reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
         """Yield the differences that break nothing unless they are asked for."""
 
     def equivalent(self, first: ParsedSchema, second: ParsedSchema) -> bool:
@@ -92,14 +95,25 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str] = _NOTHING, *, stric
         raise placed(problem, draft.text, comments=draft.type is SchemaType.AVRO) from None
 
 
-def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.STRICT) -> Iterator[Finding]:
-    """Yield every difference that a policy may hold against the reader; both schemas have the same type."""
-    return _FORMATS[reader.type].check(reader, writer, policy)
+def check(
+    reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.STRICT, steps: Steps | None = None
+) -> Iterator[Finding]:
+    """Yield every difference that a policy may hold against the reader; both schemas have the same type.
+
+    A comparison has a limit of its own; ``steps`` are what is left of those that many comparisons share. When they are
+    used up, that is a finding, too.
+    """
+    return _FORMATS[reader.type].check(reader, writer, policy, steps)
 
 
-def cautions(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
+def cautions(reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
     """Yield the differences that break nothing unless they are asked for; both schemas have the same type."""
-    return _FORMATS[reader.type].cautions(reader, writer)
+    return _FORMATS[reader.type].cautions(reader, writer, steps)
+
+
+def follows(reader: ParsedSchema, writer: ParsedSchema) -> bool:
+    """Whether one look at the pair shows that ``check`` would yield nothing; a no says nothing."""
+    return reader.type is writer.type is SchemaType.AVRO and avro.follows(reader, writer)
 
 
 def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:

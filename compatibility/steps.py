@@ -26,3 +26,11 @@ class Steps:
         self.left -= steps
         if self.left < 0:
             raise StepsExceeded
+
+    def allow(self, limit: int) -> int:
+        """Return how many steps a part of the work may take that counts for itself, and has a limit of its own."""
+        return max(0, min(limit, self.left))
+
+    def spend(self, steps: int) -> None:
+        """Count work that a part has done."""
+        self.left -= steps

@@ -17,6 +17,7 @@ from typing import Final, Generic, TypeVar
 from contractlog.compatibility.checks import WORK_LIMIT_EXCEEDED
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import pointer
+from contractlog.compatibility.steps import Steps
 
 __all__ = ["STEP_LIMIT", "Because", "Into", "Walk", "work_limit_exceeded"]
 
@@ -62,6 +63,7 @@ class Walk(Generic[N]):
     same: Callable[[N, N], bool]  #: pairs that hold without being looked at
     limit: int = STEP_LIMIT
     steps: int = 0
+    shared: Steps | None = None  #: by all comparisons of one call
     _failed: set[tuple[N, N]] = field(default_factory=set)
     _leaning: dict[tuple[N, N], set[tuple[N, N]]] = field(default_factory=dict)
     _waiting: deque[tuple[N, N]] = field(default_factory=deque)
@@ -71,13 +73,18 @@ class Walk(Generic[N]):
 
     def findings(self, reader: N, writer: N) -> Iterator[Finding]:
         """Yield why the pair does not hold; going over the limit is a reason, too."""
+        own, decided = self.limit, 0
+        shared = self.shared or Steps(2 * own)
+        self.limit = shared.allow(own)
         try:
             self._decide((reader, writer))
             if (reader, writer) in self._failed:
-                self.steps = 0
+                decided, self.steps = self.steps, 0
                 yield from self._list(reader, writer)
         except _LimitReached:
-            yield work_limit_exceeded(self.limit)
+            yield work_limit_exceeded(own if self.limit == own else shared.limit)
+        finally:
+            shared.spend(decided + self.steps)
 
     def reads(self, reader: N, writer: N) -> bool:
         """Whether the pair below holds, as far as is known; the pair that asks is asked again when that changes."""

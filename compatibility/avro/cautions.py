@@ -28,6 +28,7 @@ from contractlog.compatibility.avro.nodes import (
 )
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import pointer, write
+from contractlog.compatibility.steps import Steps
 from contractlog.compatibility.walk import STEP_LIMIT, work_limit_exceeded
 
 __all__ = ["cautions"]
@@ -37,10 +38,14 @@ Pair = tuple[Node, Node, str]  #: reader, writer, path
 _NONE: Final = ""
 
 
-def cautions(reader: Schema, writer: Schema, *, limit: int = STEP_LIMIT) -> Iterator[Finding]:
-    """Yield what has changed between types that stand for each other, each pair of types once, from the root on."""
+def cautions(reader: Schema, writer: Schema, steps: Steps | None = None) -> Iterator[Finding]:
+    """Yield what has changed between types that stand for each other, each pair of types once, from the root on.
+
+    The steps are shared with other comparisons.
+    """
     if reader is writer:
         return
+    shared = steps or Steps(STEP_LIMIT)
     seen: set[tuple[Node, Node]] = set()
     waiting: list[Pair] = [(reader.root, writer.root, "")]
     while waiting:
@@ -49,8 +54,9 @@ def cautions(reader: Schema, writer: Schema, *, limit: int = STEP_LIMIT) -> Iter
         if one is other or (one, other) in seen:
             continue
         seen.add((one, other))
-        if len(seen) > limit:
-            yield work_limit_exceeded(limit)
+        shared.spend(1)
+        if shared.left < 0:
+            yield work_limit_exceeded(shared.limit)
             return
         yield from _of_pair(one, other, path)
         waiting.extend(reversed(list(_below(one, other, path, reader.resolve, writer.resolve))))

@@ -27,6 +27,7 @@ from contractlog.compatibility.avro.nodes import (
 from contractlog.compatibility.avro.shapes import Shaping
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.interning import Memo
+from contractlog.compatibility.steps import Steps
 from contractlog.compatibility.walk import STEP_LIMIT, Because, Into, Walk
 
 __all__ = ["READS", "compare"]
@@ -42,10 +43,12 @@ READS: Final[Mapping[str, tuple[str, ...]]] = {
 Found = Iterator[Finding | Into[Node] | Because[Node]]
 
 
-def compare(reader: Schema, writer: Schema, *, limit: int = STEP_LIMIT) -> Iterator[Finding]:
-    """Yield every reason why the reader cannot follow the writer."""
+def compare(
+    reader: Schema, writer: Schema, steps: Steps | None = None, *, limit: int = STEP_LIMIT
+) -> Iterator[Finding]:
+    """Yield every reason why the reader cannot follow the writer; the steps are shared with other comparisons."""
     comparison = _Comparison(reader, writer)
-    walk = Walk[Node](comparison.checks, comparison.same, limit)
+    walk = Walk[Node](comparison.checks, comparison.same, limit, shared=steps)
     return walk.findings(reader.resolve(reader.root), writer.resolve(writer.root))
 
 

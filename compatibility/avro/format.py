@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contractlog.compatibility.avro import cautions as own
-from contractlog.compatibility.avro import lookup
+from contractlog.compatibility.avro import direct, lookup
 from contractlog.compatibility.avro.canonical import texts
 from contractlog.compatibility.avro.checks import compare
 from contractlog.compatibility.avro.parse import parse_avro
@@ -25,14 +25,19 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     return ParsedSchema(SchemaType.AVRO, canonical, normalized, schema, draft.references, dict(referenced))
 
 
-def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy) -> Iterator[Finding]:
+def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy, steps: Steps | None = None) -> Iterator[Finding]:
     """Yield every reason why the reader cannot follow the writer; the policies do not differ here."""
-    return compare(reader.root, writer.root)
+    return compare(reader.root, writer.root, steps)
 
 
-def cautions(reader: ParsedSchema, writer: ParsedSchema) -> Iterator[Finding]:
+def cautions(reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
     """Yield what a reader reads, and people may still want to hear of."""
-    return own.cautions(reader.root, writer.root)
+    return own.cautions(reader.root, writer.root, steps)
+
+
+def follows(reader: ParsedSchema, writer: ParsedSchema) -> bool:
+    """Whether a look at the pair alone shows that ``check`` would yield nothing; a no says nothing."""
+    return direct.follows(reader.root, writer.root)
 
 
 def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:

@@ -26,25 +26,33 @@ from contractlog.compatibility.json_schema.objects import objects
 from contractlog.compatibility.json_schema.pairs import Difference, LimitReached, Pairs, Rule
 from contractlog.compatibility.json_schema.scalars import consts, enums, numbers, strings
 from contractlog.compatibility.json_schema.wording import finding
+from contractlog.compatibility.steps import Steps
 from contractlog.compatibility.walk import STEP_LIMIT, work_limit_exceeded
 
 __all__ = ["compare", "walk"]
 
 
-def compare(original: Node, update: Node, admitted: Collection[str], *, limit: int = STEP_LIMIT) -> Iterator[Finding]:
+def compare(
+    original: Node, update: Node, admitted: Collection[str], steps: Steps | None = None, *, limit: int = STEP_LIMIT
+) -> Iterator[Finding]:
     """Yield every difference of a reader's schema, the update, from a writer's, the original.
 
     Args:
         original: the root of the writer's tree.
         update: the root of the reader's tree.
         admitted: the kinds of differences that leave a pair compatible, where one of several pairs has to be.
+        steps: what is left of those that this comparison shares with others.
         limit: how many steps the comparison may take.
     """
+    shared = steps or Steps(limit)
+    pairs = Pairs(_rule, admitted, shared.allow(limit))
     try:
-        for told in Pairs(_rule, admitted, limit).told(original, update):
+        for told in pairs.told(original, update):
             yield finding(told)
     except LimitReached:
-        yield work_limit_exceeded(limit)
+        yield work_limit_exceeded(limit if pairs.limit == limit else shared.limit)
+    finally:
+        shared.spend(pairs.steps)
 
 
 def walk(admitted: Collection[str], limit: int) -> Pairs:

@@ -35,15 +35,15 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     )
 
 
-def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy) -> Iterator[Finding]:
+def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Steps | None = None) -> Iterator[Finding]:
     """Yield every difference of the reader from the writer.
 
     The policy has a say where one of several branches has to be compatible; EXACT has an engine of its own.
     """
     if policy is Policy.EXACT:
-        return compare_exactly((reader.root, reader.referenced), (writer.root, writer.referenced))
+        return compare_exactly((reader.root, reader.referenced), (writer.root, writer.referenced), steps)
     admitted = {one.removeprefix("JSON_") for one in ADMITTED[policy]}
-    return compare(tree(writer), tree(reader), admitted)
+    return compare(tree(writer), tree(reader), admitted, steps)
 
 
 def tree(parsed: ParsedSchema) -> Node:
@@ -70,7 +70,7 @@ def _exact(number: Number) -> str:
     return str(int(number.text)) if number.integral else str(number.decimal)
 
 
-def cautions(_reader: ParsedSchema, _writer: ParsedSchema) -> Iterator[Finding]:
+def cautions(_reader: ParsedSchema, _writer: ParsedSchema, _steps: Steps | None = None) -> Iterator[Finding]:
     """Yield nothing: this format has no checks beside those that a policy may hold against a reader."""
     return iter(())
 

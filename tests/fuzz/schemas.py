@@ -4,9 +4,10 @@
 
 A finding is anything that is not an answer: an exception other than ``InvalidSchema``, more than two seconds of
 processor time for one step, more than 200 MB, a canonical text that is written differently when it is read again, a
-schema that is not compatible with itself, a verdict over all levels that is not that of each level, a mend that does
-not remove its finding. Findings are printed with the texts that show them; exit 1 when there are
-any. The work is done in a child process, which is told apart from the one that counts, so that a crash is a finding.
+schema that is not compatible with itself or that a lookup with it does not find, a verdict over all levels that is not
+that of each level, one over a history that is not that over each version, a mend that does not remove its finding. Some
+texts lean on others. Findings are printed with the texts that show them; exit 1 when there are any. The
+work is done in a child process, which is told apart from the one that counts, so that a crash is a finding.
 """
 
 from __future__ import annotations
@@ -20,164 +21,62 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from contractlog.compatibility.change import change_between
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.finding import Finding as Broken
 from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.judge import Earlier, differences, judge
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.mends import mend
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.parsing import equivalent, formatted, parse
 from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
 
-from support.avro_schemas import Schemas, evolved
+from support.schema_texts import Texts
 
 T = TypeVar("T")
 
 SECONDS, MEGABYTES = 2.0, 200
+HISTORY_SECONDS = 8.0  #: of one call that judges many versions: all steps that it may take
+HISTORIES = 0.02  #: of the turns with a schema; a history is many comparisons
+NOTHING: Mapping[str, str] = {}
 MENDED = 0.1  #: of the turns with a finding; a mend is many comparisons
-KEPT = 300  #: texts that were accepted, from which more are made
-WORDS: dict[SchemaType, list[Any]] = {
-    SchemaType.AVRO: [
-        "type", "name", "namespace", "fields", "items", "values", "symbols", "size", "aliases", "default", "doc",
-        "order", "logicalType", "record", "error", "enum", "fixed", "array", "map", "null", "boolean", "int", "long",
-        "float", "double", "bytes", "string", "decimal", "T1", "T2", "a.b.T1", ".T1", "é", "", "NaN", "a", "b",
-    ],
-    SchemaType.JSON: [
-        "type", "properties", "required", "additionalProperties", "patternProperties", "items", "additionalItems",
-        "prefixItems", "contains", "oneOf", "anyOf", "allOf", "not", "if", "then", "else", "$ref", "#",
-        "#/definitions/a",
-        "#/$defs/b", "definitions", "$defs", "$id", "$schema", "$anchor", "$dynamicRef", "enum", "const", "minimum",
-        "maximum", "exclusiveMinimum", "multipleOf", "minLength", "pattern", "^(a+)+$", "[", "propertyNames", "format",
-        "dependencies", "dependentRequired", "unevaluatedProperties", "object", "array", "string", "integer", "number",
-        "null", "boolean", "http://json-schema.org/draft-04/schema#", "https://json-schema.org/draft/2020-12/schema",
-        "http://x/", "default", "title", "a", "b", "", "é",
-    ],
-}  # fmt: skip
-ATOMS: list[Any] = [None, True, False, 0, 1, -1, 1.5, 1e300, 2**63, 10**40, [], {}, "", [[]], [{}], "\u0000", "😀"]
-SEEDS: dict[SchemaType, list[Any]] = {
-    SchemaType.AVRO: [
-        {"type": "record", "name": "R", "fields": [{"name": "a", "type": ["null", "R"], "default": None}]},
-        {"type": "enum", "name": "E", "symbols": ["A", "B"], "default": "A"},
-        {"type": "map", "values": {"type": "fixed", "name": "F", "size": 4, "logicalType": "decimal"}},
-        ["null", {"type": "record", "name": "a.R", "aliases": ["b.S"], "fields": [{"name": "x", "type": "int"}]}],
-    ],
-    SchemaType.JSON: [
-        {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"], "additionalProperties": False},
-        {"definitions": {"a": {"type": ["string", "null"]}}, "oneOf": [{"$ref": "#/definitions/a"}, {"maxLength": 5}]},
-        {"type": "array", "items": [{"const": 1}, {"enum": [1, "a", None]}], "additionalItems": {"minimum": 0}},
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"b": {"$anchor": "x"}}, "$ref": "#x"},
-        {"if": {"type": "string"}, "then": {"pattern": "^a"}, "else": {"not": {"multipleOf": 0.5}}},
-        {"allOf": [{"properties": {"a": True}}, {"patternProperties": {"^b": False}}], "unevaluatedProperties": False},
-    ],
-}  # fmt: skip
 
 
 class Finding(Exception):
     """Something that is no answer."""
 
 
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every container with a key or index of it."""
-    waiting = [value]
-    while waiting:
-        here = waiting.pop()
-        members = here.items() if isinstance(here, dict) else enumerate(here) if isinstance(here, list) else ()
-        for key, member in list(members):
-            yield here, key
-            waiting.append(member)
-
-
 @dataclass
 class Fuzzer:
     """Makes texts and meets them."""
 
-    random: Random
-    type: SchemaType
-    texts: list[str] = field(default_factory=list)
+    texts: Texts
     counts: Counter[str] = field(default_factory=Counter)
     memo: Memo = field(default_factory=lambda: Memo(shapes=5_000, verdicts=5_000))
     note: Callable[[str], None] = lambda _: None  #: where it stands is noted before anything that may be the last
 
-    def __post_init__(self) -> None:
-        self.texts = [json.dumps(seed) for seed in SEEDS[self.type]]
+    @property
+    def random(self) -> Random:
+        return self.texts.random
 
-    def text(self) -> str:
-        """Make a text: a new schema, a mutated one, or one with mutated bytes."""
-        choice = self.random.random()
-        if choice < 0.1 and self.type is SchemaType.AVRO:
-            return json.dumps(Schemas(self.random).schema())
-        text = self.random.choice(self.texts)
-        if choice < 0.8:
-            try:
-                return json.dumps(self.mutated(json.loads(text)))
-            except (ValueError, RecursionError):
-                pass
-        return self.bytewise(text)
+    @property
+    def type(self) -> SchemaType:
+        return self.texts.type
 
-    def mutated(self, value: Any) -> Any:
-        """Change some places of a structure."""
-        random = self.random
-        if self.type is SchemaType.AVRO and random.random() < 0.3:
-            try:
-                return evolved(value, random, 1)
-            except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
-                pass
-        for _ in range(random.choice([1, 1, 1, 2, 5])):
-            found = list(islice(places(value), 2_000))
-            if not found:
-                return random.choice([*SEEDS[self.type], *WORDS[self.type], *ATOMS])
-            self.change(*random.choice(found), *random.choice(found))
-        return value
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        return tuple(Policy) if self.type is SchemaType.JSON else (Policy.STRICT,)
 
-    def change(self, container: Any, key: Any, other: Any, place: Any) -> None:
-        """Change one place, perhaps by what stands at another."""
-        random, words = self.random, WORDS[self.type]
-        match random.randrange(8):
-            case 0:
-                container[key] = random.choice(ATOMS)
-            case 1:
-                container[key] = random.choice(words)
-            case 2:
-                container[key] = json.loads(json.dumps(other[place]))
-            case 3:
-                del container[key]
-            case 4 if isinstance(container, dict):
-                container[random.choice(words)] = random.choice([container[key], *ATOMS, *words])
-            case 5 if isinstance(container, list):
-                container.insert(random.randrange(len(container) + 1), json.loads(json.dumps(other[place])))
-            case 6:
-                container[key] = json.loads(random.choice(self.texts))
-            case _:
-                container[key] = [container[key]]
-
-    def bytewise(self, text: str) -> str:
-        """Change some characters."""
-        random, characters = self.random, list(text)
-        for _ in range(random.choice([1, 1, 2, 8])):
-            at = random.randrange(len(characters) + 1)
-            match random.randrange(4):
-                case 0:
-                    characters[at:at] = random.choice('{}[]",:\\/#.0e-+\u0000\ud800é😀 \n')
-                case 1:
-                    del characters[at : at + random.choice([1, 1, 10])]
-                case 2:
-                    end = min(len(characters), at + random.choice([1, 5, 50]))
-                    characters[at:at] = characters[at:end] * random.choice([1, 2, 100])
-                case _:
-                    characters[at : at + 1] = random.choice(["/*", "*/", "//", "\\u0000", "\\ud800", "1e999", "NaN"])
-        return "".join(characters)[:20_000]
-
-    def timed(self, what: str, work: Callable[[], T]) -> T | None:
+    def timed(self, what: str, work: Callable[[], T], seconds: float = SECONDS) -> T | None:
         """Do a step; None when the schema is refused."""
         start = time.process_time()
         try:
@@ -189,41 +88,99 @@ class Fuzzer:
             raise Finding(f"{what}: {type(problem).__name__}: {problem}\n{traceback.format_exc(limit=-4)}") from None
         finally:
             taken = time.process_time() - start
-            if taken > SECONDS:
+            if taken > seconds:
                 raise Finding(f"{what} takes {taken:.1f} s")
 
-    def parsed(self, what: str, text: str, *, strict: bool) -> ParsedSchema | None:
-        return self.timed(what, lambda: parse(SchemaDraft(text, self.type), strict=strict))
+    def parsed(
+        self, what: str, text: str, *, strict: bool, referenced: Mapping[str, str] = NOTHING
+    ) -> ParsedSchema | None:
+        draft = SchemaDraft(text, self.type, tuple(Reference(name, name, 1) for name in referenced))
+        return self.timed(what, lambda: parse(draft, referenced, strict=strict))
 
     def turn(self) -> None:
         """Make a text and another one, and meet them."""
-        text, other = self.text(), self.random.choice(self.texts)
-        self.note(json.dumps([text, other]))
+        text, other = self.texts.text(), self.random.choice(self.texts.kept)
+        referenced = self.texts.references()
+        self.note(json.dumps([text, other, referenced]))
         self.counts["texts"] += 1
-        new = self.parsed("parse", text, strict=True)
-        stored = self.parsed("tolerant parse", text, strict=False)
+        new = self.parsed("parse", text, strict=True, referenced=referenced)
+        stored = self.parsed("tolerant parse", text, strict=False, referenced=referenced)
         if new is not None and stored is None:
             raise Finding("accepted when new, refused when stored")
         schema = new or stored
         if schema is None:
             return
-        self.counts["accepted"] += 1
+        self.counts["accepted with references" if referenced else "accepted"] += 1
         self.rewritten(schema)
-        if new is not None:
-            self.keep(text)
-        variant = self.parsed("variant", other, strict=False)
-        for policy in Policy if self.type is SchemaType.JSON else (Policy.STRICT,):
-            self.judged(schema, schema, policy, clean=policy is not Policy.EXACT or new is not None)
+        if new is not None and not referenced:
+            self.texts.keep(text)
+        variant = self.parsed("variant", other, strict=False, referenced=self.random.choice([{}, referenced]))
+        self.looked_up(schema, variant or schema)
+        for policy in self.policies:
+            known = new is not None and not referenced  # what is leaned on may be no schema: EXACT says so
+            self.judged(schema, schema, policy, clean=policy is not Policy.EXACT or known)
             if variant is not None:
                 self.judged(schema, variant, policy)
                 self.judged(variant, schema, policy)
                 self.changed(text, schema, variant, policy)
+        if self.random.random() < HISTORIES:
+            self.followed(text, schema)
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MEGABYTES * 1024:
             raise Finding(f"takes more than {MEGABYTES} MB")
 
+    def looked_up(self, schema: ParsedSchema, other: ParsedSchema) -> None:
+        """A lookup finds a schema by itself, and answers for any other; written out, a text may be too long."""
+        self.timed("resolved", lambda: formatted(schema, "resolved"))
+        self.timed("lookup of another", lambda: equivalent(schema, other))
+        if self.timed("lookup", lambda: equivalent(schema, schema)) is False:
+            raise Finding("a lookup does not find the schema itself")
+
+    def followed(self, text: str, first: ParsedSchema) -> None:
+        """Meet a candidate with a history, each version made from the one before it."""
+        history, texts = [Earlier(1, first)], [text]
+        wanted = self.random.randint(5, 20)
+        for _ in range(2 * wanted):
+            try:
+                text = json.dumps(self.texts.mutated(json.loads(texts[-1])))
+            except (ValueError, RecursionError):
+                return
+            version = self.parsed("version", text[:4_000], strict=False, referenced=first.referenced)
+            if version is not None and len(history) < wanted:
+                history.append(Earlier(len(history) + 1, version))
+                texts.append(text)
+        self.note(json.dumps([texts, dict(first.referenced)]))
+        candidate = history.pop().parsed
+        if history:
+            for policy in self.policies:
+                self.held(candidate, history, policy)
+
+    def held(self, candidate: ParsedSchema, history: list[Earlier], policy: Policy) -> None:
+        """At every level the verdict over a history is that over each of its versions, with a memo and without one."""
+        for level in Level:
+            bare, known = (
+                self.timed(
+                    f"judge {policy} {level} over {len(history)} versions",
+                    lambda memo=memo, level=level: judge(candidate, history, level, policy=policy, memo=memo),
+                    HISTORY_SECONDS,
+                )
+                for memo in (None, self.memo)
+            )
+            assert bare is not None
+            if bare != known:
+                raise Finding(f"a memo changes the verdict over a history at {level} under {policy}")
+            self.counts[f"{policy} history: {'compatible' if bare.compatible else 'not compatible'}"] += 1
+            asked = reversed(history if level.transitive else history[-1:])
+            alone = ((one.version, judge(candidate, [one], level, policy=policy)) for one in asked)
+            version, verdict = next(((number, one) for number, one in alone if not one.compatible), (0, None))
+            if verdict is None and not bare.compatible and not _is_limited(bare.findings):
+                raise Finding(f"the history is refused at {level} under {policy}, and no version of it")
+            told = {comparison.version for comparison in bare.comparisons}
+            if verdict is not None and (told != {version} or bare.findings != verdict.findings):
+                raise Finding(f"at {level} under {policy} version {version} fails first, and {told} is told")
+
     def rewritten(self, schema: ParsedSchema) -> None:
         for name, text in (("canonical", schema.canonical), ("normalized", schema.normalized)):
-            again = self.parsed(f"parse {name}", text, strict=False)
+            again = self.parsed(f"parse {name}", text, strict=False, referenced=schema.referenced)
             if again is None:
                 raise Finding(f"the {name} text is refused")
             written = again.canonical if name == "canonical" else again.normalized
@@ -252,7 +209,7 @@ class Fuzzer:
         change = self.timed(f"change {policy}", lambda: change_between(earlier, schema, policy=policy))
         assert change is not None
         json.dumps(change.body())
-        limited = any(finding.check == "WORK_LIMIT_EXCEEDED" for finding in change.findings)
+        limited = _is_limited(change.findings)
         for level in (Level.BACKWARD, Level.FORWARD):
             if not limited and change.satisfies(level) is not judge(schema, history, level, policy=policy).compatible:
                 raise Finding(f"the verdict over all levels differs at {level} under {policy}")
@@ -263,7 +220,7 @@ class Fuzzer:
         mended = self.timed("mend", lambda: mend(text, found, schema, earlier, direction, policy=policy))
         if mended is not None:
             self.counts["mended"] += 1
-            again = self.parsed("parse mended", mended.text, strict=False)
+            again = self.parsed("parse mended", mended.text, strict=False, referenced=schema.referenced)
             if again is None:
                 raise Finding(f"the mended text is refused: {mended.text}")
             left = [one for one in differences(again, earlier, direction, policy) if one.check == found.check]
@@ -271,11 +228,9 @@ class Fuzzer:
             if len(left) >= len(before):
                 raise Finding(f"the mend removes nothing: {mended.text}")
 
-    def keep(self, text: str) -> None:
-        if len(text) < 4_000:
-            self.texts.append(text)
-            if len(self.texts) > KEPT:
-                del self.texts[self.random.randrange(len(SEEDS[self.type]), len(self.texts))]
+
+def _is_limited(findings: Iterable[Broken]) -> bool:
+    return any(finding.check == "WORK_LIMIT_EXCEEDED" for finding in findings)
 
 
 def say(sentence: str) -> None:
@@ -291,7 +246,7 @@ def work(until: float, seed: int, kind: SchemaType, notes: Path) -> int:
         os.pwrite(at, text.encode(errors="surrogatepass"), 0)
         os.ftruncate(at, len(text.encode(errors="surrogatepass")))
 
-    fuzzer = Fuzzer(Random(seed), kind, note=note)  # noqa: S311 - repeats by its seed
+    fuzzer = Fuzzer(Texts(Random(seed), kind), note=note)  # noqa: S311 - repeats by its seed
     found: set[str] = set()
     while time.monotonic() < until:
         try:

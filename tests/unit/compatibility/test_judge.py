@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
+from contractlog.compatibility.change import change
+from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.judge import STEP_LIMIT, Earlier, judge
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.parsing import parse
@@ -146,7 +149,7 @@ def test_a_thousand_hostile_versions_share_the_steps_of_one_call(monkeypatch: py
     calls: list[CountedSteps] = []
 
     def counted(limit: int) -> CountedSteps:
-        assert limit <= STEP_LIMIT
+        assert limit <= 2 * STEP_LIMIT
         calls.append(CountedSteps(SCARCE))
         return calls[-1]
 
@@ -154,6 +157,62 @@ def test_a_thousand_hostile_versions_share_the_steps_of_one_call(monkeypatch: py
     versions = [Earlier(number, look_alikes("long", number)) for number in range(1, 1_001)]
     verdict = judge(look_alikes("int", 0), versions, Level.BACKWARD_TRANSITIVE)
     assert {comparison.version for comparison in verdict.comparisons} == {1_000}
-    (steps,) = calls
+    _, steps = calls  # those of all comparisons in detail come first, since they are made first
     assert steps.given <= SCARCE
     assert 1 <= steps.refused <= 1 + len(versions)
+
+
+def choices(width: int, length: int) -> ParsedSchema:
+    """Return a JSON schema of objects that EXACT follows through every combination of its choices."""
+    each = [
+        {
+            "type": "object",
+            "properties": {f"p{one}": {"type": "string", "maxLength": length + number} for one in range(2)},
+            "required": [f"p{number % 2}"],
+        }
+        for number in range(width)
+    ]
+    return parse(SchemaDraft(json.dumps({"anyOf": each}), SchemaType.JSON))
+
+
+def test_comparisons_in_detail_share_the_steps_of_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each version alone is within its own limit; together they are not, and the call ends with the one that was."""
+    old, new = choices(4, 10), choices(4, 11)
+    versions = [Earlier(number, old) for number in range(1, 101)]
+
+    def verdict(history: list[Earlier]) -> Verdict:
+        return judge(new, history, Level.BACKWARD_TRANSITIVE, policy=Policy.EXACT)
+
+    assert verdict(versions[:1]).compatible
+    monkeypatch.setattr("contractlog.compatibility.judge.detailed_steps", lambda _: 50_000)
+    assert verdict(versions[:1]).compatible
+    refused = verdict(versions)
+    (finding,) = refused.findings
+    assert finding.check == "WORK_LIMIT_EXCEEDED"
+    assert "more than 50000 steps" in finding.detail
+    assert 1 < refused.comparisons[0].version < 100
+
+
+@pytest.mark.parametrize("policy", Policy)
+def test_a_change_over_many_versions_shares_its_steps_too(monkeypatch: pytest.MonkeyPatch, policy: Policy) -> None:
+    monkeypatch.setattr("contractlog.compatibility.change.detailed_steps", lambda _: 40)
+    found = change(choices(4, 11), [Earlier(number, choices(4, 10)) for number in range(1, 11)], policy=policy)
+    assert "WORK_LIMIT_EXCEEDED" in {finding.check for finding in found.findings}
+
+
+def test_cautions_share_the_steps_of_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contractlog.compatibility.judge.detailed_steps", lambda _: 100)
+    versions = [Earlier(number, look_alikes("int", 1)) for number in range(1, 101)]
+    verdict = judge(look_alikes("int", 1), versions, Level.BACKWARD_TRANSITIVE, also=frozenset({"AVRO_DOC_LOST"}))
+    assert {finding.check for finding in verdict.findings} == {"WORK_LIMIT_EXCEEDED"}
+    assert 1 < verdict.comparisons[0].version < 100
+
+
+@pytest.mark.slow
+def test_a_thousand_costly_versions_end_within_the_steps_of_one_call() -> None:
+    """All steps that a call may take are a few seconds of processor time."""
+    versions = [Earlier(number, choices(6, 10)) for number in range(1, 1_001)]
+    start = time.process_time()
+    verdict = judge(choices(6, 11), versions, Level.BACKWARD_TRANSITIVE, policy=Policy.EXACT)
+    assert [finding.check for finding in verdict.findings] == ["WORK_LIMIT_EXCEEDED"]
+    assert time.process_time() - start < 8
