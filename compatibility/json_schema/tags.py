@@ -6,15 +6,18 @@ lists ``object.legs.array.object.gate``, through combinations ``object.price.one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from contractlog.compatibility.avro.tags import Entity, EntityType
-from contractlog.compatibility.json_text import read
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_text import read, write
 
-__all__ = ["entities", "inline_tags"]
+__all__ = ["entities", "inline_tags", "tagged"]
 
 _TAGS: Final = "confluent:tags"
+_NONE: Final[Mapping[Entity, Collection[str]]] = MappingProxyType({})
 _COMBINING: Final = ("allOf", "anyOf", "oneOf")
 
 
@@ -22,6 +25,35 @@ def inline_tags(text: str) -> dict[Entity, tuple[str, ...]]:
     """Return the tags of each object and property that has some."""
     found = ((entity, _tags(value)) for entity, value in entities(read(text)))
     return {entity: tags for entity, tags in found if tags}
+
+
+def tagged(
+    text: str, add: Mapping[Entity, Collection[str]] = _NONE, remove: Mapping[Entity, Collection[str]] = _NONE
+) -> str:
+    """Return the text with tags added, then others removed; nothing else of it changes but its spaces.
+
+    Raises:
+        InvalidSchema: there is no such object or property.
+    """
+    root = read(text)
+    for entity, tags in add.items():
+        value = _find(root, entity)
+        value[_TAGS] = list(dict.fromkeys([*_tags(value), *tags]))
+    for entity, tags in remove.items():
+        value = _find(root, entity)
+        left = [tag for tag in _tags(value) if tag not in tags]
+        if left:
+            value[_TAGS] = left
+        else:
+            value.pop(_TAGS, None)
+    return write(root, lambda number: number.text)
+
+
+def _find(root: Any, wanted: Entity) -> dict[str, Any]:
+    for entity, value in entities(root):
+        if entity == wanted:
+            return value
+    raise InvalidSchema(f"No matching path '{wanted.path}' found in the schema")
 
 
 def _tags(value: dict[str, Any]) -> tuple[str, ...]:

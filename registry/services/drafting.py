@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
-from contractlog.compatibility.avro.tags import Entity, inline_tags, tagged
+from contractlog.compatibility.avro import tags as avro_tags
+from contractlog.compatibility.avro.tags import Entity
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_schema import tags as json_tags
 from contractlog.compatibility.merging import (
     VERSION_PROPERTY,
     overlaid_metadata,
@@ -15,10 +18,13 @@ from contractlog.compatibility.merging import (
     versioned,
     without_rules,
 )
+from contractlog.compatibility.parsing import inline_tags
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.storage.values import Configured
 
 __all__ = ["Derivation", "TagEdits", "completed", "edited"]
+
+_TAGGED: Final = {SchemaType.AVRO: avro_tags.tagged, SchemaType.JSON: json_tags.tagged}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +123,21 @@ def edited(draft: SchemaDraft, tags: TagEdits) -> SchemaDraft:
     """
     if not (tags.add or tags.remove):
         return draft
-    if draft.type is not SchemaType.AVRO:
-        raise InvalidSchema(f"Tags inside schemas of type {draft.type} cannot be changed")
-    return replace(draft, text=_guarded(draft.text, tags))
-
-
-def _guarded(text: str, tags: TagEdits) -> str:
+    write = _TAGGED.get(draft.type)
+    if write is None:
+        raise InvalidSchema(f"Invalid schema type {draft.type}")
     try:
-        return tagged(text, tags.add, tags.remove)
+        return replace(draft, text=write(draft.text, tags.add, tags.remove))
     except (KeyError, TypeError, ValueError, RecursionError):
-        raise InvalidSchema("The schema is no Avro schema, so it has no place for tags") from None
+        raise InvalidSchema(f"The text is no {draft.type} schema, so it has no place for tags") from None
 
 
 def _propagated(draft: SchemaDraft, previous: RegisteredSchema | None) -> SchemaDraft:
-    if previous is None or (previous.type, draft.type) != (SchemaType.AVRO, SchemaType.AVRO):
+    if previous is None or previous.type is not draft.type:
         return draft
-    for entity, tags in inline_tags(previous.text).items():
+    for entity, tags in inline_tags(previous.type, previous.text).items():
         try:
-            draft = replace(draft, text=_guarded(draft.text, TagEdits(add={entity: tags})))
+            draft = edited(draft, TagEdits(add={entity: tags}))
         except InvalidSchema:
             continue  # what they were on is gone, or the text is none; that is told later
     return draft

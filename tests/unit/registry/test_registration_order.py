@@ -302,6 +302,16 @@ def test_tags_are_added_and_removed_inside_the_text_and_kept(http: httpx2.Client
     assert code == 42201
 
 
+def test_tags_are_changed_in_json_schemas_too(http: httpx2.Client) -> None:
+    text = '{"type":"object","properties":{"a":{"maximum":1.50}}}'
+    path = {"entityPath": "object.a", "entityType": "sr_field"}
+    found = put(http, "j", text, schemaType="JSON", schemaTagsToAdd=[{"schemaEntity": path, "tags": ["PII"]}])
+    assert found["schema"] == '{"type":"object","properties":{"a":{"maximum":1.50,"confluent:tags":["PII"]}}}'
+    other = text.replace("1.50", "2")
+    kept = put(http, "j", other, schemaType="JSON", propagateSchemaTags=True)
+    assert json.loads(kept["schema"])["properties"]["a"] == {"maximum": 2, "confluent:tags": ["PII"]}
+
+
 def test_the_tags_endpoint_makes_a_new_version_of_one_that_is_there(http: httpx2.Client) -> None:
     rule = {"name": "n", "type": "CEL", "kind": "CONDITION", "mode": "WRITE", "disabled": False}
     put(http, "s", record("a"), ruleSet={"domainRules": [rule, rule | {"name": "m"}]})
