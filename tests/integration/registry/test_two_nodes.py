@@ -111,3 +111,35 @@ def test_what_a_cached_id_shows_is_renewed_when_the_other_node_changes_it(
     one.delete("/subjects/dropped")
     until(lambda: two.get(f"/schemas/ids/{dropped}").json()["deleted"], 3.0)
     assert two.get(f"/schemas/ids/{kept}").content == shown
+
+
+def test_the_search_index_of_two_nodes_has_every_schema_once(nodes: tuple[httpx2.Client, httpx2.Client]) -> None:
+    def write(place: int) -> None:
+        for number in range(25):
+            fields = [{"name": "shared", "type": "long"}, {"name": f"own_{place}_{number}", "type": "string"}]
+            schema = {"type": "record", "name": f"R{place}x{number}", "fields": fields}
+            register(nodes[place % 2], f"s{place}-{number}", schema)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    for node in nodes:
+
+        def caught_up(node: httpx2.Client = node) -> bool:
+            found = node.get("/contractlog/v1/search", params={"field": "shared", "limit": 1000}).json()
+            return found["indexed_to"] == found["head"] == 100
+
+        until(caught_up, 20.0)
+        hits = node.get("/contractlog/v1/search", params={"field": "shared", "limit": 1000}).json()["hits"]
+        assert len({hit["subject"] for hit in hits}) == len(hits) == 100
+
+
+def test_fetches_of_two_nodes_add_up(nodes: tuple[httpx2.Client, httpx2.Client]) -> None:
+    one, two = nodes
+    schema_id = register(one, "s")
+    for _ in range(3):
+        for node in nodes:
+            assert node.get(f"/schemas/ids/{schema_id}", headers={"User-Agent": "a"}).status_code == 200
+            node.app.state.services.own.counts.write_down()  # type: ignore[attr-defined]
+    for node in (one, two):
+        told = node.get("/contractlog/v1/fetches", params={"id": schema_id}).json()["fetches"]
+        assert [(line["client"], line["count"]) for line in told] == [("a", 6)]

@@ -1,0 +1,125 @@
+"""One function per endpoint of contractlog's own, under ``/contractlog/v1``: no other registry answers these calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
+
+from contractlog.clients.calls import Call, CompatibilityAnswer, SubjectLike, VersionLike
+from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+
+__all__ = ["Answered", "changes", "check_many", "difference", "fetches", "graph", "lookup_many", "search"]
+
+_OWN: Final = ("contractlog", "v1")
+Answered = Mapping[str, Any]  #: as in ``openapi.yaml``
+
+
+def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wait: float = 0) -> Call[Answered]:
+    """GET /contractlog/v1/changes."""
+    return Call("GET", (*_OWN, "changes"), dict, _given(since=since, limit=limit, wait=wait or None))
+
+
+def search(
+    *,
+    field: str | None = None,
+    type: str | None = None,  # noqa: A002 - as it is sent
+    tag: str | None = None,
+    property: str | None = None,  # noqa: A002 - as it is sent
+    prefix: bool = False,
+    after: str | None = None,
+    limit: int | None = None,
+) -> Call[Answered]:
+    """GET /contractlog/v1/search."""
+    words = {"field": field, "type": type, "tag": tag, "property": property}
+    return Call(
+        "GET",
+        (*_OWN, "search"),
+        dict,
+        _given(**words, match="prefix" if prefix else None, after=after, limit=limit),
+    )
+
+
+def difference(
+    earlier: tuple[SubjectLike, VersionLike],
+    later: tuple[SubjectLike, VersionLike] | SchemaDraft,
+    *,
+    level: Level | None = None,
+    policy: Policy | None = None,
+) -> Call[Answered]:
+    """GET /contractlog/v1/diff, or POST where the later one is a draft."""
+    path, asked = (*_OWN, "diff"), {"level": level, "policy": policy}
+    if isinstance(later, SchemaDraft):
+        return Call("POST", path, dict, _given(earlier=_named(earlier), **asked), later.body())
+    return Call("GET", path, dict, _given(earlier=_named(earlier), later=_named(later), **asked))
+
+
+def graph(
+    subject: SubjectLike,
+    *,
+    version: VersionLike | None = None,
+    direction: Literal["both", "references", "referencedby"] = "both",
+    depth: int | None = None,
+) -> Call[Answered]:
+    """GET /contractlog/v1/graph/{subject}."""
+    query = _given(version=version, direction=direction, depth=depth)
+    return Call("GET", (*_OWN, "graph", str(subject)), dict, query)
+
+
+def lookup_many(
+    schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False, deleted: bool = False
+) -> Call[list[RegisteredSchema | RegistryError]]:
+    """POST /contractlog/v1/lookup."""
+    asked = list(schemas)
+    members = [
+        {"subject": str(subject), **draft.body(), "normalize": normalize, "deleted": deleted}
+        for subject, draft in asked
+    ]
+
+    def read(body: Any) -> list[RegisteredSchema | RegistryError]:
+        results = zip(body["results"], asked, strict=True)
+        return [_error(one) or RegisteredSchema.from_body(one, draft=draft) for one, (_, draft) in results]
+
+    return Call("POST", (*_OWN, "lookup"), read, body={"schemas": members})
+
+
+def check_many(
+    schemas: Iterable[tuple[SubjectLike, SchemaDraft]],
+) -> Call[list[CompatibilityAnswer | RegistryError]]:
+    """POST /contractlog/v1/check."""
+    members = [{"subject": str(subject), **draft.body()} for subject, draft in schemas]
+
+    def read(body: Any) -> list[CompatibilityAnswer | RegistryError]:
+        return [
+            _error(one) or CompatibilityAnswer(bool(one["is_compatible"]), tuple(map(str, one["messages"])))
+            for one in body["results"]
+        ]
+
+    return Call("POST", (*_OWN, "check"), read, body={"schemas": members})
+
+
+def fetches(
+    schema_id: int | None = None,
+    *,
+    subject: SubjectLike | None = None,
+    days: int | None = None,
+    limit: int | None = None,
+) -> Call[list[Answered]]:
+    """GET /contractlog/v1/fetches."""
+    query = _given(id=schema_id, subject=subject, days=days, limit=limit)
+    return Call("GET", (*_OWN, "fetches"), lambda body: list(body["fetches"]), query)
+
+
+def _given(**members: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(value)) for name, value in members.items() if value is not None)
+
+
+def _named(version: tuple[SubjectLike, VersionLike]) -> str:
+    return f"{version[0]}:{version[1]}"
+
+
+def _error(member: Mapping[str, Any]) -> RegistryError | None:
+    code = member.get("error_code")
+    return None if code is None else RegistryError.of(int(code), str(member.get("message") or ""))
