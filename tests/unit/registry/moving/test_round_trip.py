@@ -25,7 +25,7 @@ def imported(store: Store, picture: Picture) -> Report:
     return report
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(picture=pictures())
 def test_an_export_of_an_import_of_an_export_is_that_export(picture: Picture) -> None:
     with empty_store() as first, empty_store() as second:
@@ -41,7 +41,7 @@ def first_picture(store: Store) -> Picture:
         return pictured(snapshot)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(picture=pictures())
 def test_importing_again_changes_nothing(picture: Picture) -> None:
     with empty_store() as store:
@@ -52,7 +52,7 @@ def test_importing_again_changes_nothing(picture: Picture) -> None:
         assert exported(store) == before
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(picture=pictures())
 def test_a_dry_run_tells_what_an_import_does_and_writes_nothing(picture: Picture) -> None:
     with empty_store() as store:

@@ -123,7 +123,7 @@ def test_a_version_that_is_missing_is_found_by_version_id_and_lookup() -> None:
     assert [one.split(": ")[0] for one in found] == ["id 2 of context .", "lookup of other/1", "other/1"]
 
 
-@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=6, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(picture=pictures())
 def test_any_registry_answers_after_its_import_as_it_did_before(picture: Picture) -> None:
     """What a version answers with finds it again, soft-deleted or not, understood or not."""
