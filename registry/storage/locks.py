@@ -14,32 +14,20 @@ from sqlalchemy import Connection, select
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.values import FIRST_CONTEXT
 
-__all__ = ["ContextVanished", "lock"]
+__all__ = ["lock"]
 
 _C = tables.contexts.c
 
 
-class ContextVanished(Exception):
-    """A context that was there went away before it could be locked: start again, and lock everything."""
-
-
 def lock(connection: Connection, contexts: Collection[str] | None) -> None:
-    """Lock these contexts until the transaction ends; None means everything.
-
-    Raises:
-        ContextVanished: nothing may be written in this transaction.
-    """
+    """Lock these contexts until the transaction ends; None means everything. Rows of contexts never go."""
     others = sorted({*(contexts or ())} - {FIRST_CONTEXT})
     known = set(connection.execute(select(_C.name).where(_C.name.in_(others))).scalars()) if others else set()
     shared = contexts is not None and FIRST_CONTEXT not in contexts and len(known) == len(others)
     _take(connection, FIRST_CONTEXT, shared=shared)
-    if contexts is None:
-        return
     for name in others:
-        if not _take(connection, name) and shared:
-            raise ContextVanished(name)
+        _take(connection, name)
 
 
-def _take(connection: Connection, name: str, *, shared: bool = False) -> bool:
-    statement = select(_C.name).where(_C.name == name).with_for_update(read=shared)
-    return connection.execute(statement).first() is not None
+def _take(connection: Connection, name: str, *, shared: bool = False) -> None:
+    connection.execute(select(_C.name).where(_C.name == name).with_for_update(read=shared))

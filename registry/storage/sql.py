@@ -23,7 +23,7 @@ from contractlog.registry.storage.appends import append
 from contractlog.registry.storage.availability import Availability, Watch
 from contractlog.registry.storage.engines import Engines
 from contractlog.registry.storage.lines import Line, write_down
-from contractlog.registry.storage.locks import ContextVanished, lock
+from contractlog.registry.storage.locks import lock
 from contractlog.registry.storage.reads import Fixed, Snapshot
 from contractlog.registry.storage.values import FIRST_CONTEXT, JOURNAL, Append, Stale
 from contractlog.registry.storage.writer import Writer
@@ -151,14 +151,8 @@ class SqlStore:
         return _translated(error)
 
     def _transact(self, batch: Sequence[Any]) -> list[Any]:
-        try:
-            return self._attempt(batch, _contexts(batch))
-        except ContextVanished:
-            return self._attempt(batch, None)
-
-    def _attempt(self, batch: Sequence[Any], contexts: Collection[str] | None) -> list[Any]:
         with self._turns, self._engines.writer.begin() as connection:
-            lock(connection, contexts)
+            lock(connection, _contexts(batch))
             try:
                 outcomes, touched = _run(connection, batch, self._clock())
             except SQLAlchemyError:
