@@ -426,3 +426,21 @@ def test_a_check_tells_of_reserved_fields_where_they_are_validated(http: httpx2.
             "in the old schema's metadata."
         )
     assert http.post(path, json={"schema": RECORD, "metadata": reserved}).json() == {"is_compatible": True}
+
+
+def test_schemas_are_listed_by_what_their_subjects_are_bound_to(http: httpx2.Client) -> None:
+    for subject in ("bound", "free"):
+        register(http, subject)
+    bound = {"subject": "bound", "associationType": "value", "lifecycle": "WEAK"}
+    resource = {"resourceName": "t", "resourceNamespace": "lkc", "resourceId": "r", "resourceType": "topic"}
+    answer = http.post("/associations", json={**resource, "associations": [bound]})
+    assert answer.status_code == 200, answer.text
+    assert shown(http, "/schemas?lifecycle=WEAK") == [("bound", 1)]
+    assert shown(http, "/schemas?lifecycle=none") == [("free", 1)]
+    assert shown(http, "/schemas?lifecycle=NONE&lifecycle=WEAK") == [("bound", 1), ("free", 1)]
+    assert shown(http, "/schemas?lifecycle=STRONG") == []
+    assert shown(http, "/schemas?resourceType=topic&associationType=value") == [("bound", 1)]
+    assert shown(http, "/schemas?associationType=key") == []
+    assert shown(http, "/schemas?resourceType=%00") == []
+    found = http.get("/schemas?lifecycle=WEAK").json()[0]["associations"]
+    assert [(one["resourceId"], one["lifecycle"]) for one in found] == [("r", "WEAK")]
