@@ -61,7 +61,7 @@ def inlined(schema: Schema, *, normalized: bool = False, limit: int = MAX_INLINE
 
 
 def definition(node: Named) -> str:
-    """Write what must be equal for a type to be defined twice: all but documentation and aliases."""
+    """Write what must be equal for a type to be defined twice: all but documentation, aliases and order of members."""
     return _Shape({}, set()).node(node, None, 0)
 
 
@@ -240,7 +240,7 @@ class _LimitedNormalizing(_Limited, _Normalizing):
 
 
 class _Shape(_Writer):
-    """Names the types inside in full, and leaves out what does not make a type another one."""
+    """Names the types inside in full, and leaves out what makes a type no other one; its members have one order."""
 
     def named(self, name: str, node: TypeName | Named, namespace: str | None, depth: int) -> str:
         return super().named(name, node, namespace, depth) if depth == 0 else quoted(name)
@@ -248,8 +248,20 @@ class _Shape(_Writer):
     def doc(self, _: str | None) -> Iterator[tuple[str, str]]:
         return iter(())
 
+    def field_doc(self, _: str | None) -> Iterator[tuple[str, str]]:
+        return iter(())
+
     def aliases(self, _: tuple[str, ...], __: str) -> Iterator[tuple[str, str]]:
         return iter(())
+
+    def field_aliases(self, _: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+        return iter(())
+
+    def props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        return ((name, self.value(props[name])) for name in sorted(props))
+
+    def value(self, value: Any) -> str:
+        return write(value, java_number, sort_keys=True)
 
 
 def relative(name: str, namespace: str | None) -> str:

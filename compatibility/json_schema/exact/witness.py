@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from contractlog.compatibility.json_schema.exact import numbers, strings
 from contractlog.compatibility.json_schema.exact.arrays import Shape
+from contractlog.compatibility.json_schema.exact.branch import Branch
 from contractlog.compatibility.json_schema.exact.demands import AtLeast, Goal, Literal, NameSet, Values
-from contractlog.compatibility.json_schema.exact.engine import Branch, Engine
+from contractlog.compatibility.json_schema.exact.engine import Engine
 from contractlog.compatibility.json_schema.exact.evaluate import Evaluator
 from contractlog.compatibility.json_schema.exact.objects import Case, Contents, Sought
 from contractlog.compatibility.json_schema.exact.values import key_of

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from contractlog.compatibility.avro.nodes import Array, Enum, Fixed, Map, Primitive, Record, Schema, TypeName, Union
@@ -175,6 +178,33 @@ def test_a_type_may_be_defined_twice_when_both_say_the_same() -> None:
     assert parse(SchemaDraft(record(both.format(once, same)))).canonical == record(both.format(once, '"S"'))
     with pytest.raises(InvalidSchema, match="defined twice"):
         parse(SchemaDraft(record(both.format(once, other))))
+
+
+@pytest.mark.parametrize(
+    ("once", "again", "same"),
+    [
+        ({"doc": "x"}, {}, True),
+        ({"aliases": ["x"]}, {}, True),
+        ({"p": 1, "q": {"a": 1, "b": 2}}, {"q": {"b": 2, "a": 1}, "p": 1}, True),
+        ({"default": {"a": 1, "b": 2}}, {"default": {"b": 2, "a": 1}}, True),
+        ({"p": [1, 2]}, {"p": [2, 1]}, False),
+        ({"p": 1}, {"p": 2}, False),
+        ({"order": "descending"}, {}, False),
+        ({"default": {}}, {}, False),
+    ],
+)
+def test_what_a_field_says_beside_its_type_is_the_same_as_java_has_it(once: Any, again: Any, *, same: bool) -> None:
+    """As Java Avro answered: documentation and aliases do not count, nor does the order of members."""
+    texts = [
+        json.dumps({"type": "record", "name": "S", "fields": [{"name": "f", "type": kind, **more}]})
+        for kind, more in (({"type": "map", "values": "int"}, one) for one in (once, again))
+    ]
+    both = record(",".join(f'{{"name":"{name}","type":{text}}}' for name, text in zip("ab", texts, strict=True)))
+    if same:
+        assert parse(SchemaDraft(both)).canonical.count('"type":"record"') == 2
+    else:
+        with pytest.raises(InvalidSchema, match="defined twice"):
+            parse(SchemaDraft(both))
 
 
 def test_references_resolve_by_text_alone_and_their_faults_name_them() -> None:
