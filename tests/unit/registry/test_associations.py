@@ -201,6 +201,8 @@ def test_what_a_topic_owns_cannot_be_leaned_on_and_what_is_leaned_on_cannot_be_o
         42205,
         f"Subject '{OWNED}' has a strong association and cannot be referenced",
     )
+    http.put("/mode/:.eu:", json={"mode": "IMPORT"})
+    assert told(register(http, ":.eu:users", user, id=9, version=1, **lean))[0] == 42205  # in every mode
     http.delete("/associations/resources/r1?cascadeLifecycle=true")
     register(http, OWNED, record % ("R", ""))
     assert register(http, "users", user, **lean).status_code == 200
