@@ -11,24 +11,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, delete, insert, or_, select, tuple_, update
 
 from contractlog.compatibility.errors import InvalidSchema, OverwriteNotPermitted, RegistryError
 from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.storage import tables
+from contractlog.registry.storage import standing, tables
 from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import (
     Append,
-    Configured,
     Content,
     Stale,
     SubjectState,
     Target,
     key_of,
-    scopes,
 )
 
 __all__ = ["Appended", "append"]
@@ -62,18 +60,22 @@ class _Plan:
         self._now = now
         self.touched: set[tuple[str, int]] = set()
         self.lines: list[Line] = []
-        self._given = _counters(connection, {one.subject.context for one in batch})
+        self._given = standing.counters(connection, {one.subject.context for one in batch})
         self._next_id = {one.subject.context: self._given.get(one.subject.context, 1) for one in batch}
-        self._states = _states(connection, batch)
-        self._configured = _configured(connection, batch)
-        self._ids = _known_contents(connection, batch)
+        self._states = standing.states(connection, batch)
+        self._configured = standing.configured(connection, batch)
+        self._ids = standing.known_contents(connection, batch)
         self._known_before = frozenset(self._ids)
-        self._taken = taken(connection, {(o.subject.context, o.schema_id) for o in batch if o.schema_id is not None})
+        self._taken = standing.taken(
+            connection, {(o.subject.context, o.schema_id) for o in batch if o.schema_id is not None}
+        )
         known = {state.id for state in self._states.values()}
-        self._highest = _highest(connection, known)
+        self._highest = standing.highest(connection, known)
         asked = {one.schema_id for one in batch if one.schema_id is not None}
-        self._live, self._deleted = _held(connection, known, asked | set(self._ids.values()))
-        self._targets = _standing_targets(connection, {target for one in batch for target in one.content.targets})
+        self._live, self._deleted = standing.held(connection, known, asked | set(self._ids.values()))
+        self._targets = standing.standing_targets(
+            connection, {target for one in batch for target in one.content.targets}
+        )
         self._schemas: list[dict[str, Any]] = []
         self._references: list[dict[str, Any]] = []
         self._reused: dict[tuple[str, str], int] = {}
@@ -144,7 +146,7 @@ class _Plan:
     def _new_schema(self, context: str, content: Content, schema_id: int) -> int:
         self._next_id[context] = max(self._next_id[context], schema_id + 1)
         self._reuse(context, content.hash, schema_id)
-        self._taken[context, schema_id] = Taken(content.hash, retired=False)
+        self._taken[context, schema_id] = standing.Taken(content.hash, retired=False)
         self._schemas.append(_schema_row(context, schema_id, content, self._now))
         self._references += [
             {
@@ -249,109 +251,6 @@ class _Plan:
 
 def _counter_of(context: str) -> Any:
     return update(tables.contexts).where(tables.contexts.c.name == context)
-
-
-def _counters(connection: Connection, contexts: set[str]) -> dict[str, int]:
-    c = tables.contexts.c
-    statement = select(c.name, c.next_schema_id).where(c.name.in_(contexts))
-    return {row.name: row.next_schema_id for row in connection.execute(statement)}
-
-
-def _states(connection: Connection, batch: Sequence[Append]) -> dict[Subject, SubjectState]:
-    by_key = {key_of(one.subject): one.subject for one in batch}
-    c = tables.subjects.c
-    rows = connection.execute(select(c.id, c.key, c.revision).where(c.key.in_(by_key)))
-    return {by_key[row.key]: SubjectState(row.id, row.revision) for row in rows}
-
-
-def _configured(connection: Connection, batch: Sequence[Append]) -> dict[Subject, Configured]:
-    wanted = {one.subject: scopes(one.subject) for one in batch}
-    found = Snapshot(connection).configured({scope for chain in wanted.values() for scope in chain})
-    return {subject: Configured.inherited(found[scope] for scope in chain) for subject, chain in wanted.items()}
-
-
-def _known_contents(connection: Connection, batch: Sequence[Append]) -> dict[tuple[str, str], int]:
-    c = tables.contents.c
-    wanted = {(one.subject.context, one.content.hash) for one in batch}
-    statement = select(c.context, c.hash, c.schema_id).where(tuple_(c.context, c.hash).in_(wanted))
-    return {(row.context, row.hash): row.schema_id for row in connection.execute(statement)}
-
-
-def _highest(connection: Connection, subject_ids: set[int | None]) -> dict[Subject, int]:
-    c, u = tables.versions.c, tables.subjects.c
-    statement = (
-        select(u.context, u.name, func.max(c.version).label("highest"))
-        .join_from(tables.versions, tables.subjects, u.id == c.subject_id)
-        .where(c.subject_id.in_(subject_ids))
-        .group_by(u.context, u.name)
-    )
-    return {Subject(row.context, row.name): row.highest for row in connection.execute(statement)}
-
-
-def _held(
-    connection: Connection, subject_ids: set[int | None], schema_ids: set[int]
-) -> tuple[dict[tuple[Subject, int], tuple[int, int]], dict[tuple[Subject, int], list[int]]]:
-    """Read which subjects hold which ids: the newest live version with its time, and the soft-deleted ones."""
-    live: dict[tuple[Subject, int], tuple[int, int]] = {}
-    deleted: dict[tuple[Subject, int], list[int]] = {}
-    if schema_ids:
-        c, u = tables.versions.c, tables.subjects.c
-        statement = (
-            select(u.context, u.name, c.schema_id, c.version, c.created_at, c.deleted_at)
-            .join_from(tables.versions, tables.subjects, u.id == c.subject_id)
-            .where(c.subject_id.in_(subject_ids), c.schema_id.in_(schema_ids))
-            .order_by(c.version)
-        )
-        for row in connection.execute(statement):
-            key = (Subject(row.context, row.name), row.schema_id)
-            if row.deleted_at is None:
-                live[key] = (row.version, row.created_at)
-            else:
-                deleted.setdefault(key, []).append(row.version)
-    return live, deleted
-
-
-def _standing_targets(connection: Connection, targets: set[Target]) -> dict[Target, bool]:
-    """Read what the numbers stand for now, each with whether it is live; a number given again stands for another id.
-
-    Subjects that a resource owns are no targets: what leans on one is judged again, and refused.
-    """
-    if not targets:
-        return {}
-    c, a = tables.versions.c, tables.associations.c
-    numbers = {(target.subject_id, target.version) for target in targets}
-    owned = (
-        select(tables.subjects.c.id)
-        .join(tables.associations, a.subject_key == tables.subjects.c.key)
-        .where(tables.subjects.c.id.in_({target.subject_id for target in targets}), a.lifecycle == "STRONG")
-    )
-    statement = select(c.subject_id, c.version, c.schema_id, c.context, c.deleted_at).where(
-        tuple_(c.subject_id, c.version).in_(numbers), c.subject_id.not_in(owned)
-    )
-    return {
-        Target(row.subject_id, row.version, row.schema_id, row.context): row.deleted_at is None
-        for row in connection.execute(statement)
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """What an id stands for; None where a deleted one was not written down."""
-
-    hash: str | None
-    retired: bool
-
-
-def taken(connection: Connection, ids: set[tuple[str, int]]) -> dict[tuple[str, int], Taken]:
-    """Read which of these ids (context, id) stand for a content, and for which."""
-    if not ids:
-        return {}
-    found = {}
-    for table, key, retired in ((tables.retired, tables.retired.c.schema_id, True), (tables.schemas, _S.id, False)):
-        statement = select(table.c.context, key.label("id"), table.c.hash).where(tuple_(table.c.context, key).in_(ids))
-        for row in connection.execute(statement):
-            found[row.context, row.id] = Taken(row.hash, retired)
-    return found
 
 
 def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dict[str, Any]:
