@@ -1,0 +1,27 @@
+"""A process that is asked to end answers those who wait for changes, and ends at once."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from support.registry import start, stop
+
+pytestmark = pytest.mark.e2e
+
+
+def test_a_process_that_ends_answers_those_who_wait(tmp_path: Path) -> None:
+    process, url = start(f"sqlite:///{tmp_path / 'registry.db'}")
+    with ThreadPoolExecutor(3) as pool:
+        asked = {"url": f"{url}/contractlog/v1/changes", "params": {"wait": 30}, "timeout": 40}
+        waiting = [pool.submit(httpx2.get, **asked) for _ in range(3)]
+        time.sleep(1.0)
+        assert not any(one.done() for one in waiting)
+        began = time.monotonic()
+        stop(process)
+        assert time.monotonic() - began < 10
+        assert [one.result(5).json()["changes"] for one in waiting] == [[], [], []]
