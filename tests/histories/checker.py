@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import Any, Final
 
 from histories.contents import Content
@@ -19,6 +19,7 @@ from histories.replay import Replay
 from histories.words import Evidence, Operation, Tables, Violation
 from histories.world import View
 
+_AWAY: Final = frozenset({50001, 50002, 503})  #: the database fails, or too much waits
 _CACHED_SECONDS: Final = 5.5  #: that another node may go on answering with what is gone; five, and time to say so
 
 
@@ -30,6 +31,8 @@ def check(evidence: Evidence) -> list[Violation]:
         *_order(evidence.operations, replay),
         *_Moments(evidence, replay).violations(),
         *_effects(evidence.tables, replay, len(evidence.journal)),
+        *_followed(evidence),
+        *_broken(evidence.operations),
     ]
 
 
@@ -142,6 +145,22 @@ def _effects(tables: Tables, replay: Replay, head: int) -> Iterator[Violation]:
     for context, following in tables.next_ids.items():
         if following <= view.largest_id(context):
             yield Violation("counters only grow", f"{context}: {following} after {view.largest_id(context)}")
+
+
+def _followed(evidence: Evidence) -> Iterator[Violation]:
+    """Who follows the journal gets every row once, in order, and none that is not there in the end."""
+    for number, lines in enumerate(evidence.followed):
+        for told, held in zip_longest(lines, evidence.journal):
+            if told != held:
+                yield Violation("followers miss nothing", f"follower {number} got {told} in the place of {held}")
+                break
+
+
+def _broken(operations: Sequence[Operation]) -> Iterator[Violation]:
+    """What fails says that the database does, or that there is too much to do."""
+    for one in operations:
+        if one.status is not None and one.status >= 500 and one.body.get("error_code") not in _AWAY:
+            yield Violation("no request breaks the service", f"{one}")
 
 
 def _versions(view: View) -> dict[str, dict[int, tuple[int, bool]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ ONE_TO_ONE: Final = "ids and contents are one to one"
 AGAIN: Final = "ids are never used again"
 HASHES: Final = "hashes and contents are one to one"
 GAPS: Final = "the journal has no gaps"
+FOLLOWERS: Final = "followers miss nothing"
 ORDER: Final = "the journal keeps the order of time"
 VERSIONS: Final = "versions are what the journal tells"
 RETIRED: Final = "hard-deleted ids are retired"
@@ -129,6 +131,35 @@ def _number_lost() -> None:
     sql.write_down = skipping
 
 
+def _numbers_unlocked() -> None:
+    """The journal's numbers are given out at once, and its rows come when they come, as with a sequence."""
+    from contractlog.registry.storage import lines, sql
+
+    def numbered_beside(connection: Any, written: Sequence[Any], now: int) -> None:
+        if not written:
+            return
+        c = lines.tables.journal.c
+        statement = lines.update(lines.tables.journal).values(next_sequence=c.next_sequence + len(written))
+        with connection.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as other:
+            following = other.execute(statement.returning(c.next_sequence)).scalar_one()
+        time.sleep(0.02)
+        rows = [
+            {
+                "sequence": following - len(written) + place,
+                "at": now,
+                "actor": line.actor,
+                "action": line.action,
+                "target": line.target,
+                "after": line.after,
+                "details": json.dumps(dict(line.details)),
+            }
+            for place, line in enumerate(written)
+        ]
+        connection.execute(lines.insert(lines.tables.changes), rows)
+
+    sql.write_down = numbered_beside
+
+
 def _not_retired() -> None:
     """A hard deletion lets go of the versions and forgets the id."""
     from contractlog.registry.storage.writes import Transaction
@@ -239,6 +270,7 @@ DEFECTS: Final = {
     "stale level": Defect(_stale_level, frozenset({EFFECTS})),
     "journal row lost": Defect(_row_lost, frozenset({LOST, VERSIONS})),
     "journal number lost": Defect(_number_lost, frozenset({GAPS})),
+    "journal numbers not locked": Defect(_numbers_unlocked, frozenset({FOLLOWERS}), many=True),
     "hard-deleted id not retired": Defect(_not_retired, frozenset({RETIRED})),
     "cache not forgotten": Defect(_not_forgotten, frozenset({STALE})),
     "version number skipped": Defect(_version_skipped, frozenset({EFFECTS})),

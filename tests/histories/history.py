@@ -15,7 +15,7 @@ from histories.checker import check
 from histories.cluster import Forge, Node
 from histories.nemesis import Harm, Nemesis
 from histories.words import Evidence, Line, Operation, Tables, Violation
-from histories.workload import Plan, Workload
+from histories.workload import Follower, Plan, Workload
 
 _READS: Final = frozenset({"list", "latest", "one", "lookup", "by-id", "level", "mode"})
 
@@ -46,6 +46,7 @@ class Verdict:
     unknown: int  #: operations of which nobody knows what became of them
     harm: Harm
     violations: Sequence[Violation]
+    said: Sequence[str]  #: by the nodes, beside where they are
 
     def __str__(self) -> str:
         harm = self.harm
@@ -82,12 +83,15 @@ def run(seed: int, setting: Setting, forge: Forge) -> Verdict:
         raging = threading.Thread(
             target=nemesis.rage, kwargs={"kills": setting.kills, "cuts": setting.cuts, "jumps": setting.jumps}
         )
-        workload.start()
-        raging.start()
+        followers = [Follower(f"{seed}/{number}", nodes) for number in range(2)]
+        for starting in (workload, raging, *followers):
+            starting.start()
         workload.join()
         raging.join()
         worked = list(workload.operations)
         workload.final_reads()
+        for follower in followers:
+            follower.finish()
     finally:
         for node in nodes:
             node.stop()
@@ -99,8 +103,14 @@ def run(seed: int, setting: Setting, forge: Forge) -> Verdict:
         len(journal),
         sum(not one.known for one in worked),
         nemesis.harm,
-        check(Evidence(workload.operations, journal, tables)),
+        check(Evidence(workload.operations, journal, tables, [one.lines for one in followers])),
+        _said(nodes),
     )
+
+
+def _said(nodes: Sequence[Node]) -> list[str]:
+    lines = [line for node in nodes for line in node.log.read_text().splitlines()]
+    return [line for line in lines if "contractlog serves the registry" not in line]
 
 
 def overlapped(operations: Sequence[Operation]) -> int:

@@ -10,6 +10,7 @@ from histories.model import Effect, step
 from histories.words import Held, Line, Operation, Violation, context_of
 from histories.world import View, World
 
+_NOT_WRITTEN = frozenset({50001, 503})  #: what these say is that nothing was written
 _OURS = ("version.", "settings.")
 
 
@@ -60,6 +61,8 @@ class Replay:
             self._violated("the journal equals effects", f"{operation} has {lines}, and not {wanted}")
         elif [line.sequence for line in lines] != list(range(lines[0].sequence, lines[0].sequence + len(lines))):
             self._violated("an operation is one", f"{operation} has {lines}")
+        if not operation.known and operation.status is not None and operation.body.get("error_code") in _NOT_WRITTEN:
+            self._violated("what was refused was not done", f"{operation} has {lines}")
         if operation.known and not wanted.answers(operation):
             self._violated("answers tell what was done", f"{operation} does {wanted}")
 

@@ -76,6 +76,7 @@ class Evidence:
     operations: Sequence[Operation]
     journal: Sequence[Line]
     tables: Tables
+    followed: Sequence[Sequence[Line]] = ()  #: the journal as it came to each who followed it meanwhile
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from urllib.parse import quote
 from histories.cluster import Node
 from histories.contents import Content, pool
 from histories.node import OPERATION
-from histories.words import Operation, context_of
+from histories.words import Line, Operation, context_of
 
 SUBJECTS: Final = ("a", "b", "c", ":.eu:d", ":.eu:e")
 SCOPES: Final = (*SUBJECTS, "", ":.eu:")
@@ -147,6 +147,45 @@ def _patch(random: Random) -> dict[str, Any]:
     if random.random() < 0.4:
         return {"compatibility_group": random.choice(["group", "group", None])}
     return {"level": random.choice(_LEVELS)}
+
+
+class Follower:
+    """Reads the journal as it grows, now from this node and now from that."""
+
+    def __init__(self, seed: str, nodes: Sequence[Node]) -> None:
+        self.lines: list[Line] = []
+        self._random = Random(seed)  # noqa: S311 - a seed is the point
+        self._nodes = nodes
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow."""
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Read to the end."""
+        self._over.set()
+        self._thread.join()
+        while self._read(self._random.choice(self._nodes), wait=0):
+            pass
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            try:
+                self._read(self._random.choice(self._nodes), wait=self._random.choice([0, 1]))
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.02)  # that node is down
+
+    def _read(self, node: Node, *, wait: int) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", node.port, timeout=_PATIENCE)
+        with closing(connection):
+            connection.request("GET", f"/contractlog/v1/changes?since={len(self.lines)}&limit=20&wait={wait}")
+            answer = connection.getresponse()
+            changes = json.loads(answer.read()).get("changes", [])
+        names = ("sequence", "actor", "action", "target", "before", "after")
+        self.lines += [Line(*(one.get(name) for name in names), one.get("details", {})) for one in changes]
+        return len(changes)
 
 
 class _Caller:

@@ -62,6 +62,7 @@ def test_where_nothing_is_harmed_every_request_is_answered(postgresql: Place, fo
     verdict = run(0, postgresql(operations=1_000, clients=12, kills=0, cuts=0), forge)
     hold(verdict)
     assert not verdict.unknown, verdict
+    assert not verdict.said, verdict.said
 
 
 @pytest.mark.slow

@@ -254,6 +254,33 @@ def test_tables_that_tell_something_else_are_seen(scribe: Scribe, spoil: Callabl
     assert laws(replace(evidence, tables=spoil(evidence.tables))) == {law}
 
 
+def test_followers_get_every_row_once_and_in_order(scribe: Scribe) -> None:
+    journal = scribe.journal
+
+    def followed(lines: list[Line]) -> set[str]:
+        return laws(replace(scribe.evidence, followed=[lines]))
+
+    assert followed(journal) == set()
+    wrong = [journal[:2] + journal[3:], journal[:-1], [*journal, journal[-1]], [journal[1], journal[0], *journal[2:]]]
+    assert [followed(lines) for lines in wrong] == [{"followers miss nothing"}] * len(wrong)
+
+
+def test_a_failure_that_is_not_the_databases_is_seen(scribe: Scribe) -> None:
+    lost = scribe.do("list")
+    lost.status, lost.body = 500, {"error_code": 50002}
+    assert scribe.laws == set()
+    lost.body = {"error_code": 500}
+    assert scribe.laws == {"no request breaks the service"}
+
+
+def test_who_says_that_nothing_was_written_is_believed(scribe: Scribe) -> None:
+    lost = scribe.do("configure", patch={"level": "NONE"})
+    lost.status, lost.body = 500, {"error_code": 50002}
+    assert scribe.laws == set()
+    lost.body = {"error_code": 50001}
+    assert scribe.laws == {"what was refused was not done"}
+
+
 def test_what_is_replaced_must_be_of_the_same_id(scribe: Scribe) -> None:
     scribe.do("hide", version=2)
     scribe.do("register", content=TWO)
