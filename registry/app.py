@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -53,6 +54,7 @@ from contractlog.registry.telemetry.state import Telemetry
 
 __all__ = ["create_app"]
 
+_BUILDING: Final = threading.Lock()
 _CACHED_SECONDS: Final = 5.0  #: how long another node may go on answering with a schema that was deleted for good
 
 
@@ -105,6 +107,10 @@ class _Service(FastAPI):
 
     def build_middleware_stack(self) -> ASGIApp:
         telemetry: Telemetry = self.state.services.telemetry
+        # FastAPI makes routes under a filter of warnings that all threads share: two apps must not do it at once.
+        with _BUILDING:
+            for route in self.router.routes:
+                getattr(route, "effective_candidates", list)()
         return Observed(super().build_middleware_stack(), telemetry.meters, _templates(self), telemetry.draining)
 
 

@@ -228,7 +228,7 @@ def read_only(registry: Registry) -> None:
         (lambda r: r.register("known", BROKEN), errors.IncompatibleSchema),
         (lambda r: r.register("known", SchemaDraft("{")), errors.InvalidSchema),
         (lambda r: r.register("known", SchemaDraft("[" * 10_000)), errors.InvalidSchema),
-        (lambda r: r.register("known", SchemaDraft("", SchemaType.PROTOBUF)), errors.InvalidSchema),
+        (lambda r: r.register("known", SchemaDraft("message M {}", SchemaType.PROTOBUF)), errors.InvalidSchema),
         (lambda r: r.register("known", SchemaDraft('"' + "x" * 5_000_000 + '"')), errors.PayloadTooLarge),
         (lambda r: r.register("con\x00trol", FIRST), errors.InvalidSubject),
         (lambda r: r.send(r_call("PUT", ("config", "known"), {"compatibility": "X"})), errors.InvalidLevel),
