@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
@@ -101,6 +101,11 @@ class Node:
         except ProcessLookupError:
             return False
         return True
+
+    def explain(self) -> None:
+        """Let it say in its log what its threads are doing."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGUSR1)
 
     def stop(self) -> None:
         """End its process as an operator would, if there is one."""

@@ -133,6 +133,8 @@ def _number_lost() -> None:
 
 def _numbers_unlocked() -> None:
     """The journal's numbers are given out at once, and its rows come when they come, as with a sequence."""
+    from sqlalchemy import NullPool, create_engine
+
     from contractlog.registry.storage import lines, sql
 
     def numbered_beside(connection: Any, written: Sequence[Any], now: int) -> None:
@@ -140,9 +142,9 @@ def _numbers_unlocked() -> None:
             return
         c = lines.tables.journal.c
         statement = lines.update(lines.tables.journal).values(next_sequence=c.next_sequence + len(written))
-        with connection.engine.execution_options(isolation_level="AUTOCOMMIT").connect() as other:
+        with create_engine(connection.engine.url, poolclass=NullPool).begin() as other:
             following = other.execute(statement.returning(c.next_sequence)).scalar_one()
-        time.sleep(0.02)
+        time.sleep(0.1 * (following % 2))
         rows = [
             {
                 "sequence": following - len(written) + place,

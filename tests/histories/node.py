@@ -8,6 +8,7 @@ transaction, the actor of a write is the name that the request carries, and a de
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import gc
 import importlib
 import json
@@ -112,6 +113,7 @@ def _run(start: Start) -> None:
 def _serve(start: Start) -> int:
     from contractlog.clients.cli.main import main
 
+    faulthandler.register(signal.SIGUSR1)  # says what it is doing, when it is asked
     shared = Shared(start.shared)
     _move_clock(shared)
     _tell_phases(shared)

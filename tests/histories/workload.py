@@ -19,8 +19,8 @@ from histories.contents import Content, pool
 from histories.node import OPERATION
 from histories.words import Line, Operation, context_of
 
-SUBJECTS: Final = ("a", "b", "c", ":.eu:d", ":.eu:e")
-SCOPES: Final = (*SUBJECTS, "", ":.eu:")
+SUBJECTS: Final = ("a", "b", "c", ":.eu:d", ":.us:e")
+CONTEXTS: Final = ("", ":.eu:", ":.us:")  #: each is a scope
 _LEVELS: Final = ("BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FULL", "FULL_TRANSITIVE", *["NONE"] * 3)
 _MODES: Final = ("READWRITE", "READONLY", "IMPORT")
 _KINDS: Final = {
@@ -50,7 +50,7 @@ class Workload:
         self._nodes = nodes
         self._names = count(1)
         self._contents = pool(Random(plan.seed), plan.contents)  # noqa: S311 - a seed is the point
-        self._ids = {".": 1, ".eu": 1}  #: the largest that was seen
+        self._ids = dict.fromkeys(map(context_of, CONTEXTS), 1)  #: the largest that was seen
         self._newest = dict(self._ids)
         self._seen: dict[str, int] = {}  #: the version that was registered last
         self._threads = [threading.Thread(target=self._work, args=(n,), daemon=True) for n in range(plan.clients)]
@@ -107,8 +107,8 @@ class Workload:
                 self._read(caller, node, "one", subject, flag=True, version=version)
             for kind in ("list", "latest", "level", "mode"):
                 self._read(caller, node, kind, subject)
-        for context, scope in ((".", ""), (".eu", ":.eu:")):
-            for schema_id in range(1, self._ids[context] + 1):
+        for scope in CONTEXTS:
+            for schema_id in range(1, self._ids[context_of(scope)] + 1):
                 self._read(caller, node, "by-id", scope, schema_id=schema_id)
 
     def _read(self, caller: _Caller, node: int, kind: str, subject: str, **more: Any) -> Operation:
@@ -127,7 +127,7 @@ class Workload:
             one.schema_id = random.randint(1, self._ids[context_of(subject)] + 1)
         if kind == "by-id":
             one.schema_id = random.choice([one.schema_id, self._newest[context_of(subject)]])
-            one.subject = ":.eu:" if context_of(subject) == ".eu" else ""
+            one.subject = next(scope for scope in CONTEXTS if context_of(scope) == context_of(subject))
         if kind == "import":
             one.kind = "register"
         if kind == "one" or (kind in {"hide", "erase"} and random.random() < 0.5):
@@ -135,7 +135,7 @@ class Workload:
         if kind in {"list", "one"}:
             one.flag = random.random() < 0.3
         if kind in {"configure", "unconfigure"}:
-            one.subject = random.choice(SCOPES)
+            one.subject = random.choice([*SUBJECTS, *CONTEXTS])
         if kind == "configure":
             one.patch = _patch(random)
         if kind == "set-mode":
@@ -210,8 +210,10 @@ class _Caller:
             connection.request(method, path, content, {"Content-Type": "application/json", OPERATION: one.name})
             answer = connection.getresponse()
             one.body = _read(one, answer.status, json.loads(answer.read()))
-        except (OSError, http.client.HTTPException):
+        except (OSError, http.client.HTTPException) as error:
             connection.close()
+            if isinstance(error, TimeoutError):
+                self._nodes[one.node].explain()
             return True  # nobody knows what became of it
         one.ended = time.monotonic()
         one.status = answer.status

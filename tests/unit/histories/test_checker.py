@@ -14,7 +14,7 @@ from histories import checker
 from histories.contents import Content, Field, compatible, pool, reads
 from histories.model import step
 from histories.replay import Replay
-from histories.words import Evidence, Line, Operation, Tables
+from histories.words import Evidence, Line, Operation, Tables, context_of
 from histories.workload import SUBJECTS
 from histories.world import View
 
@@ -35,7 +35,7 @@ class Scribe:
         self.now += 1.0
         one = Operation(f"o{len(self.operations)}", 0, more.pop("node", 0), kind, subject, self.now, **more)
         view = View(Replay(self.operations, self.journal).world, len(self.journal))
-        wanted = step(view, one, view.largest_id(".eu" if subject.startswith(":.eu") else ".") + 1)
+        wanted = step(view, one, view.largest_id(context_of(subject)) + 1)
         one.status = 200 if wanted.error is None else wanted.error // 100
         one.body = {"error_code": wanted.error} if wanted.error else wanted.answer
         one.ended = self.now + 0.5
