@@ -14,6 +14,7 @@ if os.environ.get("CI"):
 
 pytest_plugins = [
     "support.browser",
+    "support.foreign",
     "support.java_avro",
     "support.kafka",
     "support.postgres",

@@ -1,0 +1,110 @@
+"""Clients of other makers in other languages: each is installed once, below ``.cache/foreign``, at pinned versions.
+
+What a machine lacks skips the tests that need it, by name; in CI a skipped test has failed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+PROGRAMS: Final = Path(__file__).parents[1] / "foreign" / "programs"
+CACHE: Final = Path(__file__).parents[2] / ".cache" / "foreign"
+Program = Callable[..., dict[str, Any]]  #: takes arguments, returns the object that the program printed last
+
+
+@pytest.fixture(scope="session")
+def javascript() -> Program:
+    """Run a program of ``programs/javascript`` with the two clients from npm."""
+    node, npm = _needed("node", "the JavaScript clients"), _needed("npm", "the JavaScript clients")
+    source = PROGRAMS / "javascript"
+    pins = ["package.json", "package-lock.json"]
+
+    def install(folder: Path) -> None:
+        for name in pins:
+            shutil.copy(source / name, folder)
+        _made([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder)
+
+    modules = _once("javascript", [source / name for name in pins], install) / "node_modules"
+    return lambda name, *arguments: _run([node, str(source / name), *arguments], {"NODE_PATH": str(modules)})
+
+
+@pytest.fixture(scope="session")
+def golang() -> Program:
+    """Run the program of ``programs/go``, built with franz-go's client."""
+    go = _needed("go", "franz-go pkg/sr")
+    source = PROGRAMS / "go"
+
+    def install(folder: Path) -> None:
+        _made([go, "build", "-mod=readonly", "-o", str(folder / "franz")], source, CGO_ENABLED="0")
+
+    built = _once("go", sorted(source.iterdir()), install)
+    return lambda *arguments: _run([str(built / "franz"), *arguments])
+
+
+@pytest.fixture(scope="session")
+def java_client() -> Program:
+    """Run the program of ``programs/java``, compiled with Confluent's client inside Flink's jar."""
+    javac, java = _needed("javac", "Confluent's Java client"), _needed("java", "Confluent's Java client")
+    from support.java_avro import _flink, _spark_jars
+
+    source = PROGRAMS / "java" / "Client.java"
+    path = ":".join(map(str, [_flink(), *_spark_jars("slf4j-api")]))
+
+    def install(folder: Path) -> None:
+        _made([javac, "-cp", path, "-d", str(folder), str(source)], folder)
+
+    built = _once("java", [source], install)
+    run = [java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{path}:{built}", "Client"]
+    return lambda *arguments: _run([*run, *arguments])
+
+
+def _needed(tool: str, client: str) -> str:
+    found = shutil.which(tool)
+    if found is None:
+        pytest.skip(f"{client}: {tool} is not on this machine")
+    return found
+
+
+def _once(name: str, pins: Sequence[Path], install: Callable[[Path], None]) -> Path:
+    """Return the folder that ``install`` filled for these pins; whoever installs meanwhile does no harm."""
+    digest = hashlib.sha256(b"\0".join(pin.read_bytes() for pin in pins)).hexdigest()
+    folder = CACHE / f"{name}-{digest[:12]}"
+    if not folder.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=CACHE, prefix=f"{name}-") as made:
+            fresh = Path(made, "whole")
+            fresh.mkdir()
+            install(fresh)
+            try:
+                fresh.rename(folder)
+            except OSError:
+                assert folder.exists()
+    return folder
+
+
+def _made(command: Sequence[str], folder: Path, **environment: str) -> None:
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=600, env=os.environ | environment, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"a client could not be installed: {' '.join(command[:2])}: {done.stderr[-2000:]}")
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Run a program to its end; what it finds wrong is on its stderr, what it found is its last line."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=os.environ | (environment or {}), check=False
+    )
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-8000:]}"
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
