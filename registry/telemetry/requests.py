@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterable
 from itertools import count
 from time import perf_counter
 from typing import Any, Final
+from uuid import uuid4
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,11 +30,11 @@ _NO_ANSWER: Final = 499  #: for the log: whoever asked was gone before there was
 
 
 def request_ids() -> Callable[[], bytes]:
-    """Make ids that no other process makes: a random beginning, and a number."""
-    beginning, numbers = os.urandom(10).hex(), count(1)
+    """Make ids in the form of a UUIDv4, that no other process makes: a random beginning, and a number."""
+    beginning, numbers = str(uuid4())[:-12], count(1)
 
     def new_id() -> bytes:
-        return f"{beginning}-{next(numbers):x}".encode()
+        return f"{beginning}{next(numbers):012x}".encode()
 
     return new_id
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -122,6 +123,9 @@ def test_a_request_id_is_given_back_or_made_also_where_something_broke(http: htt
     assert http.get("/", headers={"X-Request-ID": "x" * 201}).headers["x-request-id"] != "x" * 201
     made = [http.get(path).headers["x-request-id"] for path in ("/", "/nothing", "/subjects/x/versions/-7")]
     assert len(set(made)) == 3
+    assert {UUID(one).version for one in made} == {4}  # as the reference makes them
+    two = [("X-Request-ID", "one"), ("X-Request-ID", "another")]
+    assert UUID(http.get("/", headers=two).headers["x-request-id"]).version == 4
 
 
 def test_a_line_of_the_access_log_tells_who_asked_for_what_and_no_more(
