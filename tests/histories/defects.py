@@ -33,6 +33,12 @@ class Defect:
     many: bool = False  #: whether it takes several nodes
 
 
+def _replace(owner: Any, name: str, by: Any) -> None:
+    """Replace a part of the real code, which has to be there."""
+    assert hasattr(owner, name), f"{owner} has no {name}: the defect cannot be planted any more"
+    setattr(owner, name, by)
+
+
 def _lock_dropped() -> None:
     """Writes do not lock their contexts; and they take a moment, so that they meet."""
     from contractlog.registry.storage import sql
@@ -43,15 +49,15 @@ def _lock_dropped() -> None:
         time.sleep(0.02)
         write_down(*of)
 
-    sql.lock = lambda *_of: None
-    sql.write_down = slowly
+    _replace(sql, "lock", lambda *_of: None)
+    _replace(sql, "write_down", slowly)
 
 
 def _id_reused() -> None:
     """The counter goes back to the largest id that is held."""
     from sqlalchemy import func, select
 
-    from contractlog.registry.storage import appends, tables
+    from contractlog.registry.storage import standing, tables
 
     def counters(connection: Any, contexts: set[str]) -> dict[str, int]:
         c = tables.schemas.c
@@ -61,7 +67,7 @@ def _id_reused() -> None:
         largest = dict(connection.execute(select(c.context, func.max(c.id)).group_by(c.context)).all())
         return {context: largest.get(context, 0) + 1 for context in known}
 
-    appends._counters = counters
+    _replace(standing, "counters", counters)
 
 
 def _answer_before_commit() -> None:
@@ -83,13 +89,13 @@ def _answer_before_commit() -> None:
         threading.Timer(0.1, commit).start()
         return outcomes
 
-    SqlStore._attempt = attempt
+    _replace(SqlStore, "_attempt", attempt)
 
 
 def _stale_level() -> None:
     """Level, mode and group are those of a second ago, and nobody asks again under the lock."""
     from contractlog.registry.services.judging import Judging
-    from contractlog.registry.storage import appends
+    from contractlog.registry.storage import standing
 
     configured, known = Judging.configured, {}
 
@@ -100,8 +106,8 @@ def _stale_level() -> None:
             known[subject] = (time.monotonic(), found)
         return found
 
-    Judging.configured = remembered
-    appends._configured = lambda _connection, batch: {one.subject: one.configured for one in batch}
+    _replace(Judging, "configured", remembered)
+    _replace(standing, "configured", lambda _connection, batch: {one.subject: one.configured for one in batch})
 
 
 def _row_lost() -> None:
@@ -113,7 +119,7 @@ def _row_lost() -> None:
     def most(connection: Any, lines: Sequence[Any], now: int) -> None:
         write_down(connection, [line for line in lines if next(number) % 10], now)
 
-    sql.write_down = most
+    _replace(sql, "write_down", most)
 
 
 def _number_lost() -> None:
@@ -128,7 +134,7 @@ def _number_lost() -> None:
             connection.execute(lines.update(lines.tables.journal).values(next_sequence=c.next_sequence + 1))
         write_down(connection, written, now)
 
-    sql.write_down = skipping
+    _replace(sql, "write_down", skipping)
 
 
 def _numbers_unlocked() -> None:
@@ -159,14 +165,14 @@ def _numbers_unlocked() -> None:
         ]
         connection.execute(lines.insert(lines.tables.changes), rows)
 
-    sql.write_down = numbered_beside
+    _replace(sql, "write_down", numbered_beside)
 
 
 def _not_retired() -> None:
     """A hard deletion lets go of the versions and forgets the id."""
     from contractlog.registry.storage.writes import Transaction
 
-    Transaction.retire = lambda *_of: None
+    _replace(Transaction, "retire", lambda *_of: None)
 
 
 def _not_forgotten() -> None:
@@ -174,29 +180,29 @@ def _not_forgotten() -> None:
     from contractlog.registry.cache import ByteCache
 
     create = ByteCache.__init__
-    ByteCache.__init__ = lambda cache, limit, **_more: create(cache, limit, seconds=3_600.0)
-    ByteCache.forget = lambda *_of: None
-    ByteCache.forget_all = lambda *_of: None
+    _replace(ByteCache, "__init__", lambda cache, limit, **_more: create(cache, limit, seconds=3_600.0))
+    _replace(ByteCache, "forget", lambda *_of: None)
+    _replace(ByteCache, "forget_all", lambda *_of: None)
 
 
 def _version_skipped() -> None:
     """A number is left out now and then."""
-    from contractlog.registry.storage import appends
+    from contractlog.registry.storage import standing
 
-    highest, number = appends._highest, count(1)
+    highest, number = standing.highest, count(1)
 
     def higher(*of: Any) -> dict[Any, int]:
         more = not next(number) % 4
         return {subject: found + more for subject, found in highest(*of).items()}
 
-    appends._highest = higher
+    _replace(standing, "highest", higher)
 
 
 def _group_skipped() -> None:
     """Versions of other groups are compared with, too."""
     from contractlog.registry.services import judging
 
-    judging._same_group = lambda *_of: True
+    _replace(judging, "_same_group", lambda *_of: True)
 
 
 def _hashes_collide() -> None:
@@ -209,7 +215,7 @@ def _hashes_collide() -> None:
         found = content(understood, *of, **more)
         return replace(found, hash=found.hash[0] * 64, normalized_hash=found.hash[0] * 64)
 
-    Understood.content = colliding
+    _replace(Understood, "content", colliding)
 
 
 def _read_late() -> None:
@@ -231,7 +237,7 @@ def _read_late() -> None:
 
         return await service._threads.run(ask)
 
-    Asking._ask = ask_late
+    _replace(Asking, "_ask", ask_late)
 
 
 def _mode_ignored() -> None:
@@ -239,7 +245,7 @@ def _mode_ignored() -> None:
     from contractlog.registry.services import levels, permits, registration, retirement
 
     for module in (levels, permits, registration, retirement):
-        module.refuse_read_only = lambda *_of: None
+        _replace(module, "refuse_read_only", lambda *_of: None)
 
 
 def _half_deleted() -> None:
@@ -247,8 +253,12 @@ def _half_deleted() -> None:
     from contractlog.registry.storage.writes import Transaction
 
     hide = Transaction.soft_delete
-    Transaction.soft_delete = lambda transaction, subject, key, numbers: hide(
-        transaction, subject, key, sorted(numbers)[: max(1, len(list(numbers)) - 1)]
+    _replace(
+        Transaction,
+        "soft_delete",
+        lambda transaction, subject, key, numbers: hide(
+            transaction, subject, key, sorted(numbers)[: max(1, len(list(numbers)) - 1)]
+        ),
     )
 
 
@@ -262,7 +272,7 @@ def _refused_and_done() -> None:
     def lying(store: Any, batch: Sequence[Any], contexts: Any) -> list[Any]:
         return [one if next(number) % 10 else OperationNotPermitted("no") for one in attempt(store, batch, contexts)]
 
-    SqlStore._attempt = lying
+    _replace(SqlStore, "_attempt", lying)
 
 
 DEFECTS: Final = {
