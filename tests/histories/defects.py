@@ -72,12 +72,12 @@ def _id_reused() -> None:
 
 def _answer_before_commit() -> None:
     """The answer comes a moment before its commit."""
-    from contractlog.registry.storage.sql import SqlStore, _run, lock
+    from contractlog.registry.storage.sql import SqlStore, _contexts, _run, lock
 
-    def attempt(store: Any, batch: Sequence[Any], contexts: Any) -> list[Any]:
+    def transact(store: Any, batch: Sequence[Any]) -> list[Any]:
         connection = store._engines.writer.connect()
         transaction = connection.begin()
-        lock(connection, contexts)
+        lock(connection, _contexts(batch))
         outcomes, touched = _run(connection, batch, store._clock())
 
         def commit() -> None:
@@ -89,7 +89,7 @@ def _answer_before_commit() -> None:
         threading.Timer(0.1, commit).start()
         return outcomes
 
-    _replace(SqlStore, "_attempt", attempt)
+    _replace(SqlStore, "_transact", transact)
 
 
 def _stale_level() -> None:
@@ -150,7 +150,7 @@ def _numbers_unlocked() -> None:
         statement = lines.update(lines.tables.journal).values(next_sequence=c.next_sequence + len(written))
         with create_engine(connection.engine.url, poolclass=NullPool).begin() as other:
             following = other.execute(statement.returning(c.next_sequence)).scalar_one()
-        time.sleep(0.1 * (following % 2))
+        time.sleep(0.3 * (following % 2))
         rows = [
             {
                 "sequence": following - len(written) + place,
@@ -267,12 +267,12 @@ def _refused_and_done() -> None:
     from contractlog.compatibility.errors import OperationNotPermitted
     from contractlog.registry.storage.sql import SqlStore
 
-    attempt, number = SqlStore._attempt, count(1)
+    transact, number = SqlStore._transact, count(1)
 
-    def lying(store: Any, batch: Sequence[Any], contexts: Any) -> list[Any]:
-        return [one if next(number) % 10 else OperationNotPermitted("no") for one in attempt(store, batch, contexts)]
+    def lying(store: Any, batch: Sequence[Any]) -> list[Any]:
+        return [one if next(number) % 10 else OperationNotPermitted("no") for one in transact(store, batch)]
 
-    _replace(SqlStore, "_attempt", lying)
+    _replace(SqlStore, "_transact", lying)
 
 
 DEFECTS: Final = {
