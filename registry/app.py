@@ -22,6 +22,7 @@ from contractlog.registry.hot import HotSchemas, HotVersions
 from contractlog.registry.middleware import BodyLimit, RawPaths
 from contractlog.registry.own import Own
 from contractlog.registry.problems import Answer
+from contractlog.registry.remembered import Remembered
 from contractlog.registry.routes import (
     associations,
     compatibility,
@@ -55,6 +56,7 @@ from contractlog.registry.telemetry.state import Telemetry
 __all__ = ["create_app"]
 
 _BUILDING: Final = threading.Lock()
+_SHARE: Final = 4  #: the part of the cache's memory that answers by version may take beside it
 _CACHED_SECONDS: Final = 5.0  #: how long another node may go on answering with a schema that was deleted for good
 
 
@@ -85,7 +87,13 @@ def create_app(
             Middleware(RawPaths),
             *access.layers(settings),
             Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry, counts=services.own.counts),
-            Middleware(HotVersions, lookup=services.lookup, profile=services.profile),
+            Middleware(
+                HotVersions,
+                lookup=services.lookup,
+                profile=services.profile,
+                telemetry=services.telemetry,
+                remembered=services.remembered,
+            ),
             Middleware(BodyLimit, limit=settings.max_body_bytes),
         ],
         lifespan=_lifespan(services),
@@ -122,8 +130,9 @@ def _templates(app: FastAPI) -> Iterator[tuple[str, str]]:
 
 def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
     threads = Threads(settings.read_threads, max_waiting=settings.max_pending_writes)
-    cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS)
+    cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.cached)
     store.on_commit(cache.forget)
+    remembered = _remembered(settings, store)
     store.watch(telemetry)
     understanding = Understanding()
     judging = Judging(understanding, settings.level)
@@ -134,6 +143,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         store=store,
         threads=threads,
         cache=cache,
+        remembered=remembered,
         registration=registration,
         associations=Associations(store, threads, registration),
         compatibility=Compatibility(store, threads, understanding, judging),
@@ -143,11 +153,19 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         retirement=Retirement(store),
         levels=Levels(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=Conformance(store, threads),
-        own=Own.wired(
-            store, threads, cache, understanding=understanding, judging=judging, registration=registration
-        ),
+        own=Own.wired(store, threads, cache, understanding=understanding, judging=judging, registration=registration),
         telemetry=telemetry,
     )
+
+
+def _remembered(settings: Settings, store: Store) -> Remembered | None:
+    """Return where answers by version are kept: nowhere, where other nodes change what they say."""
+    if not store.alone:
+        return None
+    remembered = Remembered(settings.cache_bytes // _SHARE)
+    store.before_commit(remembered.close)
+    store.on_commit(lambda _touched: remembered.open())
+    return remembered
 
 
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:

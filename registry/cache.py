@@ -41,10 +41,18 @@ class ByteCache:
     What is used moves to the new half; when that is full, it becomes the old half, and the old one is gone.
     """
 
-    def __init__(self, limit: int, *, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limit: int,
+        *,
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+        watch: Callable[[int, int], None] = lambda _size, _entries: None,
+    ) -> None:
         self._half = limit // 2
         self._seconds = seconds
         self._clock = clock
+        self._watch = watch  #: told the memory and the ids, after each change
         self._new: dict[_Place, _Kept] = {}
         self._old: dict[_Place, _Kept] = {}
         self._new_size = 0
@@ -81,6 +89,7 @@ class ByteCache:
             others = _without(self._renewed(place), form)
             self._remove(place)
             self._add(place, _Kept(form, self._tick(), body, others))
+            self._watch(self.size, len(self))
 
     def forget(self, keys: Collection[Key]) -> None:
         """Drop the answers about ids that changed, in every form."""
@@ -90,6 +99,7 @@ class ByteCache:
             self.generation += 1
             for key in keys:
                 self._remove(_place(key))
+            self._watch(self.size, len(self))
 
     def forget_all(self) -> None:
         """Drop every answer: some changed, and nobody knows which."""
@@ -97,6 +107,7 @@ class ByteCache:
             self.generation += 1
             self._new, self._old = {}, {}
             self._new_size = self._old_size = 0
+            self._watch(0, 0)
 
     def _find(self, key: Key, form: str) -> _Kept | None:
         place = _place(key)

@@ -14,6 +14,7 @@ from contractlog.registry.bodies.profiles import Profile
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.own import Own
 from contractlog.registry.paths import decode, subject_of
+from contractlog.registry.remembered import Remembered
 from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
@@ -67,6 +68,7 @@ class Services:
     store: Store
     threads: Threads
     cache: ByteCache
+    remembered: Remembered | None  #: answers by version, where nobody else writes to the database
     registration: Registration
     compatibility: Compatibility
     lookup: Lookup

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote_plus
 
@@ -15,6 +16,7 @@ from contractlog.registry.bodies.profiles import Profile
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.paths import decode, subject_of
 from contractlog.registry.problems import MEDIA_TYPE, Answer, problem
+from contractlog.registry.remembered import Remembered
 from contractlog.registry.services.fetches import FetchCounts
 from contractlog.registry.services.lookup import Lookup
 from contractlog.registry.telemetry.state import Telemetry
@@ -23,13 +25,16 @@ __all__ = ["HotSchemas", "HotVersions", "form_of"]
 
 #: Says that an answer came from memory because the database was away, and may be older than five seconds.
 STALE: Final = (b"x-contractlog-stale", b"database-away")
+_CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
 _AWAY: Final = frozenset({StoreError.code, StoreTimeout.code})
 _SCHEMA_PATH: Final = re.compile(r"/schemas/ids/([1-9][0-9]{0,9})")
-_LATEST_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1)")
+_VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
+_LIVE: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: questions that mean what is live
 _PLAIN: Final = (DEFAULT_CONTEXT, "")
 _SHAPING: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
 
 
+@lru_cache(4096)
 def form_of(query: bytes) -> tuple[str, str] | None:
     """Return the context and the form of a question about an id; None when it is not one that memory answers.
 
@@ -110,33 +115,49 @@ class HotSchemas:
 
 
 class HotVersions:
-    """``GET /subjects/{subject}/versions/latest`` asks the database, and nothing else on the way."""
+    """``GET /subjects/{subject}/versions/{version}`` asks memory or the database, and nothing else on the way.
 
-    def __init__(self, app: ASGIApp, lookup: Lookup, profile: Profile) -> None:
+    Memory is asked where nobody else writes to the database; what it says is dropped with each commit.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, lookup: Lookup, profile: Profile, telemetry: Telemetry, remembered: Remembered | None
+    ) -> None:
         self._app = app
         self._lookup = lookup
         self._profile = profile
+        self._telemetry = telemetry
+        self._remembered = remembered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
-        if scope["type"] == "http" and scope["method"] == "GET" and not scope["query_string"]:
-            match = _LATEST_PATH.fullmatch(scope["path"])
+        if scope["type"] == "http" and scope["method"] == "GET" and _LIVE.fullmatch(scope["query_string"]):
+            match = _VERSION_PATH.fullmatch(scope["path"])
             if match:
                 scope["template"] = "/subjects/{subject}/versions/{version}"
-                answer = await self._latest(match[1])
-                await answer(scope, receive, send)
+                body = None if self._remembered is None else self._remembered.get(match[0])
+                if body is None:
+                    answer = await self._asked(match)
+                    await answer(scope, receive, send)
+                else:
+                    self._telemetry.hits.add()
+                    await _send(send, body)
                 return
         await self._app(scope, receive, send)
 
-    async def _latest(self, subject: str) -> Answer:
+    async def _asked(self, match: re.Match[str]) -> Answer:
+        generation = 0 if self._remembered is None else self._remembered.generation
         try:
-            shown = await self._lookup.version(subject_of(decode(subject)), None)
+            shown = await self._lookup.version(subject_of(decode(match[1])), int(match[2]) if match[2] else None)
         except RegistryError as error:
             return problem(error)
-        return Answer(self._profile.shape(SchemaBody.of(shown.schema)))
+        answer = Answer(self._profile.shape(SchemaBody.of(shown.schema)))
+        if self._remembered is not None:
+            self._remembered.put(match[0], bytes(answer.body), generation=generation)
+        return answer
 
 
 async def _send(send: Send, body: bytes, *more: tuple[bytes, bytes]) -> None:
-    headers = [(b"content-length", str(len(body)).encode()), (b"content-type", MEDIA_TYPE.encode()), *more]
+    headers = [(b"content-length", b"%d" % len(body)), _CONTENT_TYPE, *more]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})

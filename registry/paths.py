@@ -68,7 +68,9 @@ def routed(raw_path: bytes, query: bytes, method: str = "GET") -> tuple[str, byt
     >>> routed(b"/contexts/.eu/subjects/a/versions", b"")
     ('/subjects/%3A.eu%3Aa/versions', b'')
     """
-    path = quote(raw_path, safe=_AS_SENT)
+    path = raw_path.decode("latin-1")
+    if not path.isascii() or not path.isprintable() or " " in path:
+        path = quote(raw_path, safe=_AS_SENT)
     path = path.rstrip("/") or "/"
     if not path.startswith("/contexts/"):
         return path, query

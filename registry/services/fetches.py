@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from contractlog.compatibility.errors import RegistryError, SubjectNotFound
 from contractlog.compatibility.names import Subject
@@ -62,14 +62,16 @@ class FetchCounts:
         """Count one fetch; nothing is waited for."""
         rank, name = 0, b""
         for header, value in headers:
-            found = _NAMES.get(header, 0)
-            if found > rank:
-                rank, name = found, value
+            if header in _NAMES and _NAMES[header] > rank:
+                rank, name = _NAMES[header], value
+        day = int(self._clock()) // _DAY
         with self._lock:
-            day = self.today
-            key = Counted(context, schema_id, self._client(name, day), day)
-            if key in self._counts or len(self._counts) < _MOST_COUNTS:
-                self._counts[key] = self._counts.get(key, 0) + 1
+            key: Any = (context, schema_id, self._client(name, day), day)  # equal to the ``Counted``, and cheaper
+            counts = self._counts
+            if key in counts:
+                counts[key] += 1
+            elif len(counts) < _MOST_COUNTS:
+                counts[Counted(*key)] = 1
             else:
                 self._due.set()
 

@@ -47,6 +47,13 @@ class Store(Protocol):
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
         """Tell the listener, after each commit and before its answers, which (context, id) changed what they answer."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether no other process writes to the database: then every change of it is a commit of this store."""
+
+    def before_commit(self, listener: Callable[[], None]) -> None:
+        """Tell the listener before each commit; ``on_commit`` follows, unless the commit failed."""
+
     def watch(self, watch: Watch) -> None:
         """Tell what happens to whoever counts it."""
 

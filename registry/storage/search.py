@@ -69,7 +69,7 @@ def find(
         fits = _matches(c.folded, other.word, prefix=prefix)
         conditions.append(select(1).where(same, c.kind == other.kind.value, fits).exists())
     if after is not None:
-        conditions.append(_beyond(after))
+        conditions.append(_beyond(after, exact=not prefix))
     statement = (
         select(
             tables.search_terms,
@@ -105,8 +105,9 @@ def _matches(column: ColumnElement[bytes], word: str, *, prefix: bool) -> Column
     return (column >= start) & (column < start + b"\xff")  # no byte of UTF-8 is that large
 
 
-def _beyond(after: After) -> ColumnElement[bool]:
-    place = tuple_(_T.folded, _T.context, _T.schema_id, _T.position)
-    here = tuple_(*after[:4])
+def _beyond(after: After, *, exact: bool) -> ColumnElement[bool]:
+    """What follows a place; where all words are the same one, the index is entered right there."""
+    columns = (_T.folded, _T.context, _T.schema_id, _T.position)
+    place, here = (tuple_(*columns[exact:]), tuple_(*after[exact:4]))
     # The first condition is what the index understands.
     return and_(place >= here, or_(place > here, _V.subject_id > after.subject_id))

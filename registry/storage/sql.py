@@ -74,6 +74,7 @@ class SqlStore:
         self._closing = closing or ExitStack()
         self._turns: AbstractContextManager[Any] = threading.RLock() if engines.shared else nullcontext()
         self._listeners: list[Callable[[frozenset[tuple[str, int]]], None]] = []
+        self._before: list[Callable[[], None]] = []
         self._writer = Writer(self._commit, limit=max_pending_writes)
         self._availability = Availability(self._ping)
 
@@ -100,6 +101,15 @@ class SqlStore:
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
         """Tell the listener which ids changed what they answer."""
         self._listeners.append(listener)
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other process writes to the database: one has the SQLite file."""
+        return self._engines.writer.dialect.name == "sqlite"
+
+    def before_commit(self, listener: Callable[[], None]) -> None:
+        """Tell the listener that something is about to be committed."""
+        self._before.append(listener)
 
     def watch(self, watch: Watch) -> None:
         """Tell what happens to whoever counts it."""
@@ -159,6 +169,8 @@ class SqlStore:
                 raise
             except Exception as error:  # whatever it is, it is one write's; the others must not fail with it
                 raise _BrokenDown from error
+            for about_to in self._before:
+                about_to()
         for listener in self._listeners:
             listener(frozenset(touched))
         return outcomes

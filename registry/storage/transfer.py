@@ -201,7 +201,8 @@ def behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for name, following in counters_of(snapshot).items():
         ids = (
-            snapshot.connection.execute(select(func.max(column)).where(context == name)).scalar() or 0
+            snapshot.connection.execute(select(column).where(context == name).order_by(column.desc()).limit(1)).scalar()
+            or 0
             for column, context in ((_S.id, _S.context), (tables.retired.c.schema_id, tables.retired.c.context))
         )
         largest = max(ids)

@@ -55,8 +55,8 @@ STALE_ANSWERS: Final = Metric(
     Kind.COUNTER,
     "Reads by id answered from memory because the database was away; they carry `X-Contractlog-Stale`.",
 )
-CACHE_BYTES: Final = Metric("contractlog_cache_bytes", Kind.GAUGE, "Memory that cached answers take.")
-CACHE_ENTRIES: Final = Metric("contractlog_cache_entries", Kind.GAUGE, "Answers that are cached.")
+CACHE_BYTES: Final = Metric("contractlog_cache_bytes", Kind.GAUGE, "Memory that cached answers by id take.")
+CACHE_ENTRIES: Final = Metric("contractlog_cache_entries", Kind.GAUGE, "Ids whose answers are cached.")
 WRITES: Final = Metric(
     "contractlog_writes_total",
     Kind.COUNTER,

@@ -26,13 +26,18 @@ class Telemetry:
         self._away = self.meters.value(catalogue.DATABASE_AWAY)
         self.hits = self.meters.value(catalogue.CACHE_HITS)
         self.stale = self.meters.value(catalogue.STALE_ANSWERS)
-        self.cached_bytes = self.meters.value(catalogue.CACHE_BYTES)
-        self.cached_entries = self.meters.value(catalogue.CACHE_ENTRIES)
+        self._cached_bytes = self.meters.value(catalogue.CACHE_BYTES)
+        self._cached_entries = self.meters.value(catalogue.CACHE_ENTRIES)
 
     def drain(self) -> None:
         """Finish what is in flight; answers from now on are the last of their connections."""
         self._draining.set(1)
         self.draining.begin()
+
+    def cached(self, size: int, entries: int) -> None:
+        """Note what the cache of answers by id holds; under its lock."""
+        self._cached_bytes.set(size)
+        self._cached_entries.set(entries)
 
     def queued(self, waiting: int) -> None:
         """Note how many writes wait, or are being committed; on the writer's thread."""

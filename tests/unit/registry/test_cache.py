@@ -111,3 +111,15 @@ def test_an_answer_takes_at_most_a_quarter_more_than_its_length_and_200_bytes(le
         tracemalloc.stop()
     assert len(cache) == count
     assert taken <= 1.25 * length + 200, taken
+
+
+def test_whoever_watches_knows_the_memory_and_the_ids() -> None:
+    told: list[tuple[int, int]] = []
+    cache = ByteCache(10_000, seconds=5, watch=lambda size, entries: told.append((size, entries)))
+    cache.put((".", 1), b"x" * 100, generation=0)
+    cache.put((".eu", 1), b"x", generation=0)
+    assert told[-1] == (cache.size, 2)
+    cache.forget({(".", 1)})
+    assert told[-1] == (cache.size, 1)
+    cache.forget_all()
+    assert told[-1] == (0, 0)
