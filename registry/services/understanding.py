@@ -96,7 +96,7 @@ class Understanding:
             names = [reference.name for reference in draft.references]
             raise InvalidSchema(
                 f"Invalid schema {{subject={subject}}} with refs {names} of type {draft.type}, "
-                f"details: {error.message}",
+                f"details: {error.message}{_where(error)}",
                 **error.facts,
             ) from error
 
@@ -130,6 +130,14 @@ class Understanding:
             if found is not None:
                 self._shapes.put(key, found, len(held.text))
         return found
+
+
+def _where(error: InvalidSchema) -> str:
+    """Say where in the text it is, unless the sentence says so itself."""
+    at, line, column = (error.facts.get(fact) for fact in ("at", "line", "column"))
+    if line is None or f"line {line}, column {column}" in error.message:
+        return ""
+    return f" ({f'at {at}, ' if at else ''}line {line}, column {column})"
 
 
 def _target(snapshot: Snapshot, found: RegisteredSchema) -> Target:

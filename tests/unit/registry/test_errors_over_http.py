@@ -191,6 +191,23 @@ def test_a_refusal_says_why_in_the_reference_s_words(http: httpx2.Client) -> Non
     assert message.endswith("{validateFields: 'false', compatibility: 'BACKWARD'}]")
 
 
-def test_invalid_schemas_point_to_the_place(http: httpx2.Client) -> None:
-    message = http.post("/subjects/s/versions", json={"schema": '{"type":"record"}'}).json()["message"]
-    assert message.startswith("Invalid schema {subject=s} with refs [] of type AVRO, details: ")
+@pytest.mark.parametrize(
+    ("kind", "schema", "told"),
+    [
+        ("AVRO", '{"type":"record"}', 'a type "record" needs a "name" (line 1, column 1)'),
+        (
+            "AVRO",
+            '{"type":"record","name":"R",\n "fields":[{"name":"a","type":"nope"}]}',
+            'the type "nope" is not defined (at /fields/0/type, line 2, column 31)',
+        ),
+        ("AVRO", '{"type"', "this is no JSON: Expecting ':' delimiter at line 1, column 8"),
+        ("JSON", '{"properties":\n{"a":{"type":"nope"}}}', " (at /properties/a/type, line 2, column 14)"),
+    ],
+)
+def test_invalid_schemas_point_to_the_place(http: httpx2.Client, kind: str, schema: str, told: str) -> None:
+    body = {"schema": schema, "schemaType": kind}
+    begin = f"Invalid schema {{subject=s}} with refs [] of type {kind}, details: "
+    for path in ("/subjects/s/versions", "/compatibility/subjects/s/versions"):
+        message = http.post(path, json=body).json()["message"]
+        assert message.startswith(begin)
+        assert message.endswith(told)
