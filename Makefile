@@ -45,8 +45,8 @@ check: setup ## lint, types, import layers, locked versions, generated documents
 	$(BIN)/python docs/generate.py --check
 
 test: setup ## the tests: unit, contract, integration, e2e (about five minutes on two cores)
-	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end"
-	$(BIN)/pytest --quiet -m "not slow" tests/unit tests/contract tests/integration tests/e2e
+	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end, other makers' clients"
+	$(BIN)/pytest --quiet -m "not slow" tests/unit tests/contract tests/integration tests/e2e tests/foreign
 	@echo "all tests passed; next: make demo shows the whole product on real flights, CONTRIBUTING.md tells how to change it"
 
 test-all: setup ## the long part: fuzz, histories, full-size data

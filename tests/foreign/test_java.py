@@ -38,7 +38,7 @@ SENT: Final = (
 )
 
 
-@pytest.mark.parametrize("profile", ["8", "7.6"])
+@pytest.mark.parametrize("profile", ["8", pytest.param("7.6", marks=pytest.mark.slow)])
 def test_confluent_s_client_and_flink_make_their_whole_round(
     java_client: Program, tmp_path: Path, profile: str
 ) -> None:

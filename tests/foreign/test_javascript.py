@@ -53,7 +53,7 @@ def front(folder: Path, **environment: str) -> Iterator[Seen]:
         yield seen
 
 
-@pytest.mark.parametrize("profile", ["8", "7.6"])
+@pytest.mark.parametrize("profile", ["8", pytest.param("7.6", marks=pytest.mark.slow)])
 def test_confluent_s_client_makes_its_whole_round(javascript: Program, tmp_path: Path, profile: str) -> None:
     with front(tmp_path, CONTRACTLOG_RESPONSE_PROFILE=profile) as seen:
         frames = javascript("confluent.js", seen.url, *(["older"] if profile != "8" else []))
@@ -75,8 +75,8 @@ def test_confluent_s_client_makes_its_whole_round(javascript: Program, tmp_path:
     ("profile", "members"),
     [
         ("8", {"id", "version", "guid", "schemaType", "schema"}),
-        ("7.6", {"id", "version", "schema"}),
-        ("5.5", {"id"}),
+        pytest.param("7.6", {"id", "version", "schema"}, marks=pytest.mark.slow),
+        pytest.param("5.5", {"id"}, marks=pytest.mark.slow),
     ],
 )
 def test_kafkajs_makes_its_whole_round_and_hands_the_answer_out_as_it_came(
