@@ -91,6 +91,8 @@ def locate(text: str, pointer: str) -> Position:
     for depth, offset in _on_the_way(text, wanted):
         if depth >= deepest:  # of equal names the last one counts, as JSON readers have it
             deepest, at = depth, offset
+        if not wanted:
+            break  # the root is found at once, however long the text
     return position_of(text, at)
 
 
