@@ -82,12 +82,12 @@ class Judge:
 
 def avro() -> Judge:
     """Start Java Avro: ``parse``, ``compare``, ``decode``."""
-    return Judge("AvroOracle", _spark_jars("avro-1", "jackson-", "slf4j-api", "commons-compress", "commons-lang3"))
+    return Judge("AvroOracle", spark_jars("avro-1", "jackson-", "slf4j-api", "commons-compress", "commons-lang3"))
 
 
 def confluent() -> Judge:
     """Start Confluent's checker: ``messages`` at a level, ``normalize``."""
-    return Judge("ConfluentOracle", [_flink(), *_spark_jars("jackson-", "slf4j-api")])
+    return Judge("ConfluentOracle", [flink_jar(), *spark_jars("jackson-", "slf4j-api")])
 
 
 @pytest.fixture(scope="session")
@@ -104,21 +104,23 @@ def java_confluent() -> Iterator[Judge]:
         yield judge
 
 
-def _spark_jars(*names: str) -> list[Path]:
+def spark_jars(*names: str) -> list[Path]:
+    """Return the jars of pyspark whose names start so."""
     package = find_spec("pyspark")
     folders = (package.submodule_search_locations or ()) if package else ()
     jars = [jar for folder in folders for jar in sorted(Path(folder, "jars").glob("*.jar"))]
     return [jar for jar in jars if jar.name.startswith(names)]
 
 
-def _flink() -> Path:
+def flink_jar() -> Path:
+    """Return Flink's jar with Confluent's client in it, fetched when it is not there."""
     module, revision = FLINK[1:]
     jar = CACHE / f"{module}-{revision}.jar"
     if not jar.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         java = find_java()
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            fetch = [str(java.command), *java.options, "-jar", str(_spark_jars("ivy-")[0])]
+            fetch = [str(java.command), *java.options, "-jar", str(spark_jars("ivy-")[0])]
             fetch += ["-dependency", *FLINK, "-confs", "default", "-cache", f"{folder}/ivy", "-types", "jar"]
             fetch += ["-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
             subprocess.run(fetch, check=True, capture_output=True)
