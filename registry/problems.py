@@ -9,6 +9,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from contractlog.compatibility.errors import (
@@ -69,6 +70,7 @@ def install(app: FastAPI, *, old_conflict_code: bool = False) -> None:
     app.add_exception_handler(ContractlogError, _unexpected)
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _unreadable)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -96,6 +98,10 @@ async def _http_exception(_request: Request, error: Exception) -> Answer:
 
 async def _unreadable(_request: Request, _error: Exception) -> Answer:
     return problem(NotFound())  # a number in the path or query that is none: nothing has this address
+
+
+async def _gone(_request: Request, _error: Exception) -> Answer:
+    return problem(BadRequest("The connection ended before the body did"))  # nobody reads it; it counts as theirs
 
 
 async def _unexpected(_request: Request, error: Exception) -> Answer:

@@ -66,12 +66,19 @@ def _add(path: Path, options: Namespace) -> int:
         name = checked_name(options.name)
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if not all(options.read + options.write):
+        raise UsageError("--read and --write name subjects, such as orders-* or *; an empty one was given")
     text = path.read_text() if path.exists() else _HEAD
     _parsed(path, text)
     password = None if options.no_password else _password(generate=options.generate)
     hashed = None if password is None else HashedPassword.of(password)
     kept = without(text, name).rstrip("\n")
-    _write(path, f"{kept}\n\n" + entry(name, hashed, options.read, options.write))
+    new = f"{kept}\n\n" + entry(name, hashed, options.read, options.write)
+    try:
+        parse(new)
+    except ValueError as error:
+        raise UsageError(f"user `{name}` cannot be written, {path} stays as it was: {error}") from None
+    _write(path, new)
     answer = {"format": _FORMAT, "file": str(path), "name": name}
     if options.generate:
         answer["password"] = password or ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from typing import Any
 
 import httpx2
 import pytest
@@ -211,3 +213,30 @@ def test_invalid_schemas_point_to_the_place(http: httpx2.Client, kind: str, sche
         message = http.post(path, json=body).json()["message"]
         assert message.startswith(begin)
         assert message.endswith(told)
+
+
+def test_a_client_that_goes_before_its_body_came_is_no_failure_of_the_service(
+    http: httpx2.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A broken upload must not look like a mistake in the service: no 500, no traceback in the log."""
+    path = "/subjects/s/versions"
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json"), (b"content-length", b"90")],
+    }
+    came = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return came.pop(0) if came else {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(http.app(scope, receive, send))  # type: ignore[attr-defined]
+    assert sent[0]["status"] == 400
+    assert not caplog.records

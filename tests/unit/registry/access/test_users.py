@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from argparse import ArgumentParser
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access.cli import users
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users import UsersFile, entry, parse, without
 
@@ -109,3 +111,16 @@ def test_a_file_that_is_not_there_or_broken_stops_the_start(tmp_path: Path) -> N
     (tmp_path / "broken").write_text("[users")
     with pytest.raises(UsageError, match="cannot be used"):
         UsersFile(str(tmp_path / "broken"))
+
+
+@pytest.mark.parametrize("pattern", ["", "orders-\x7f"])
+def test_a_user_that_the_file_could_not_hold_is_refused_and_the_file_stays(tmp_path: Path, pattern: str) -> None:
+    path = tmp_path / "users.toml"
+    path.write_text(before := entry("a", None, ["*"], []))
+    words = ["add", "x", "--no-password", "--file", str(path)]
+    for flag in ("--read", "--write"):
+        with pytest.raises(UsageError):
+            users(ArgumentParser(), [*words, flag, pattern])
+    assert path.read_text() == before
+    users(ArgumentParser(), [*words, "--read", "orders-*"])
+    assert sorted(parse(path.read_text()).by_name) == ["a", "x"]
