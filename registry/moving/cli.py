@@ -23,6 +23,7 @@ from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import harmless, result, result_json, say
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, registry_url
 from contractlog.compatibility.errors import UsageError
+from contractlog.registry import database
 from contractlog.registry.app import create_app
 from contractlog.registry.moving.databases import reading, writing
 from contractlog.registry.moving.following import follow
@@ -37,6 +38,7 @@ from contractlog.registry.moving.stored import pictured
 from contractlog.registry.moving.topic import write_topic
 from contractlog.registry.moving.verifying import Verified, verify
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.transfer import journal_head
 from contractlog.serdes.broker import add_broker
 
@@ -215,6 +217,9 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     if options.registry and options.database_url:
         raise UsageError("give --database-url or --registry, not both")
+    if options.database_url and database.current(options.database_url)[0] is None:
+        shown = parse_url(options.database_url).render_as_string(hide_password=True)
+        raise UsageError(f"{shown} holds no registry")
     report = Report()
     with _source(options) as source:
         picture = counted(source.picture(report), report)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 
 from contractlog.clients.atransport import AsyncTransport
 from contractlog.compatibility.contract import Metadata
+from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
+from contractlog.registry.moving.cli import verify_import
 from contractlog.registry.moving.importing import bring
 from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, Retired
 from contractlog.registry.moving.report import Report
@@ -128,3 +132,11 @@ def test_a_version_that_is_missing_is_found_by_version_id_and_lookup() -> None:
 def test_any_registry_answers_after_its_import_as_it_did_before(picture: Picture) -> None:
     """What a version answers with finds it again, soft-deleted or not, understood or not."""
     assert [one for one in differences(picture, picture) if not one.startswith(("config", "mode"))] == []
+
+
+def test_a_database_that_is_not_there_is_not_made_to_be_compared(tmp_path: Path) -> None:
+    """A mistyped name is no registry in which everything is missing."""
+    missing = tmp_path / "typo.db"
+    with pytest.raises(UsageError, match="holds no registry"):
+        verify_import(ArgumentParser(), ["export.ndjson", "--database-url", f"sqlite:///{missing}"])
+    assert not list(tmp_path.iterdir())
