@@ -29,7 +29,7 @@ from contractlog.registry.services.permits import IMPORTING, refuse_mode, refuse
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding, Understood
 from contractlog.registry.services.verbatim import held_verbatim, refuse_closed
-from contractlog.registry.storage.finding import aliased
+from contractlog.registry.storage.finding import aliased, meant
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState
@@ -176,11 +176,12 @@ class Registration:
 
     def _propose(self, named: Subject, asked: _Asked) -> Registered | Append:
         with self._store.reading() as snapshot:
-            subject = aliased(snapshot, named)
-            # The state is read first: whatever changes later is noticed by its revision when it comes to writing.
-            state = snapshot.state(subject)
-            configured = self._judging.configured(snapshot, subject)
-            scene = _Scene(snapshot, named, subject, state, configured)
+            # All of it is one state; whatever changes later is noticed by the revision when it comes to writing.
+            subject, configured = named, self._judging.configured(snapshot, named)
+            if configured.alias:
+                subject = meant(configured.alias, named)
+                configured = self._judging.configured(snapshot, subject)
+            scene = _Scene(snapshot, named, subject, snapshot.state(subject), configured)
             asked = replace(asked, normalize=asked.normalize or bool(configured.normalize))
             understood = None
             if not asked.tags and not configured.adds:

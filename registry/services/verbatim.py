@@ -7,7 +7,6 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.services.understanding import hashes_of
 from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.transfer import newest_verbatim
 from contractlog.registry.storage.values import Seen
 
 __all__ = ["held_verbatim", "refuse_closed"]
@@ -29,7 +28,7 @@ def refuse_closed(snapshot: Snapshot, subject: Subject) -> None:
     Raises:
         OperationNotPermitted: the newest live version came with an import, and is not understood.
     """
-    kind = newest_verbatim(snapshot, subject)
+    kind = snapshot.newest_verbatim(subject)
     if kind is not None:
         raise OperationNotPermitted(
             f"Subject {subject} in context {subject.context} is closed to registration: its newest version, of type "

@@ -131,9 +131,11 @@ def of_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subje
 
 def strong_among(connection: Connection, subjects: Collection[Subject]) -> set[Subject]:
     """Return those of the subjects that belong to a resource."""
+    if not subjects:
+        return set()  # making a statement costs more than running it
     keys = [key_of(subject) for subject in subjects]
     statement = select(_A.context, _A.subject).where(_A.subject_key.in_(keys), _A.lifecycle == Lifecycle.STRONG.value)
-    return {Subject(row.context, row.subject) for row in connection.execute(statement)} if keys else set()
+    return {Subject(row.context, row.subject) for row in connection.execute(statement)}
 
 
 def add(transaction: Transaction, association: Association) -> None:

@@ -14,7 +14,7 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.reads import REGISTERED, Snapshot, only, registered
 from contractlog.registry.storage.values import Seen, key_of
 
-__all__ = ["aliased", "by_guid", "by_id", "elsewhere", "ids_of", "namesakes", "version"]
+__all__ = ["aliased", "by_guid", "by_id", "elsewhere", "ids_of", "meant", "namesakes", "version"]
 
 _S, _V, _U, _T = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.settings.c
 _CHUNK: Final = 500  #: contexts that one statement looks into
@@ -50,10 +50,11 @@ _BY_GUID: Final = _chosen(
 
 def aliased(snapshot: Snapshot, subject: Subject) -> Subject:
     """Return the subject that a name means: its alias, where it has one. An alias of an alias is not followed."""
-    return _named(snapshot.connection.execute(_ALIAS, {"key": key_of(subject)}).scalar(), subject)
+    return meant(snapshot.connection.execute(_ALIAS, {"key": key_of(subject)}).scalar(), subject)
 
 
-def _named(alias: str | None, subject: Subject) -> Subject:
+def meant(alias: str | None, subject: Subject) -> Subject:
+    """Return the subject that a name with this alias means."""
     if not alias:
         return subject
     found = Subject.parse(alias)
@@ -69,13 +70,13 @@ def version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Seen
     row = snapshot.connection.execute(statement, {"key": key_of(subject), **values}).first()
     if row is not None and not row.alias:
         return registered(row)
-    meant = aliased(snapshot, subject) if row is None else _named(row.alias, subject)
-    if meant != subject:
-        row = snapshot.connection.execute(statement, {"key": key_of(meant), **values}).first()
+    target = aliased(snapshot, subject) if row is None else meant(row.alias, subject)
+    if target != subject:
+        row = snapshot.connection.execute(statement, {"key": key_of(target), **values}).first()
     if row is not None:
         return registered(row)
     where = () if number is None else (_V.version == number,)
-    other = elsewhere(snapshot, meant, Seen.LIVE if number is None else seen, *where)
+    other = elsewhere(snapshot, target, Seen.LIVE if number is None else seen, *where)
     return None if other is None else snapshot.version(other, number, seen)
 
 
@@ -125,11 +126,11 @@ def _held(snapshot: Snapshot, schema_id: int, subject: Subject) -> RegisteredSch
     row = ask(subject)
     if row is not None and not row.alias:
         return registered(row)
-    meant = aliased(snapshot, subject) if row is None else _named(row.alias, subject)
-    if meant != subject:
-        row = ask(meant)
+    target = aliased(snapshot, subject) if row is None else meant(row.alias, subject)
+    if target != subject:
+        row = ask(target)
     if row is None:
-        other = elsewhere(snapshot, meant, Seen.ALL, _V.schema_id == schema_id)
+        other = elsewhere(snapshot, target, Seen.ALL, _V.schema_id == schema_id)
         row = ask(other) if other else None
     return registered(row) if row else None
 

@@ -81,6 +81,9 @@ _LEANING = {
     for leaning in (True, False)
 }
 _HIGHEST = select(func.max(_V.version)).join(tables.subjects, _U.id == _V.subject_id).where(_U.key == bindparam("key"))
+_STANDING = _STATE.add_columns(
+    select(func.max(_V.version)).where(_V.subject_id == _U.id).scalar_subquery().label("highest")
+)
 
 
 class Snapshot:
@@ -133,7 +136,8 @@ class Snapshot:
     def version(self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
         """Return one version; None as number means the highest of this kind."""
         if number is None:
-            return self._first(_LATEST[seen], key=key_of(subject))
+            row = self._newest(subject, seen)
+            return registered(row) if row else None
         return self._first(_NUMBERED[seen], key=key_of(subject), number=number)
 
     def history(self, subject: Subject) -> list[RegisteredSchema]:
@@ -243,6 +247,14 @@ class Snapshot:
             statement = statement.where(c.context == scope.context)
         return {Subject(row.context, row.name): _configured(row) for row in self._rows(statement)}
 
+    def newest_verbatim(self, subject: Subject) -> str | None:
+        """Return the type of a subject's newest live version, when that one is kept as it came; None when it is not."""
+        row = self._newest(subject)
+        return str(row.type) if row is not None and row.verbatim else None
+
+    def _newest(self, subject: Subject, seen: Seen = Seen.LIVE) -> Row[Any] | None:
+        return self._connection.execute(_LATEST[seen], {"key": key_of(subject)}).first()
+
     def conformance(self, topic: str) -> list[Recorded]:
         """List the newest entry of each part of a topic."""
         c = tables.conformance.c
@@ -260,7 +272,29 @@ class Fixed(Snapshot):
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
+        self._rows_of: dict[tuple[Subject, Seen], Row[Any] | None] = {}
         self._latest: dict[tuple[Subject, Seen], RegisteredSchema | None] = {}
+        self._standing: dict[Subject, tuple[SubjectState, int]] = {}
+
+    def state(self, subject: Subject) -> SubjectState:
+        """Return the subject's row."""
+        return self._stands(subject)[0]
+
+    def highest(self, subject: Subject) -> int:
+        """Return the highest version number, soft-deleted ones included; 0 before the first."""
+        return self._stands(subject)[1]
+
+    def _stands(self, subject: Subject) -> tuple[SubjectState, int]:
+        if subject not in self._standing:
+            row = self._connection.execute(_STANDING, {"key": key_of(subject)}).first()
+            found = (SubjectState(row.id, row.revision), int(row.highest or 0)) if row else (SubjectState(), 0)
+            self._standing[subject] = found
+        return self._standing[subject]
+
+    def _newest(self, subject: Subject, seen: Seen = Seen.LIVE) -> Row[Any] | None:
+        if (subject, seen) not in self._rows_of:
+            self._rows_of[subject, seen] = super()._newest(subject, seen)
+        return self._rows_of[subject, seen]
 
     def version(self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
         """Return one version; None as number means the highest of this kind."""

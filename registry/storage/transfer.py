@@ -7,12 +7,10 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row, Select, Table, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, update
 
-from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import key_of
 from contractlog.registry.storage.writes import Transaction
 
 __all__ = [
@@ -31,7 +29,6 @@ __all__ = [
     "journal_head",
     "large",
     "mark_versions",
-    "newest_verbatim",
     "raise_counter",
     "replace_contents",
     "replace_rows",
@@ -163,22 +160,6 @@ def holders_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[i
         for row in snapshot.connection.execute(statement.where(_V.context == context, _V.schema_id.in_(chunk))):
             found.setdefault(row.schema_id, set()).add((row.subject_id, row.version))
     return found
-
-
-_NEWEST: Final = (
-    select(_S.verbatim, _S.type)
-    .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
-    .join(tables.subjects, _U.id == _V.subject_id)
-    .where(_U.key == bindparam("key"), _V.deleted_at.is_(None))
-    .order_by(_V.version.desc())
-    .limit(1)
-)
-
-
-def newest_verbatim(snapshot: Snapshot, subject: Subject) -> str | None:
-    """Return the type of a subject's newest live version, when that one is kept as it came; None when it is not."""
-    row = snapshot.connection.execute(_NEWEST, {"key": key_of(subject)}).first()
-    return str(row.type) if row is not None and row.verbatim else None
 
 
 def settings_of(snapshot: Snapshot, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
