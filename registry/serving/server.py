@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Callable, Iterable
@@ -53,6 +54,7 @@ def serve_alone(
     app = create_app(settings, telemetry=telemetry)
     try:
         warnings = counters.warnings(app.state.services.store)
+        gc.freeze()  # what is there now stays: no collection has to look at it again
         _Server(app, settings, lambda: greet(warnings), certificates).run(sockets=[listener])
     except SystemExit:
         return 0
