@@ -1,4 +1,7 @@
-"""A real PostgreSQL for the tests that meet one: programs from the Python index, and a folder that goes afterwards."""
+"""A real PostgreSQL for the tests that meet one: the newest from the Python index, the oldest from this machine.
+
+Each runs in a folder of its own that goes afterwards.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ import pytest
 
 SUPERUSER = "postgres"
 ANYBODY = "nobody"  # PostgreSQL does not run as root
+NEWEST, OLDEST = 18, 15
+_PLACES = (f"/usr/lib/postgresql/{OLDEST}/bin", f"/usr/pgsql-{OLDEST}/bin")  # of Debian's packages, of Red Hat's
 
 
 @pytest.fixture(scope="session")
@@ -28,10 +33,17 @@ def postgres_server() -> Iterator[str]:
         yield folder
 
 
+@pytest.fixture(scope="session")
+def oldest_postgres_server() -> Iterator[str]:
+    """Start a server of the oldest version that is promised; yields its folder."""
+    with running(OLDEST) as folder:
+        yield folder
+
+
 @contextmanager
-def running() -> Iterator[str]:
+def running(version: int = NEWEST) -> Iterator[str]:
     """Run a server on a socket in a folder of its own; yields that folder."""
-    with making_server() as server:
+    with making_server(version) as server:
         server.start()
         yield str(server.folder)
 
@@ -65,11 +77,11 @@ class Server:
 
 
 @contextmanager
-def making_server(*, durable: bool = False) -> Iterator[Server]:
+def making_server(version: int = NEWEST, *, durable: bool = False) -> Iterator[Server]:
     """Make a server that does not run yet; ``durable`` as in production, where a commit waits for the disk."""
     folder = Path(tempfile.mkdtemp(prefix="contractlog-pg-"))
     try:
-        programs = _programs(folder)
+        programs = _programs(folder) if version == NEWEST else _programs_of_this_machine()
         as_anybody = _as_anybody(folder)
         data = folder / "data"
         _run(
@@ -103,6 +115,20 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture
+def oldest_postgres_url(oldest_postgres_server: str) -> Iterator[str]:
+    """Make an empty database of the oldest version; yields its URL, and drops it."""
+    with temporary_database(oldest_postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(params=[NEWEST, OLDEST])
+def each_postgres_url(request: pytest.FixtureRequest) -> str:
+    """Make an empty database, of the newest and of the oldest version; returns its URL."""
+    url: str = request.getfixturevalue("postgres_url" if request.param == NEWEST else "oldest_postgres_url")
+    return url
+
+
 @contextmanager
 def temporary_database(server: str) -> Iterator[str]:
     """Make an empty database on a server; yields its URL, and drops it."""
@@ -122,6 +148,21 @@ def _programs(folder: Path) -> Path:
     if os.geteuid() == 0 and not all(one.stat().st_mode & 0o005 == 0o005 for one in (installed / "bin").parents):
         installed = Path(shutil.copytree(installed, folder / "programs", symlinks=True))
     return installed / "bin"
+
+
+def _programs_of_this_machine() -> Path:
+    """The folder of the oldest version's programs, wherever this system keeps them."""
+    asked = shutil.which("pg_config")
+    told = subprocess.run([asked, "--bindir"], check=True, capture_output=True, text=True).stdout if asked else ""
+    for place in map(Path, (*_PLACES, *told.split())):
+        if (place / "initdb").exists() and _version(place) == OLDEST:
+            return place
+    pytest.skip(f"no PostgreSQL {OLDEST} on this machine; install the package `postgresql-{OLDEST}`")
+
+
+def _version(programs: Path) -> int:
+    told = subprocess.run([programs / "postgres", "--version"], check=True, capture_output=True, text=True).stdout
+    return int(told.split()[2].split(".")[0])
 
 
 def _as_anybody(folder: Path) -> dict[str, Any]:

@@ -22,11 +22,17 @@ if TYPE_CHECKING:
     from contractlog.registry.storage.protocol import Store
 
 
-@pytest.fixture(params=["memory", "sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+_POSTGRESQL = [
+    pytest.param("postgres_url", marks=pytest.mark.integration, id="postgresql"),
+    pytest.param("oldest_postgres_url", marks=pytest.mark.integration, id="oldest-postgresql"),
+]
+
+
+@pytest.fixture(params=["memory", "sqlite", *_POSTGRESQL])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database of each kind."""
-    if request.param == "postgresql":
-        url: str = request.getfixturevalue("postgres_url")
+    if request.param.endswith("postgres_url"):
+        url: str = request.getfixturevalue(request.param)
         return url
     return "sqlite://" if request.param == "memory" else f"sqlite:///{tmp_path / 'registry.db'}"
 

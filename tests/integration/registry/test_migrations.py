@@ -20,10 +20,10 @@ from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import open_engines, parse_url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", "postgres_url", "oldest_postgres_url"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "postgresql":
-        url: str = request.getfixturevalue("postgres_url")
+    if request.param != "sqlite":
+        url: str = request.getfixturevalue(request.param)
         return url
     return f"sqlite:///{tmp_path / 'registry.db'}"
 
@@ -101,7 +101,8 @@ def test_tables_that_only_a_later_release_can_serve_are_a_usage_error(database: 
 def test_opening_a_database_that_is_current_needs_no_alembic(database: str) -> None:
     upgrade(database)
     script = (
-        "import sys; from contractlog.registry.app import create_app; from contractlog.registry.settings import Settings;"
+        "import sys; from contractlog.registry.app import create_app;"
+        "from contractlog.registry.settings import Settings;"
         f"create_app(Settings(database_url={database!r})).state.close(); assert 'alembic' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -18,6 +18,7 @@ from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import Configured
 from contractlog.registry.storage.writes import Transaction
 
+from support.postgres import NEWEST, OLDEST
 from support.registry import in_process
 
 pytestmark = pytest.mark.integration
@@ -25,9 +26,9 @@ RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
 
 
 @pytest.fixture
-def database(postgres_url: str) -> str:
-    upgrade(postgres_url)
-    return postgres_url
+def database(each_postgres_url: str) -> str:
+    upgrade(each_postgres_url)
+    return each_postgres_url
 
 
 @pytest.fixture
@@ -35,6 +36,14 @@ def store(database: str) -> Iterator[Store]:
     opened = open_store(Settings(database_url=database))
     yield opened
     opened.close()
+
+
+def test_the_newest_and_the_oldest_version_that_are_promised_are_met(
+    postgres_url: str, oldest_postgres_url: str
+) -> None:
+    for url, version in ((postgres_url, NEWEST), (oldest_postgres_url, OLDEST)):
+        with psycopg.connect(url) as connection:
+            assert connection.info.server_version // 10_000 == version
 
 
 def test_lost_connections_are_made_again(store: Store, database: str) -> None:

@@ -21,9 +21,9 @@ CHANGES = "/contractlog/v1/changes"
 
 
 @pytest.fixture
-def nodes(postgres_url: str) -> Iterator[tuple[httpx2.Client, httpx2.Client]]:
-    upgrade(postgres_url)
-    settings = Settings(database_url=postgres_url)
+def nodes(each_postgres_url: str) -> Iterator[tuple[httpx2.Client, httpx2.Client]]:
+    upgrade(each_postgres_url)
+    settings = Settings(database_url=each_postgres_url)
     with in_process(settings) as one, in_process(settings) as two:
         for node in (one, two):
             node.app.state.services.own.start()  # type: ignore[attr-defined]
