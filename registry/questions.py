@@ -11,7 +11,7 @@ from contractlog.registry.services.viewing import View
 from contractlog.registry.storage.paging import Page
 from contractlog.registry.storage.values import Seen
 
-__all__ = ["DeletedQuery", "Many", "PageQuery", "Qualified", "SeenQuery", "ViewQuery"]
+__all__ = ["DeletedQuery", "FormatQuery", "Many", "PageQuery", "Qualified", "SeenQuery", "ViewQuery"]
 
 _QUALIFIED: Final = "qualified"
 Many = Annotated[list[str], Query(default_factory=list)]
@@ -51,10 +51,19 @@ async def _qualified(
     return _QUALIFIED in {reference_format, as_python_says}
 
 
+async def _format(
+    *,
+    format: str = "",  # noqa: A002 - as sent
+) -> View:
+    return View(format)
+
+
 #: Live versions, or with ``deleted`` all.
 DeletedQuery = Annotated[Seen, Depends(_deleted)]
 #: Live versions, with ``deleted`` all, with ``deletedOnly`` the others; Python's client writes ``deleted_only``.
 SeenQuery = Annotated[Seen, Depends(_seen)]
 PageQuery = Annotated[Page, Depends(_page)]
 ViewQuery = Annotated[View, Depends(_view)]
+#: The format of the text alone.
+FormatQuery = Annotated[View, Depends(_format)]
 Qualified = Annotated[bool, Depends(_qualified)]

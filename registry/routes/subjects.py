@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 from fastapi import APIRouter, Request
@@ -30,6 +31,7 @@ from contractlog.registry.bodies.answers import RegisteredBody, SchemaBody
 from contractlog.registry.bodies.requests import RegisterRequest, TagsRequest, read
 from contractlog.registry.dependencies import (
     Flag,
+    LookupDependency,
     ProfileDependency,
     RegistrationDependency,
     RetirementDependency,
@@ -38,6 +40,7 @@ from contractlog.registry.dependencies import (
 )
 from contractlog.registry.documented import documented, listed
 from contractlog.registry.problems import Answer
+from contractlog.registry.questions import FormatQuery
 
 __all__ = ["router"]
 
@@ -57,12 +60,17 @@ async def register(
     request: Request,
     subject: SubjectPath,
     registration: RegistrationDependency,
+    lookup: LookupDependency,
     profile: ProfileDependency,
     *,
+    view: FormatQuery,
     normalize: Flag = False,
     force: Flag = False,
 ) -> Answer:
-    """Register a schema under a subject, or return the id it already has."""
+    """Register a schema under a subject, or return the id it already has.
+
+    It is answered in the format asked for, or as it is stored where that would be too long.
+    """
     body = read(await request.body(), RegisterRequest)
     registered = await registration.register(
         subject,
@@ -73,7 +81,10 @@ async def register(
         force=force,
         tags=body.tags(),
     )
-    return Answer(profile.shape(RegisteredBody.of(registered.schema, stored=registered.stored)))
+    schema = registered.schema
+    with suppress(InvalidSchema):  # it is registered: a refusal would say that it is not
+        schema = await lookup.shown(schema, view)
+    return Answer(profile.shape(RegisteredBody.of(schema, stored=registered.stored)))
 
 
 @router.post(
@@ -112,15 +123,17 @@ async def lookup(
     request: Request,
     subject: SubjectPath,
     registration: RegistrationDependency,
+    lookup: LookupDependency,
     *,
     profile: ProfileDependency,
+    view: FormatQuery,
     normalize: Flag = False,
     deleted: Flag = False,
 ) -> Answer:
     """Find the version of a subject that holds a schema; a plain name may mean a subject of another context, too."""
     draft = read(await request.body(), RegisterRequest).draft()
     found = await registration.lookup(subject, draft, normalize=normalize, deleted=deleted)
-    return Answer(profile.shape(SchemaBody.of(found)))
+    return Answer(profile.shape(SchemaBody.of(await lookup.shown(found, view))))
 
 
 @router.delete(

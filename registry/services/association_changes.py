@@ -22,6 +22,7 @@ from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access import rights as access
 from contractlog.registry.access.rights import Rights
 from contractlog.registry.services.association_rules import Operation, Wish, default_subject, refuse
+from contractlog.registry.services.permits import taking_schemas
 from contractlog.registry.services.registration import Registered, refuse_read_only
 from contractlog.registry.services.retirement import erase_subject, hide_subject
 from contractlog.registry.storage import associations
@@ -170,7 +171,7 @@ def _refuse_other(known: Association, resource: Resource, wish: Wish) -> None:
 def _bind_anew(
     transaction: Transaction, resource: Resource, wish: Wish, proposal: Proposal, new_guid: Callable[[], str]
 ) -> Bound:
-    subject = (wish.subject or default_subject(resource, wish.type or "")).validated()
+    subject = taking_schemas(wish.subject or default_subject(resource, wish.type or ""))
     configured = _configured(transaction, subject)
     refuse_read_only(subject, configured)
     importing = configured.mode in _IMPORTING

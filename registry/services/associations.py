@@ -12,6 +12,7 @@ from contractlog.compatibility.errors import Overloaded
 from contractlog.registry.access.actor import current_rights
 from contractlog.registry.services.association_changes import Bound, JudgeAgain, Proposal, apply, unbind
 from contractlog.registry.services.association_rules import Wish, checked_resource, default_subject, settled
+from contractlog.registry.services.permits import taking_schemas
 from contractlog.registry.services.registration import Registration
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage import associations
@@ -91,7 +92,7 @@ class Associations:
         new = wish.schema
         if new is None:
             return None
-        subject = (wish.subject or default_subject(resource, wish.type or "")).validated()
+        subject = taking_schemas(wish.subject or default_subject(resource, wish.type or ""))
         return await self._registration.propose(
             subject, new.draft, normalize=new.normalize, schema_id=new.id, version=new.version
         )

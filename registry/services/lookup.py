@@ -72,6 +72,16 @@ class Lookup(Asking):
 
         return await self._ask(question)
 
+    async def shown(self, schema: RegisteredSchema, view: View) -> RegisteredSchema:
+        """Return a version that is known already, as it was asked for.
+
+        Raises:
+            InvalidSchema: written out with what it leans on, the text is too long.
+        """
+        if view.plain:
+            return schema
+        return (await self._ask(lambda snapshot: self._viewing.show(snapshot, schema, view))).schema
+
     async def referenced_by(
         self, subject: Subject, number: int | None, seen: Seen, page: Page = EVERYTHING
     ) -> list[int]:

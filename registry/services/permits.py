@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.compatibility.errors import SubjectNotInImport, SubjectNotReadWrite, SubjectReadOnly
+from contractlog.compatibility.errors import InvalidSubject, SubjectNotInImport, SubjectNotReadWrite, SubjectReadOnly
 from contractlog.compatibility.level import Mode
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
 from contractlog.registry.storage.values import Configured
 
-__all__ = ["IMPORTING", "refuse_mode", "refuse_read_only"]
+__all__ = ["IMPORTING", "refuse_mode", "refuse_read_only", "taking_schemas"]
 
 IMPORTING: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
+
+
+def taking_schemas(subject: Subject) -> Subject:
+    """Return the subject itself.
+
+    Raises:
+        InvalidSubject: its name is not allowed, or it stands for a context, or for all: those have settings alone.
+    """
+    if not subject.name or subject.context == GLOBAL_CONTEXT:
+        raise InvalidSubject(subject=str(subject))
+    return subject.validated()
 
 
 def refuse_read_only(subject: Subject, configured: Configured) -> None:

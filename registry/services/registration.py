@@ -9,7 +9,6 @@ from typing import Any, Final
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
     InvalidSchema,
-    InvalidSubject,
     OperationNotPermitted,
     Overloaded,
     SubjectNotFound,
@@ -25,7 +24,7 @@ from contractlog.registry.services.content_lookup import Sought, look_up
 from contractlog.registry.services.drafting import Derivation, TagEdits, completed
 from contractlog.registry.services.held import Registered, find
 from contractlog.registry.services.judging import Judging
-from contractlog.registry.services.permits import IMPORTING, refuse_mode, refuse_read_only
+from contractlog.registry.services.permits import IMPORTING, refuse_mode, refuse_read_only, taking_schemas
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding, Understood
 from contractlog.registry.services.verbatim import held_verbatim, refuse_closed
@@ -168,9 +167,7 @@ class Registration:
     ) -> Registered | Append:
         """Understand and judge: return what the subject already holds, or what would have to be appended."""
         check_rules(draft.rule_set)
-        subject.validated()
-        if not subject.name:
-            raise InvalidSubject(subject=str(subject))  # that is a context
+        taking_schemas(subject)
         asked = _Asked(draft, normalize, schema_id, version or 0, force, tags, current_actor.get())
         return await self._threads.run(self._propose, subject, asked)
 
@@ -179,7 +176,7 @@ class Registration:
             # All of it is one state; whatever changes later is noticed by the revision when it comes to writing.
             subject, configured = named, self._judging.configured(snapshot, named)
             if configured.alias:
-                subject = meant(configured.alias, named)
+                subject = taking_schemas(meant(configured.alias, named))
                 configured = self._judging.configured(snapshot, subject)
             scene = _Scene(snapshot, named, subject, snapshot.state(subject), configured)
             asked = replace(asked, normalize=asked.normalize or bool(configured.normalize))

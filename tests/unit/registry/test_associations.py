@@ -147,6 +147,13 @@ def test_what_cannot_be_is_refused_by_the_member_that_is_wrong(
     assert (journal(http), listed(http)) == ([], [])
 
 
+@pytest.mark.parametrize("association", [owned(), {"subject": ":.__GLOBAL:s"}])
+def test_what_stands_for_all_contexts_belongs_to_no_topic(http: httpx2.Client, association: dict[str, Any]) -> None:
+    body = request(association, resourceNamespace="__GLOBAL")
+    assert told(http.post("/associations", json=body))[0] == 42208
+    assert listed(http) == []
+
+
 def test_a_type_is_bound_once(http: httpx2.Client) -> None:
     for subject in ("one", "two"):
         register(http, subject)

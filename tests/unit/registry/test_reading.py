@@ -206,6 +206,20 @@ def test_resolved_is_the_text_with_its_references_in_place(http: httpx2.Client) 
         assert json.loads(http.get(f"/schemas/ids/2?format={unknown}").json()["schema"]) == json.loads(LEANING)
 
 
+def test_registering_and_looking_up_answer_in_the_format_asked_for(http: httpx2.Client) -> None:
+    register(http, "r")
+    body = {"schema": LEANING, **ON_RECORD}
+    inlined = json.loads(LEANING)
+    inlined["fields"][0]["type"] = json.loads(RECORD)
+    first, again = (http.post("/subjects/l/versions?format=resolved", json=body).json() for _ in range(2))
+    stored = http.get("/subjects/l/versions/1").json()
+    found = http.post("/subjects/l?format=resolved", json=body).json()
+    assert stored["schema"] == http.post("/subjects/l?format=nonsense", json=body).json()["schema"]
+    for answer in (first, again, found):
+        assert json.loads(answer["schema"]) == inlined
+        assert (answer["id"], answer["version"], answer["guid"]) == (stored["id"], 1, stored["guid"])
+
+
 def test_tags_in_the_text_are_found(http: httpx2.Client) -> None:
     tagged = json.loads(RECORD) | {"namespace": "n", "confluent:tags": ["T1"]}
     tagged["fields"][0]["confluent:tags"] = ["T2", "T3"]
