@@ -1,0 +1,103 @@
+"""How long a served registry takes for each hostile schema, and how long a neighbour's read takes meanwhile.
+
+    python benchmarks/registry/hostile.py [--database-url sqlite:///FILE]
+
+Every schema of ``tests/support/hostile.py`` is registered, and a variant of it is checked against it; a process of its
+own reads a version from the database every few milliseconds. Only reads that were under way together with a hostile
+request are counted. What is answered is in ``tests/integration/registry/test_hostile_schemas_over_http.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+import httpx2
+
+from support.hostile import HOSTILE
+from support.hostile_requests import Request, meet
+from support.registry import served
+
+ANSWERED, NEIGHBOUR = 2.0, 0.1  #: the goals, in seconds
+PAUSE = 0.005
+PATH = "/subjects/neighbour/versions/1"
+Read = tuple[float, float]  #: when it began and when it ended
+
+
+def read(url: str, told: Connection) -> None:
+    """Read until something is said, then tell when each read began and ended."""
+    reads: list[Read] = []
+    with httpx2.Client(base_url=url, timeout=60) as client:
+        while not told.poll(PAUSE):
+            began = time.perf_counter()
+            client.get(PATH).raise_for_status()
+            reads.append((began, time.perf_counter()))
+    told.send(reads)
+
+
+@contextmanager
+def neighbour(url: str) -> Iterator[list[Read]]:
+    """Read beside what is done in the block; what is yielded holds the reads afterwards."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=read, args=(url, theirs))
+    process.start()
+    reads: list[Read] = []
+    try:
+        yield reads
+        ours.send("enough")
+        reads += ours.recv()
+        process.join()
+    finally:
+        process.terminate()
+
+
+def measured(url: str) -> tuple[dict[str, list[Request]], list[Read]]:
+    """Send every hostile request, with a neighbour beside."""
+    with httpx2.Client(base_url=url, timeout=60) as client:
+        client.post("/subjects/neighbour/versions", json={"schema": '"int"'}).raise_for_status()
+        with neighbour(url) as reads:
+            time.sleep(1)
+            found = {name: list(meet(client, name)) for name in HOSTILE}
+    return found, reads
+
+
+def verdict(name: str, figure: float, goal: float) -> None:
+    """Print a figure beside its goal."""
+    print(f"-> {name:58} {figure:7.3f} s  goal {goal} s  {'reached' if figure <= goal else 'MISSED'}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    with tempfile.TemporaryDirectory() as folder:
+        parser.add_argument("--database-url", default=f"sqlite:///{folder}/registry.db")
+        with served(parser.parse_args().database_url) as url:
+            found, reads = measured(url)
+    print(f"{'hostile schema':58} {'request':10} {'answer':>13} {'seconds':>8} {'slowest read beside':>20}")
+    beside: dict[Read, float] = {}
+    for name, requests in found.items():
+        for one in requests:
+            meanwhile = {r: r[1] - r[0] for r in reads if r[0] < one.began + one.seconds and r[1] > one.began}
+            beside |= meanwhile
+            slowest = max(meanwhile.values(), default=0.0)
+            told = " ".join(str(part) for part in one.told if part is not None)
+            print(f"{name:58} {one.what:10} {told:>13} {one.seconds:8.3f} {slowest:20.3f}")
+    taken = sorted(beside.values())
+    over = sum(one > NEIGHBOUR for one in taken)
+    verdict("slowest answer", max(one.seconds for requests in found.values() for one in requests), ANSWERED)
+    verdict("slowest read of the neighbour", taken[-1], NEIGHBOUR)
+    print(f"   of {len(taken)} reads beside hostile requests {over} took longer ({over / len(taken):.2%});", end=" ")
+    print(f"median {taken[len(taken) // 2]:.3f} s, 99 % within {taken[len(taken) * 99 // 100]:.3f} s")
+
+
+if __name__ == "__main__":
+    main()
