@@ -35,7 +35,7 @@ class ChangeBody(Struct, omit_defaults=True):
     actor: str
     action: str
     target: str
-    before: str | None = None  #: hashes of the content
+    before: str | None = None  #: hashes of the content, or of the settings
     after: str | None = None
     details: dict[str, Any] = {}
 

@@ -17,7 +17,7 @@ __all__ = ["Line", "write_down"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One effect: who did what to what. ``before`` and ``after`` are hashes of contents."""
+    """One effect: who did what to what. ``before`` and ``after`` are hashes of contents, or of settings."""
 
     actor: str
     action: str

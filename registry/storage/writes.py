@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
-from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.finding import ids_of
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.settings_lines import digest, members, shown
 from contractlog.registry.storage.values import Configured, key_of
 
 __all__ = ["Transaction"]
 
-_MEMBERS: Final = tuple(member.name for member in fields(Configured))
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
@@ -108,16 +105,18 @@ class Transaction(Snapshot):
         """Replace what is set at a scope; nothing set means no row."""
         if scope.name:
             self.touched |= ids_of(self, scope)  # its name may mean another subject now, or itself again
-        key = key_of(scope)
+        key, before = key_of(scope), digest(self.configured([scope])[scope])
         self._connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
-        members = {name: _plain(getattr(configured, name)) for name in _MEMBERS}
         if not configured.empty:
-            columns = {name: json.dumps(value) if isinstance(value, dict) else value for name, value in members.items()}
+            columns = {
+                name: json.dumps(value) if isinstance(value, dict) else value
+                for name, value in members(configured).items()
+            }
             self._connection.execute(
                 insert(tables.settings).values(key=key, context=scope.context, name=scope.name, **columns)
             )
-        shown = {name: value for name, value in members.items() if value is not None}
-        self.journal("settings.changed", str(scope), details={"set": shown})
+        details = {"set": shown(configured)}
+        self.journal("settings.changed", str(scope), before=before, after=digest(configured), details=details)
 
     def record_conformance(self, topic: str, part: str, ranges: str, entry: str) -> int:
         """Append an audit result, and return when it was recorded; what its ranges answer already is not told twice.
@@ -133,10 +132,3 @@ class Transaction(Snapshot):
         self._connection.execute(insert(tables.conformance).values(**values))
         self.journal("conformance.recorded", f"{topic}/{part}", after=ranges)
         return self.now
-
-
-def _plain(value: Any) -> Any:
-    """Write a setting as JSON knows it."""
-    if isinstance(value, Enum):
-        return value.value
-    return value.body() if isinstance(value, Metadata | RuleSet) else value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -26,6 +28,7 @@ class Effect:
     action: str
     target: str
     details: Mapping[str, Any] = field(default_factory=dict)
+    hashes: tuple[str | None, str | None] | None = None  #: before and after, of settings; None may be anything
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,18 +188,25 @@ def _erased(view: View, subject: str, versions: Any) -> list[Effect]:
     held = view.versions(subject)
     gone = [Effect("version.hard_deleted", f"{subject}/{n}", {"id": held[n].schema_id}) for n in sorted(versions)]
     if len(gone) == len(held) and view.set_at(subject):
-        gone.append(_settled(subject, {}))  # settings go with the last version
+        gone.append(_settled(view, subject, {}))  # settings go with the last version
     return gone
 
 
-def _settled(scope: str, members: Mapping[str, Any]) -> Effect:
-    return Effect("settings.changed", scope, {"set": {name: one for name, one in members.items() if one is not None}})
+def _settled(view: View, scope: str, members: Mapping[str, Any]) -> Effect:
+    settings = {name: one for name, one in members.items() if one is not None}
+    return Effect("settings.changed", scope, {"set": settings}, (_hash(view.set_at(scope)), _hash(settings)))
+
+
+def _hash(settings: Mapping[str, Any]) -> str | None:
+    """Return the SHA-256 of settings as sorted JSON without spaces; None where nothing is set."""
+    text = json.dumps(dict(settings), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest() if settings else None
 
 
 def _configure(view: View, asked: Operation, _given: int | None) -> Step:
     if view.mode(asked.subject) == _READ_ONLY:
         return Step(error=REFUSED)
-    return Step(effects=[_settled(asked.subject, {**view.set_at(asked.subject), **asked.patch})])
+    return Step(effects=[_settled(view, asked.subject, {**view.set_at(asked.subject), **asked.patch})])
 
 
 def _unconfigure(view: View, asked: Operation, _given: int | None) -> Step:
@@ -205,18 +215,18 @@ def _unconfigure(view: View, asked: Operation, _given: int | None) -> Step:
         return Step(error=_NO_SUBJECT)
     if view.mode(asked.subject) == _READ_ONLY:
         return Step(error=REFUSED)
-    return Step(effects=[_settled(asked.subject, {"mode": own.get("mode")})])
+    return Step(effects=[_settled(view, asked.subject, {"mode": own.get("mode")})])
 
 
 def _set_mode(view: View, asked: Operation, _given: int | None) -> Step:
-    return Step(asked.patch, effects=[_settled(asked.subject, {**view.set_at(asked.subject), **asked.patch})])
+    return Step(asked.patch, effects=[_settled(view, asked.subject, {**view.set_at(asked.subject), **asked.patch})])
 
 
 def _unset_mode(view: View, asked: Operation, _given: int | None) -> Step:
     own = view.set_at(asked.subject)
     if "mode" not in own:
         return Step(error=_NO_SUBJECT)
-    return Step(effects=[_settled(asked.subject, {**own, "mode": None})])
+    return Step(effects=[_settled(view, asked.subject, {**own, "mode": None})])
 
 
 KINDS: Final[Mapping[str, Callable[[View, Operation, int | None], Step]]] = {

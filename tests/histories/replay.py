@@ -119,4 +119,5 @@ def _version(line: Line) -> tuple[str, int]:
 
 def _shown(line: Line, wanted: Effect) -> Effect:
     """Return a row as far as something is expected of it."""
-    return Effect(line.action, line.target, {name: line.details.get(name) for name in wanted.details})
+    hashes = (line.before, line.after) if wanted.hashes is not None else None
+    return Effect(line.action, line.target, {name: line.details.get(name) for name in wanted.details}, hashes)

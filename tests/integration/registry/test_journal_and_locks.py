@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -64,6 +65,39 @@ def test_a_registration_s_line_names_what_it_was_judged_by(store: Store, http: h
     settings = [one["details"]["set"] for one in lines(store) if one["action"] == "settings.changed"]
     assert settings[0] == {"level": "FULL_TRANSITIVE", "compatibility_policy": "LENIENT"}
     assert settings[-1] == {"mode": "IMPORT"}
+
+
+def test_a_change_of_settings_tells_the_hashes_before_and_after(store: Store, http: httpx2.Client) -> None:
+    def digest(text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    http.put("/config/s", json={"compatibility": "FULL"})
+    http.put("/mode/s", json={"mode": "READONLY"})
+    http.delete("/mode/s")
+    http.delete("/config/s")
+    full, both = digest('{"level":"FULL"}'), digest('{"level":"FULL","mode":"READONLY"}')
+    told = [(one["target"], one["before"], one["after"]) for one in lines(store)]
+    assert told == [("s", None, full), ("s", full, both), ("s", both, full), ("s", full, None)]
+
+
+def test_the_journal_does_not_show_what_is_sensitive_but_tells_that_it_changed(
+    store: Store, http: httpx2.Client
+) -> None:
+    for secret in ("hidden", "other"):
+        default = {"properties": {"key": secret, "owner": "me", "token": secret}, "sensitive": ["key"]}
+        override = {"properties": {"key": secret}, "sensitive": ["token"]}
+        http.put("/config/s", json={"defaultMetadata": default, "overrideMetadata": override})
+    first, second = lines(store)
+    assert first["details"] == second["details"]
+    assert first["details"]["set"] == {
+        "default_metadata": {
+            "properties": {"key": "***", "owner": "me", "token": "***"},
+            "sensitive": ["key"],
+        },
+        "override_metadata": {"properties": {"key": "***"}, "sensitive": ["token"]},
+    }
+    assert first["after"] == second["before"] != second["after"]
+    assert http.get("/config/s").json()["overrideMetadata"]["properties"] == {"key": "other"}
 
 
 def test_the_baseline_is_what_the_level_selects(store: Store, http: httpx2.Client) -> None:

@@ -42,7 +42,8 @@ class Scribe:
         self.operations.append(one)
         for effect in wanted.effects:
             after = None if one.content is None else hash_of(one.content)
-            line = Line(len(self.journal) + 1, one.name, effect.action, effect.target, None, after, effect.details)
+            before, after = effect.hashes or (None, after)
+            line = Line(len(self.journal) + 1, one.name, effect.action, effect.target, before, after, effect.details)
             self.journal.append(line)
         return one
 
@@ -172,6 +173,15 @@ def test_a_registration_by_another_measure_is_seen(scribe: Scribe, wrong: dict[s
     scribe.do("register", content=Content(TWO.fields, "y"))
     assert scribe.laws == set()
     scribe.journal[-1] = replace(scribe.journal[-1], details={**scribe.journal[-1].details, **wrong})
+    assert scribe.laws == {"the journal equals effects"}
+
+
+@pytest.mark.parametrize("wrong", [{"before": "0"}, {"before": None}, {"after": "0"}, {"after": None}])
+def test_a_change_of_settings_with_another_hash_is_seen(scribe: Scribe, wrong: dict[str, Any]) -> None:
+    scribe.do("configure", patch={"level": "NONE"})
+    scribe.do("set-mode", patch={"mode": "READONLY"})
+    assert scribe.laws == set()
+    scribe.journal[-1] = replace(scribe.journal[-1], **wrong)
     assert scribe.laws == {"the journal equals effects"}
 
 

@@ -1,0 +1,60 @@
+"""How settings stand in the journal: by a hash of all of them, and written out without what must not be shown."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from enum import Enum
+from typing import Any, Final
+
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.registry.storage.values import Configured
+
+__all__ = ["MASK", "digest", "members", "shown"]
+
+MASK: Final = "***"  #: stands for the value of a sensitive property
+
+_NAMES: Final = tuple(member.name for member in fields(Configured))
+_METADATA: Final = ("default_metadata", "override_metadata")
+
+
+def members(configured: Configured) -> dict[str, Any]:
+    """Write settings as JSON knows them; what is not set is None."""
+    return {name: _plain(getattr(configured, name)) for name in _NAMES}
+
+
+def digest(configured: Configured) -> str | None:
+    """Return the SHA-256 of the settings' canonical JSON: sorted, without spaces, what is not set left out.
+
+    None where nothing is set.
+    """
+    if configured.empty:
+        return None
+    text = json.dumps(_set(configured), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def shown(configured: Configured) -> dict[str, Any]:
+    """Return what is set; what one metadata calls sensitive is masked in both: they are laid over each other."""
+    told = _set(configured)
+    sensitive = {name for member in _METADATA for name in told.get(member, {}).get("sensitive", ())}
+    for member in _METADATA:
+        if properties := told.get(member, {}).get("properties"):
+            told[member] = told[member] | {"properties": _masked(properties, sensitive)}
+    return told
+
+
+def _masked(properties: Mapping[str, str], sensitive: set[str]) -> dict[str, str]:
+    return {name: MASK if name in sensitive else value for name, value in properties.items()}
+
+
+def _set(configured: Configured) -> dict[str, Any]:
+    return {name: value for name, value in members(configured).items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    return value.body() if isinstance(value, Metadata | RuleSet) else value
