@@ -22,19 +22,26 @@ if TYPE_CHECKING:
     from contractlog.registry.storage.protocol import Store
 
 
-_POSTGRESQL = [
-    pytest.param("postgres_url", marks=pytest.mark.integration, id="postgresql"),
-    pytest.param("oldest_postgres_url", marks=pytest.mark.integration, id="oldest-postgresql"),
-]
+_NEWEST = pytest.param("postgres_url", marks=pytest.mark.integration, id="postgresql")
+_OLDEST = pytest.param("oldest_postgres_url", marks=pytest.mark.integration, id="oldest-postgresql")
+_OLDEST_IN_THE_LONG_PART = pytest.param(
+    "oldest_postgres_url", marks=[pytest.mark.integration, pytest.mark.slow], id="oldest-postgresql"
+)
+EACH_DATABASE = ["memory", "sqlite", _NEWEST, _OLDEST]
 
 
-@pytest.fixture(params=["memory", "sqlite", *_POSTGRESQL])
+@pytest.fixture(params=["memory", "sqlite", _NEWEST, _OLDEST_IN_THE_LONG_PART])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database of each kind."""
+    return empty_database(request, tmp_path)
+
+
+def empty_database(request: pytest.FixtureRequest, folder: Path) -> str:
+    """Make the URL of an empty database of the kind that is asked for."""
     if request.param.endswith("postgres_url"):
         url: str = request.getfixturevalue(request.param)
         return url
-    return "sqlite://" if request.param == "memory" else f"sqlite:///{tmp_path / 'registry.db'}"
+    return "sqlite://" if request.param == "memory" else f"sqlite:///{folder / 'registry.db'}"
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,14 @@ from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState, Target, scopes
 from contractlog.registry.storage.writes import Transaction
 
+from support.registry import EACH_DATABASE, empty_database
+
 ORDERS = Subject.parse("orders")
+
+
+@pytest.fixture(params=EACH_DATABASE)
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return empty_database(request, tmp_path)
 
 
 def content(text: str, **members: object) -> Content:
