@@ -26,6 +26,7 @@ __all__ = ["current", "downgrade", "newest", "open_store", "upgrade"]
 #: The oldest revision whose release can serve the tables of this one: what came since only adds.
 OLDEST_SERVING: Final = "0004"
 _SERVED_FROM: Final = "served-from"
+_LOCKED: Final = "55P03"  #: what PostgreSQL says when a lock is not to be had in time
 _LONG_MS: Final = 600_000  #: migrations may take longer than requests
 _REVISIONS: Final = table("alembic_version", column("version_num", String()))
 
@@ -65,10 +66,14 @@ def _prepare(url: URL, engines: Engines) -> None:
             )
 
 
-def upgrade(database_url: str) -> str:
-    """Bring a database to the newest tables and return their revision."""
+def upgrade(database_url: str, *, lock_timeout_ms: int | None = None) -> str:
+    """Bring a database to the newest tables and return their revision.
+
+    Raises:
+        Unreachable: it does not answer, or others held a table for too long; nothing has changed.
+    """
     with _migrating(database_url) as connection:
-        _upgrade(connection)
+        _upgrade(connection, lock_timeout_ms)
         return _revision(connection) or ""
 
 
@@ -122,16 +127,21 @@ def _explained(url: URL) -> Iterator[None]:
         yield
     except DBAPIError as error:
         shown = url.render_as_string(hide_password=True)
+        if getattr(error.orig, "sqlstate", None) == _LOCKED:
+            raise Unreachable(
+                f"the database {shown} was not changed: another session holds a table or a lock that this needs; "
+                "let it end, and run this again"
+            ) from error
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
         raise Unreachable(f"the database {shown} cannot be used: {reason}") from error
     except SQLAlchemyError as error:
         raise Unreachable(f"the database cannot be used: {error}") from error
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, lock_timeout_ms: int | None = None) -> None:
     from contractlog.registry import migrating  # noqa: PLC0415 - see there
 
-    migrating.upgrade(connection)
+    migrating.upgrade(connection, lock_timeout_ms=lock_timeout_ms)
     reindex(Transaction(connection, time.time_ns() // 1_000_000))
     connection.execute(delete(tables.marks).where(tables.marks.c.name == _SERVED_FROM))
     connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))

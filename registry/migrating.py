@@ -15,14 +15,14 @@ from contractlog.compatibility.errors import UsageError
 __all__ = ["downgrade", "upgrade"]
 
 
-def upgrade(connection: Connection) -> None:
-    """Bring the tables to the newest revision.
+def upgrade(connection: Connection, *, lock_timeout_ms: int | None = None) -> None:
+    """Bring the tables to the newest revision; ``lock_timeout_ms`` is how long a table may be in other hands.
 
     Raises:
         UsageError: they are of a revision that this release does not know.
     """
     with _told():
-        command.upgrade(_config(connection), "head")
+        command.upgrade(_config(connection, lock_timeout_ms), "head")
 
 
 def downgrade(connection: Connection, revision: str) -> None:
@@ -43,9 +43,10 @@ def _told() -> Iterator[None]:
         raise UsageError(str(error)) from error
 
 
-def _config(connection: Connection) -> Config:
+def _config(connection: Connection, lock_timeout_ms: int | None = None) -> Config:
     config = Config()
     config.set_main_option("script_location", "contractlog.migrations:")
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
+    config.attributes["lock_timeout_ms"] = lock_timeout_ms
     return config
