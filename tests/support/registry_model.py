@@ -21,10 +21,16 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Content:
-    """What an id stands for: a text, and the owner that its metadata tell."""
+    """What an id stands for: a text, and what its metadata tell: an owner, and the number that was asked for."""
 
     text: str
     owner: str | None = None
+    numbered: int | None = None  #: ``confluent:version``, a part of identity
+
+    def finds(self, stored: Content, number: int) -> bool:
+        """Whether a stored content answers: numbers matter only where the stored one has none."""
+        same = (self.text, self.owner) == (stored.text, stored.owner)
+        return same and (stored.numbered is not None or self.numbered in {None, number})
 
 
 @dataclass(frozen=True)
@@ -76,28 +82,29 @@ class Model:
         live = self.live(subject)
         latest = live[max(live)] if live else None
         owner = latest.content.owner if latest and sent.owner is None else sent.owner
-        content = replace(sent, owner=owner)
-        known = None if version else self.find(subject, content, None, 0)
+        numbered = latest.content.numbered if latest and sent.owner is None else None
+        known = None if version else self.find(subject, Content(sent.text, owner, numbered), None, 0)
         if known is not None:
             return known
         level = self.set_for(self.levels, subject, "BACKWARD")
-        if latest and latest.content.text != content.text and level != "NONE" and not force:
+        if latest and latest.content.text != sent.text and level != "NONE" and not force:
             raise Refused(40901)
         number = max(self.subjects.get(subject, {}), default=0) + 1
         if version not in {0, number}:
             raise Refused(42201)
+        content = Content(sent.text, owner, number if version or numbered else None)
         return self.write(subject, number, self.id_for(context_of(subject), content), content)
 
     def find(self, subject: str, sent: Content, schema_id: int | None, version: int) -> tuple[int, int] | None:
         """Return the newest live version that answers, first as sent, then with the owner of the latest."""
         live = self.live(subject)
-        latest = live[max(live)].content.owner if live else None
-        tries = [sent, *([replace(sent, owner=latest)] if sent.owner is None and latest is not None else [])]
+        latest = live[max(live)].content if live else sent
+        tries = [sent] if sent.owner else [sent, replace(latest, text=sent.text)]
         for content in tries:
             for number in sorted(live, reverse=True):
                 one = live[number]
                 fits = schema_id in {None, one.id} and version in {0, number}
-                if one.content == content and fits:
+                if content.finds(one.content, number) and fits:
                     return one.id, number
         return None
 
@@ -138,10 +145,10 @@ class Model:
         """Return the newest version that holds a content."""
         versions = self.subjects.get(subject, {}) if deleted else self.live(subject)
         live = self.live(subject)
-        latest = live[max(live)].content.owner if live else None
-        for content in (sent, replace(sent, owner=sent.owner or latest)):
+        latest = live[max(live)].content if live else sent
+        for content in (sent, sent if sent.owner else replace(latest, text=sent.text)):
             for number in sorted(versions, reverse=True):
-                if versions[number].content == content:
+                if content.finds(versions[number].content, number):
                     return number
         raise Refused(40403 if versions else 40401)
 

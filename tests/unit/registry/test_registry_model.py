@@ -164,4 +164,4 @@ def test_the_service_and_the_model_agree_on_postgresql(postgres_url: str, monkey
 
 @pytest.mark.slow
 def test_the_service_and_the_model_agree_for_long() -> None:
-    run(steps=60, examples=400)
+    run(steps=30, examples=30)
