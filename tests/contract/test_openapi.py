@@ -41,7 +41,17 @@ def test_every_code_that_is_told_exists(described: dict[str, Any]) -> None:
 
 def test_own_resources_keep_to_their_own_path_and_codes(described: dict[str, Any]) -> None:
     own = {path for path in described["paths"] if path.startswith("/contractlog/v1/")}
-    assert own >= {"/contractlog/v1/conformance/{topic}", "/contractlog/v1/changes", "/contractlog/v1/search", "/contractlog/v1/diff"} | {"/contractlog/v1/lookup", "/contractlog/v1/check", "/contractlog/v1/fetches", "/contractlog/v1/graph/{subject}"}
+    assert own >= {
+        "/contractlog/v1/conformance/{topic}",
+        "/contractlog/v1/changes",
+        "/contractlog/v1/search",
+        "/contractlog/v1/diff",
+    } | {
+        "/contractlog/v1/lookup",
+        "/contractlog/v1/check",
+        "/contractlog/v1/fetches",
+        "/contractlog/v1/graph/{subject}",
+    }
     for path, operations in described["paths"].items():
         codes = set(re.findall(r"(4\d\d8\d): ", str(operations)))
         assert path in own or not codes
