@@ -295,11 +295,13 @@ def test_a_connection_that_is_cut_in_the_middle_loses_no_write_that_was_acknowle
     with ThreadPoolExecutor(9) as pool:
         cutting = pool.submit(cut)
         answers = []
-        for first in range(0, 2000, 8):
-            answers += list(pool.map(write, range(first, first + 8)))
-            if first > 200 and any(status != 200 for _, status in answers):
-                break
-        ended.set()
+        try:
+            for first in range(0, 2000, 8):
+                answers += list(pool.map(write, range(first, first + 8)))
+                if first > 200 and any(status != 200 for _, status in answers):
+                    break
+        finally:
+            ended.set()
         assert cutting.result() > 0
     with httpx2.Client(base_url=url) as client:
         held = set(client.get("/subjects").json())
