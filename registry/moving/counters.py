@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import StoreError, StoreTimeout, UsageError
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.registry import database
 from contractlog.registry.moving.databases import writing
@@ -40,10 +40,18 @@ def raise_ids(database_url: str, context: str, largest: int) -> int:
 
 
 def warnings(store: Store) -> Iterator[str]:
-    """Say which counters are not above every id in use, as in a database that came from a backup."""
-    with store.reading() as snapshot:
-        for context, (following, largest) in sorted(transfer.behind(snapshot).items()):
-            yield (
-                f"the next id of context {context} is {following}, and {largest} is in use already: "
-                f"run contractlog db raise-ids --context {context} --to N, with the largest id that was ever given out"
-            )
+    """Say which counters are not above every id in use, as in a database that came from a backup.
+
+    A store that does not answer now is no reason to end a registry that waits for it: the warning is that nobody looked.
+    """
+    try:
+        with store.reading() as snapshot:
+            behind = transfer.behind(snapshot)
+    except (StoreError, StoreTimeout) as error:
+        yield f"whether every counter is above the ids in use was not looked at: {error}"
+        return
+    for context, (following, largest) in sorted(behind.items()):
+        yield (
+            f"the next id of context {context} is {following}, and {largest} is in use already: "
+            f"run contractlog db raise-ids --context {context} --to N, with the largest id that was ever given out"
+        )

@@ -59,6 +59,12 @@ class Heard:
         assert self._process.stderr is not None
         self._lines += self._process.stderr
 
+    def after_end(self) -> str:
+        self._thread.join()
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+        return "".join(self._lines)[-4000:]
+
     def after_stop(self) -> str:
         self._process.terminate()
         assert self._process.wait(30) == 0
@@ -300,6 +306,8 @@ def test_a_connection_that_is_cut_in_the_middle_loses_no_write_that_was_acknowle
                 answers += list(pool.map(write, range(first, first + 8)))
                 if first > 200 and any(status != 200 for _, status in answers):
                     break
+        except httpx2.ConnectError:
+            raise AssertionError(f"the server ended with {process.wait(10)}: {heard.after_end()}") from None
         finally:
             ended.set()
         assert cutting.result() > 0

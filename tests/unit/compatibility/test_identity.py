@@ -41,11 +41,13 @@ def test_each_part_of_the_content_makes_another_hash() -> None:
         content_hash("a", LEANS),
         content_hash("a", (), METADATA),
         content_hash("a", (), None, RULES),
-        content_hash("a", (), Metadata()),
-        content_hash("a", (), None, RuleSet()),
     ]
     assert len(set(contents)) == len(contents)
     assert all(len(digest) == 64 for digest in contents)
+
+
+def test_empty_metadata_and_rules_are_none() -> None:
+    assert content_hash("a", (), Metadata(), RuleSet()) == content_hash("a")
 
 
 def test_moving_a_letter_from_one_part_to_the_next_makes_another_hash_though_not_another_guid() -> None:
