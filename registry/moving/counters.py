@@ -42,7 +42,7 @@ def raise_ids(database_url: str, context: str, largest: int) -> int:
 def warnings(store: Store) -> Iterator[str]:
     """Say which counters are not above every id in use, as in a database that came from a backup.
 
-    A store that does not answer now is no reason to end a registry that waits for it: the warning is that nobody looked.
+    A store that does not answer now is no reason to end a registry: then the warning is that nobody looked.
     """
     try:
         with store.reading() as snapshot:
