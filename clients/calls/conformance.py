@@ -1,0 +1,26 @@
+"""Audits of topics, which only contractlog keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contractlog.clients.calls.call import Call
+from contractlog.contracts.observed.report import Part, TopicPart
+
+__all__ = ["conformance", "publish_conformance"]
+
+
+def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]]:
+    """GET /contractlog/v1/conformance/{topic}."""
+    return Call(
+        "GET",
+        ("contractlog", "v1", "conformance", topic),
+        list,
+        () if part is None else (("part", part),),
+    )
+
+
+def publish_conformance(topic: str, entry: TopicPart) -> Call[Mapping[str, Any]]:
+    """POST /contractlog/v1/conformance/{topic}; the answer is the entry with the time of its recording."""
+    return Call("POST", ("contractlog", "v1", "conformance", topic), dict, body=entry)
