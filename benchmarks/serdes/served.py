@@ -1,0 +1,31 @@
+"""A registry of its own for each benchmark: ``contractlog serve`` on a database in memory or in a file."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["served"]
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """Run ``contractlog serve`` on a free port; yields its URL once it listens."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "contractlog.clients.cli.main", "serve", "--port", "0"]
+        process = subprocess.Popen(
+            [*command, "--database-url", f"sqlite:///{folder}/registry.db"], stderr=subprocess.PIPE, text=True
+        )
+        try:
+            line = process.stderr.readline() if process.stderr else ""
+            found = re.search(r"https?://\S+:\d+", line)
+            if found is None:
+                raise SystemExit(f"the registry did not start: {line}")
+            yield found[0]
+        finally:
+            process.terminate()
+            process.communicate(timeout=20)
