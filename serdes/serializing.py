@@ -31,15 +31,15 @@ UNKNOWN_SECONDS: Final = 10.0  #: how long an id stays unknown before the regist
 class BodyWriter(Protocol):
     """A schema made ready for writing."""
 
-    def encode(self, value: Any) -> bytes:
-        """Return the body of a value, or raise ``EncodeError``."""
+    def encode(self, value: Any, prefix: bytes = b"") -> bytes:
+        """Return the prefix and the body of a value, or raise ``EncodeError``."""
 
 
 class BodyReader(Protocol):
     """A schema made ready for reading."""
 
-    def decode(self, body: bytes | bytearray | memoryview) -> Any:
-        """Return the value of a body, or raise ``DecodeError``."""
+    def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
+        """Return the value of the body from ``start`` to the end, or raise ``DecodeError``."""
 
 
 class Serializer(ABC):

@@ -6,6 +6,8 @@ from __future__ import annotations
 import struct
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from math import isfinite
 from numbers import Integral, Real
 from typing import Any, Final
 
@@ -14,6 +16,7 @@ from contractlog.serdes.avro.binary import INT_RANGE, LONG_RANGE, Output, Source
 from contractlog.serdes.avro.failure import Failure, shown
 
 __all__ = [
+    "HINT",
     "BooleanCodec",
     "BytesCodec",
     "Codec",
@@ -70,10 +73,14 @@ class Codec(Reader):
         """Whether the value looks like one of this node; parts of records, arrays and maps are not looked at."""
 
 
-def misfit(codec: Codec, value: Any) -> Failure:
-    """Say that a value is none of this node."""
+HINT: Final = "; lenient=True writes it as other clients do"  #: where that would have an effect
+
+
+def misfit(codec: Codec, value: Any, *, hint: bool = False) -> Failure:
+    """Say that a value is none of this node; the hint names the switch that would let it pass."""
     return Failure(
-        Outcome.SCHEMA_VIOLATION, f"{codec.expected} is expected, not {shown(value)} ({type(value).__name__})"
+        Outcome.SCHEMA_VIOLATION,
+        f"{codec.expected} is expected, not {shown(value)} ({type(value).__name__}){HINT * hint}",
     )
 
 
@@ -94,7 +101,7 @@ class NullCodec(Codec):
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append nothing."""
         if value is not None:
-            raise misfit(self, value)
+            raise misfit(self, value, hint=True)
 
     def fits(self, value: Any) -> bool:
         """Whether it is None."""
@@ -118,7 +125,7 @@ class BooleanCodec(Codec):
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append the byte."""
         if not isinstance(value, bool):
-            raise misfit(self, value)
+            raise misfit(self, value, hint=True)
         out.append(value)
 
     def fits(self, value: Any) -> bool:
@@ -134,10 +141,11 @@ class _IntegerCodec(Codec):
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append an integer in its range; booleans and floats are none."""
         if not _is_integer(value):
-            raise misfit(self, value)
+            raise misfit(self, value, hint=isinstance(value, Real | Decimal) and isfinite(value))
         number = int(value)
         if not self.low <= number <= self.high:
-            raise Failure(Outcome.INT_OUT_OF_RANGE, f"{shown(number)} does not fit {self.bits} bits")
+            hint = HINT * (LONG_RANGE[0] <= number <= LONG_RANGE[1])
+            raise Failure(Outcome.INT_OUT_OF_RANGE, f"{shown(number)} does not fit {self.bits} bits{hint}")
         put_long(out, number)
 
     def fits(self, value: Any) -> bool:
@@ -186,12 +194,13 @@ class FloatCodec(Codec):
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append a number that the type's range holds."""
         if not self.fits(value):
-            raise misfit(self, value)
+            raise misfit(self, value, hint=isinstance(value, Real | Decimal))
         try:
             out += self.layout.pack(value)
         except (OverflowError, struct.error):
+            hint = HINT * isinstance(value, float)
             raise Failure(
-                Outcome.SCHEMA_VIOLATION, f"{shown(value)} is beyond what a {self.names[0]} can hold"
+                Outcome.SCHEMA_VIOLATION, f"{shown(value)} is beyond what a {self.names[0]} can hold{hint}"
             ) from None
 
     def fits(self, value: Any) -> bool:

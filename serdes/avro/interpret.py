@@ -35,10 +35,12 @@ from contractlog.serdes.avro.codecs import (
 )
 from contractlog.serdes.avro.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.defaults import default_of
+from contractlog.serdes.avro.lenient import LENIENT, LenientArrayCodec, LenientLogicalCodec
 from contractlog.serdes.avro.logical import (
     DateCodec,
     DecimalCodec,
     LocalTimestampCodec,
+    LogicalCodec,
     TimeCodec,
     TimestampCodec,
     UuidCodec,
@@ -64,8 +66,11 @@ _DIGITS_PER_BIT: Final = 0.30103
 class Builder:
     """Makes the codecs of a schema's nodes; those of named types once, so that types may lead back to themselves."""
 
-    def __init__(self, schema: Schema, *, logical: bool = True, named_records: bool = False) -> None:
+    def __init__(
+        self, schema: Schema, *, logical: bool = True, named_records: bool = False, lenient: bool = False
+    ) -> None:
         self.schema = schema
+        self._lenient = lenient  # values that do not fit are written as other clients write them
         self._logical = logical  # False: raw values only
         self._named_records = named_records  # records of unions are read as (name, record)
         self._named: dict[str, Codec] = {}
@@ -78,10 +83,10 @@ class Builder:
             case Named(name=name):
                 return self._named.get(name) or self._define(node)
             case Primitive(type=name):
-                codec = _PRIMITIVES[name]()
-                return with_logical_type(node, codec) if self._logical else codec
+                codec = LENIENT.get(name, _PRIMITIVES[name])() if self._lenient else _PRIMITIVES[name]()
+                return self._logically(node, codec)
             case Array(items=items):
-                array = ArrayCodec()
+                array = LenientArrayCodec() if self._lenient else ArrayCodec()
                 array.items = self.codec(items)
                 return array
             case Map(values=values):
@@ -105,12 +110,15 @@ class Builder:
             case Enum():
                 codec = EnumCodec((node.name,), node.symbols)
             case Fixed():
-                codec = FixedCodec((node.name,), node.size)
-                codec = with_logical_type(node, codec) if self._logical else codec
+                codec = self._logically(node, FixedCodec((node.name,), node.size))
             case _:
                 raise NotImplementedError(node.kind)
         self._named[node.name] = codec
         return codec
+
+    def _logically(self, node: Node, raw: Codec) -> Codec:
+        codec = with_logical_type(node, raw) if self._logical else raw
+        return LenientLogicalCodec(codec) if self._lenient and isinstance(codec, LogicalCodec) else codec
 
     def _field(self, field: Field) -> FieldCodec:
         codec = self.codec(field.type)

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.avro.binary import Output, Source
-from contractlog.serdes.avro.codecs import Codec, FixedCodec
+from contractlog.serdes.avro.codecs import HINT, Codec, FixedCodec
 from contractlog.serdes.avro.failure import Failure, shown
 
 __all__ = [
@@ -85,7 +85,7 @@ class UuidCodec(LogicalCodec):
         if isinstance(value, UUID):
             return str(value)
         if isinstance(value, str) and not _UUID.fullmatch(value):
-            raise _broken(f"{shown(value)} is no UUID")
+            raise _broken(f"{shown(value)} is no UUID{HINT}")
         return value
 
     def fits(self, value: Any) -> bool:
@@ -208,7 +208,7 @@ class TimeCodec(LogicalCodec):
 
     def _check(self, raw: int) -> None:
         if not 0 <= raw < self._day:
-            raise _broken(f"{raw} is no time of day")
+            raise _broken(f"{shown(raw)} is no time of day")
 
 
 class TimestampCodec(LogicalCodec):

@@ -28,8 +28,8 @@ class JsonWriter:
         tree(parsed)
         self._validator = validator_of(parsed) if validate else None
 
-    def encode(self, value: Any) -> bytes:
-        """Return the compact text of a value.
+    def encode(self, value: Any, prefix: bytes = b"") -> bytes:
+        """Return the prefix and the compact text of a value.
 
         Raises:
             EncodeError: JSON cannot hold the value, as NaN and infinity, or the schema does not admit it.
@@ -43,7 +43,7 @@ class JsonWriter:
             _refuse_lost(value, made)
             if self._validator is not None:
                 _hold(made, self._validator, EncodeError)
-        return body
+        return prefix + body
 
 
 class JsonReader:
@@ -54,14 +54,14 @@ class JsonReader:
         schemas = (writer,) if reader is None else (writer, reader)
         self._validators = [validator_of(schema) for schema in schemas] if validate else []
 
-    def decode(self, body: bytes | bytearray | memoryview) -> Any:
-        """Return the value of a whole text.
+    def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
+        """Return the value of a text that begins at ``start`` and goes to the end.
 
         Raises:
             DecodeError: it is no JSON, or a schema does not admit it.
         """
         try:
-            value = read_document(body)
+            value = read_document(memoryview(data)[start:] if start else data)
         except orjson.JSONDecodeError as error:
             outcome = Outcome.TOO_DEEP if error.msg.startswith(_TOO_DEEP) else Outcome.NOT_JSON
             raise DecodeError(reason=f"{error.msg} (byte {error.pos} of the body)", outcome=outcome) from None

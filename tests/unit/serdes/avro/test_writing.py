@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.plan import AvroReader, AvroWriter
 from contractlog.serdes.errors import EncodeError
 
-from support.avro_plans import decode, encode, record
+from support.avro_plans import decode, encode, parsed, record, zigzag
 
 FIXED_DECIMAL = {"type": "fixed", "name": "D", "size": 2, "logicalType": "decimal", "precision": 4, "scale": 2}
 MISFITS: list[tuple[Any, Any, Outcome]] = [
@@ -148,3 +149,56 @@ def test_datetimes_keep_their_instant_in_any_zone() -> None:
     schema = {"type": "long", "logicalType": "timestamp-micros"}
     moment = datetime.fromisoformat("2013-07-01T05:15:00.000123-04:00")
     assert decode(schema, encode(schema, moment)) == moment
+
+
+LENIENT: list[tuple[Any, Any, Any]] = [
+    ("int", 1.7, 1),
+    ("int", True, 1),
+    ("int", Decimal("-1.5"), -1),
+    ("long", 1.9, 1),
+    ("null", 5, None),
+    ("boolean", "x", True),
+    ("boolean", 0, False),
+    ("float", 1e300, float("inf")),
+    ("float", -1e300, float("-inf")),
+    ("double", True, 1.0),
+    ("double", Decimal("1.5"), 1.5),
+    ({"type": "array", "items": "string"}, "ab", ["a", "b"]),
+    ({"type": "long", "logicalType": "timestamp-millis"}, 1.5, datetime(1970, 1, 1, microsecond=1000, tzinfo=UTC)),
+    (record(("a", ["null", "int"])), {"a": 1.5}, {"a": 1}),
+]
+
+
+@pytest.mark.parametrize(("schema", "value", "read"), LENIENT)
+def test_what_does_not_fit_is_written_as_others_write_it_only_where_that_is_asked_for(
+    schema: Any, value: Any, read: Any
+) -> None:
+    with pytest.raises(EncodeError, match=r"lenient=True|expected, not 'ab'"):
+        encode(schema, value)
+    assert decode(schema, AvroWriter(parsed(schema), lenient=True).encode(value)) == read
+
+
+def test_an_int_of_33_bits_is_written_where_that_is_asked_for_as_others_write_it() -> None:
+    with pytest.raises(EncodeError, match="does not fit 32 bits; lenient=True"):
+        encode("int", 2**31)
+    assert AvroWriter(parsed("int"), lenient=True).encode(2**31) == zigzag(2**31)
+
+
+@pytest.mark.parametrize("value", [1.0, 7, "nope", {"b": 1.5}, float("nan"), 10**400])
+def test_leniency_ends_where_there_are_no_bytes(value: Any) -> None:
+    with pytest.raises(EncodeError):
+        AvroWriter(parsed({"type": "array", "items": "int"}), lenient=True).encode(value)
+
+
+def test_leniency_changes_no_bytes_of_what_fits() -> None:
+    whole, broken = record(("n", "int"), name="A"), record(("n", "double"), name="B")
+    schema = ["null", whole, broken]
+    assert AvroWriter(parsed(schema), lenient=True).encode({"n": 1.5}) == encode(schema, {"n": 1.5})
+    assert AvroWriter(parsed({"type": "string", "logicalType": "uuid"}), lenient=True).encode("nope") == b"\x08nope"
+
+
+def test_a_prefix_stands_before_the_bytes() -> None:
+    assert AvroWriter(parsed("int")).encode(3, b"\x00\x00\x00\x00\x07") == b"\x00\x00\x00\x00\x07\x06"
+    assert AvroWriter(parsed("bytes")).encode(b"raw", b"id") == b"idraw"
+    assert AvroReader(parsed("int")).decode(b"id\x06", 2) == 3
+    assert AvroReader(parsed("bytes")).decode(memoryview(b"idraw"), 2) == b"raw"

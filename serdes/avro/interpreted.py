@@ -1,0 +1,165 @@
+"""A schema interpreted: its tree of codecs is walked for each record, just as the specification reads.
+
+This is the truth about bytes, values and errors. Generated code is held against it, and hands over to it whatever it
+does not understand. A body whose whole schema is ``bytes`` is those bytes, without a length: so it is in Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from contractlog.compatibility.avro.nodes import Primitive, Schema
+from contractlog.compatibility.schema import ParsedSchema, SchemaType
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.binary import Output, Source, put_bytes
+from contractlog.serdes.avro.codecs import Codec, Reader
+from contractlog.serdes.avro.failure import Failure
+from contractlog.serdes.avro.interpret import Builder
+from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
+from contractlog.serdes.avro.resolve import Mismatch, Resolver
+from contractlog.serdes.errors import DecodeError, EncodeError, ReaderMismatch, SerializationError
+
+__all__ = ["InterpretedReader", "InterpretedWriter", "is_bytes", "tree_of"]
+
+T = TypeVar("T")
+
+
+class InterpretedWriter:
+    """Makes bytes of values of one schema.
+
+    Args:
+        parsed: the schema.
+        limits: of nesting.
+        lenient: write what does not fit as other clients do (1.7 as the int 1) where it has no exact bytes.
+    """
+
+    def __init__(self, parsed: ParsedSchema, limits: Limits = DEFAULT_LIMITS, *, lenient: bool = False) -> None:
+        schema = tree_of(parsed)
+        self._limits = limits
+        self._bare = is_bytes(schema)
+        self.codec: Codec = _built(lambda: Builder(schema).codec(schema.root))
+        self._lax = _built(lambda: Builder(schema, lenient=True).codec(schema.root)) if lenient else None
+
+    def encode(self, value: Any, prefix: bytes = b"") -> bytes:
+        """Return the prefix and the bytes of a value.
+
+        Raises:
+            EncodeError: the value does not fit the schema; with the field.
+        """
+        try:
+            return prefix + self._written(self.codec, value)
+        except Failure as failure:
+            if self._lax is None:
+                raise _told(EncodeError, failure) from None
+        try:
+            return prefix + self._written(self._lax, value)
+        except Failure as failure:
+            raise _told(EncodeError, failure) from None
+
+    def _written(self, codec: Codec, value: Any) -> bytes:
+        out = Output()
+        try:
+            codec.write(out, value, self._limits.max_depth)
+        except RecursionError:
+            raise _too_deep() from None
+        if self._bare:
+            source = Source(bytes(out))
+            return source.take(source.length())
+        return bytes(out)
+
+
+class InterpretedReader:
+    """Makes values of bytes that one schema wrote, as that schema or as another one wants them."""
+
+    def __init__(
+        self,
+        writer: ParsedSchema,
+        reader: ParsedSchema | None = None,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        named_records: bool = False,
+    ) -> None:
+        written = tree_of(writer)
+        self._written = written
+        self._limits = limits
+        self._bare = is_bytes(written)
+        self.reader: Reader
+        if reader is None or (reader.canonical, reader.referenced) == (writer.canonical, writer.referenced):
+            self.reader = _built(lambda: Builder(written, named_records=named_records).codec(written.root))
+        else:
+            wanted = tree_of(reader)
+            self.reader = _built(lambda: Resolver(written, wanted, named_records=named_records).reader())
+        self._raw: Reader | None = None
+
+    def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
+        """Return the value of a body that begins at ``start`` and goes to the end.
+
+        Raises:
+            DecodeError: the bytes do not fit the writer's schema; with the field and the outcome.
+            ReaderMismatch: they do, and the reader's schema cannot follow.
+        """
+        body = self._framed(data, start)
+        try:
+            return self._read(self.reader, body)
+        except Failure as failure:
+            raise self._judged(failure, body) from None
+
+    def _read(self, reader: Reader, data: bytes) -> Any:
+        source = Source(data, self._limits)
+        try:
+            value = reader.read(source, self._limits.max_depth)
+        except RecursionError:
+            raise _too_deep() from None
+        if source.at < source.end:
+            left = source.end - source.at
+            raise Failure(Outcome.TRAILING_BYTES, f"{left} byte{'s are' if left > 1 else ' is'} left after the value")
+        return value
+
+    def _judged(self, failure: Failure, data: bytes) -> SerializationError:
+        """Say what is wrong: bytes that do not fit come before rules of logical types, and before readers' wishes."""
+        if failure.outcome not in {None, Outcome.LOGICAL_TYPE}:
+            return _told(DecodeError, failure)
+        if self._raw is None:
+            self._raw = _built(lambda: Builder(self._written, logical=False).codec(self._written.root))
+        try:
+            self._read(self._raw, data)
+        except Failure as structural:
+            return _told(DecodeError, structural)
+        return _told(ReaderMismatch if isinstance(failure, Mismatch) else DecodeError, failure)
+
+    def _framed(self, data: bytes | bytearray | memoryview, start: int) -> bytes:
+        body = bytes(data)[start:] if start else bytes(data)
+        if not self._bare:
+            return body
+        out = Output()
+        put_bytes(out, body)
+        return bytes(out)
+
+
+def tree_of(parsed: ParsedSchema) -> Schema:
+    """Return the tree of an Avro schema; others are refused."""
+    if parsed.type is not SchemaType.AVRO:
+        raise SerializationError(reason=f"an Avro schema is expected, not {parsed.type}")
+    schema: Schema = parsed.root
+    return schema
+
+
+def is_bytes(schema: Schema) -> bool:
+    """Whether the whole schema is ``bytes``, whose bodies have no length before them."""
+    return isinstance(schema.root, Primitive) and schema.root.type == "bytes"
+
+
+def _built(build: Callable[[], T]) -> T:
+    try:
+        return build()
+    except RecursionError:
+        raise SerializationError(reason="the types of the schema lead to each other in too long a row") from None
+
+
+def _too_deep() -> Failure:
+    return Failure(Outcome.TOO_DEEP, "records, arrays and maps are nested deeper than the interpreter can follow")
+
+
+def _told(kind: type[SerializationError], failure: Failure) -> SerializationError:
+    return kind(reason=failure.reason, field=failure.field, where=failure.where, outcome=failure.outcome)
