@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final, Self
 
+from contractlog.compatibility.kinship import become_kin
+
 _HTTP_STATUS_DIGITS: Final = 3
 
 
@@ -28,7 +30,13 @@ class ContractlogError(Exception):
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
         self.facts = facts
         self.message = self.template.format_map(facts) if message is None else message
-        super().__init__(self.message)
+        Exception.__init__(self, self.message)  # not super(): see ``kinship.py``
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.message!r})"
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -63,6 +71,10 @@ class RegistryError(ContractlogError):
     code: ClassVar[int]
     _by_code: ClassVar[dict[int, type[RegistryError]]] = {}
 
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        become_kin(RegistryError, "confluent_kafka.schema_registry.error", "SchemaRegistryError")
+        super().__init__(message, **facts)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "code" in cls.__dict__:
@@ -77,6 +89,16 @@ class RegistryError(ContractlogError):
     def http_status(self) -> int:
         """The first three digits of the code."""
         return int(str(self.code)[:_HTTP_STATUS_DIGITS])
+
+    @property
+    def http_status_code(self) -> int:
+        """What ``SchemaRegistryError`` of confluent-kafka calls the status."""
+        return self.http_status
+
+    @property
+    def error_message(self) -> str:
+        """What ``SchemaRegistryError`` of confluent-kafka calls the message."""
+        return self.message
 
     @classmethod
     def of(cls, code: int, message: str) -> RegistryError:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any, Final, Self
 
 from contractlog.compatibility.errors import ContractlogError
+from contractlog.compatibility.kinship import become_kin
 from contractlog.contracts.observed.outcomes import Outcome
 
 __all__ = ["BadFrame", "DecodeError", "EncodeError", "ReaderMismatch", "RuleNotRun", "SerializationError"]
@@ -43,6 +44,7 @@ class SerializationError(ContractlogError):
             "topic": None,
         } | facts
         known["reason"] = _bounded(str(known["reason"]))
+        become_kin(SerializationError, "confluent_kafka.serialization", "SerializationError")
         super().__init__(_sentence(known) if message is None else message, **known)
 
     def within(self, **facts: Any) -> Self:

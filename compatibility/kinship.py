@@ -1,0 +1,18 @@
+"""Our exceptions are caught by code that catches those of confluent-kafka, where that package is loaded.
+
+Nothing is imported for it: who catches another library's exception has loaded it, so it is enough to look when one of
+ours is made. ``except`` follows real inheritance alone, so the other class becomes a base.
+"""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["become_kin"]
+
+
+def become_kin(own: type[Exception], module: str, name: str) -> None:
+    """Make an exception of a loaded module a base of one of ours; where it is not loaded, nothing happens."""
+    theirs = getattr(sys.modules.get(module), name, None)
+    if isinstance(theirs, type) and issubclass(theirs, Exception) and not issubclass(own, theirs):
+        own.__bases__ = (*own.__bases__, theirs)

@@ -1,0 +1,70 @@
+"""Code that catches confluent-kafka's exceptions catches ours; where that package is not loaded, nothing loads it."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from contractlog.compatibility.errors import IncompatibleSchema, RegistryError, SubjectNotFound
+from contractlog.serdes.errors import BadFrame, DecodeError, EncodeError, ReaderMismatch, RuleNotRun, SerializationError
+
+_ALONE = """
+import sys
+from contractlog.compatibility.errors import SubjectNotFound
+from contractlog.serdes.errors import DecodeError
+try:
+    raise SubjectNotFound(subject="x")
+except Exception as error:
+    assert str(error) == "Subject 'x' not found.", error
+assert str(DecodeError(reason="broken")) == "broken"
+assert not [name for name in sys.modules if name.startswith("confluent_kafka")]
+from confluent_kafka.serialization import SerializationError
+try:
+    raise DecodeError(reason="broken")
+except SerializationError as error:
+    print(repr(error))
+"""
+
+
+def caught_as(theirs: type[Exception], error: Exception) -> Exception | None:
+    """What an ``except`` clause of theirs catches; it follows real inheritance alone."""
+    try:
+        raise error
+    except theirs as caught:
+        return caught
+    except Exception:  # noqa: BLE001 -- the point is that theirs comes first
+        return None
+
+
+@pytest.mark.parametrize("kind", [EncodeError, DecodeError, BadFrame, ReaderMismatch, RuleNotRun])
+def test_every_error_of_serializers_is_one_of_theirs(kind: type[SerializationError]) -> None:
+    from confluent_kafka import KafkaException
+    from confluent_kafka.serialization import SerializationError as Theirs
+
+    error = kind(reason="it is broken", field="a", topic="orders")
+    assert caught_as(Theirs, error) is error
+    assert caught_as(KafkaException, error) is error
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.facts) == (kind, str(error), error.facts)
+    assert (error.topic, str(error).endswith("a: it is broken (topic orders)")) == ("orders", True)
+
+
+@pytest.mark.parametrize("error", [SubjectNotFound(subject="s"), IncompatibleSchema(subject="s", details="d")])
+def test_every_error_of_a_registry_is_one_of_theirs(error: RegistryError) -> None:
+    from confluent_kafka.schema_registry.error import SchemaRegistryError
+
+    made: Any = caught_as(SchemaRegistryError, RegistryError.of(error.code, error.message))
+    assert type(made) is type(error)
+    facts = (made.http_status_code, made.error_code, made.error_message)
+    assert facts == (error.http_status, error.code, error.message)
+    assert str(made) == error.message
+    assert repr(made) == f"{type(error).__name__}({error.message!r})"
+
+
+def test_nothing_is_loaded_for_it() -> None:
+    done = subprocess.run([sys.executable, "-c", _ALONE], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("DecodeError('broken')\n", "")
