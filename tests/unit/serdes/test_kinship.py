@@ -33,7 +33,7 @@ except SerializationError as error:
 def caught_as(theirs: type[Exception], error: Exception) -> Exception | None:
     """What an ``except`` clause of theirs catches; it follows real inheritance alone."""
     try:
-        raise error
+        raise error  # noqa: TRY301 -- to be caught by the clause below
     except theirs as caught:
         return caught
     except Exception:  # noqa: BLE001 -- the point is that theirs comes first
@@ -48,7 +48,7 @@ def test_every_error_of_serializers_is_one_of_theirs(kind: type[SerializationErr
     error = kind(reason="it is broken", field="a", topic="orders")
     assert caught_as(Theirs, error) is error
     assert caught_as(KafkaException, error) is error
-    again = pickle.loads(pickle.dumps(error))
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 -- our own bytes
     assert (type(again), str(again), again.facts) == (kind, str(error), error.facts)
     assert (error.topic, str(error).endswith("a: it is broken (topic orders)")) == ("orders", True)
 
