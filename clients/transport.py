@@ -36,6 +36,8 @@ _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, applica
 class HttpSide:
     """What both transports share: where to send, what to send, what came of it."""
 
+    untrusted = "name the CA of the registry in CONTRACTLOG_REGISTRY_CA, or as Security(ca=…)"  #: what would mend it
+
     def __init__(
         self,
         url: str | None,
@@ -96,7 +98,7 @@ class HttpSide:
             return self.late(sent=not unsent)
         reason = _ERRNO.sub("", str(error)) or type(error).__name__
         if _UNTRUSTED in reason:
-            reason += "; name the CA of the registry in CONTRACTLOG_REGISTRY_CA, or as Security(ca=…)"
+            reason += f"; {self.untrusted}"
         return Failure(reason, sent=not unsent)
 
 

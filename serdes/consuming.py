@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -23,13 +23,14 @@ _STALLED: Final = 30.0  # seconds without a record before the broker counts as g
 class Log:
     """A topic, open for reading; committed records only."""
 
-    def __init__(self, servers: str, topic: str) -> None:
+    def __init__(self, servers: str, topic: str, properties: Mapping[str, Any] | None = None) -> None:
         self._topic = topic
         self._consumer = Consumer(
             quiet(
                 servers,
                 **{
                     "group.id": f"contractlog-consume-{os.getpid()}",
+                    **(properties or {}),
                     "enable.auto.commit": False,
                     "enable.partition.eof": True,
                     "isolation.level": "read_committed",

@@ -41,7 +41,7 @@ VERBS: Final[dict[str, Verb]] = {
         "server",
     ),
     "verify-import": Verb(
-        "contractlog.registry.moving.cli:verify_import",
+        "contractlog.registry.moving.verify_cli:verify_import",
         "compare a registry with what it was moved from",
         "contractlog verify-import registry.ndjson --database-url sqlite:///contractlog.db",
         "server",

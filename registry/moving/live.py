@@ -10,14 +10,7 @@ from typing import Any, Final
 from contractlog.clients.atransport import AsyncTransport
 from contractlog.clients.calls import Call
 from contractlog.compatibility.contract import Metadata, RuleSet
-from contractlog.compatibility.errors import (
-    BadRequest,
-    InvalidSubject,
-    MethodNotAllowed,
-    NotFound,
-    OperationNotPermitted,
-    Unprocessable,
-)
+from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.schema import Reference, SchemaType
@@ -25,12 +18,13 @@ from contractlog.registry.moving.picture import Association, HeldSchema, HeldVer
 from contractlog.registry.moving.report import Report, Strange
 from contractlog.registry.moving.scopes import known_config, known_mode
 from contractlog.registry.moving.storable import unstorable
+from contractlog.registry.moving.together import together
 
 __all__ = ["Live", "Told", "get", "scope_of"]
 
 _PAGE: Final = 1_000  #: the most that the reference gives at once
 _AT_ONCE: Final = 16
-_ABSENT: Final = (NotFound, MethodNotAllowed, BadRequest, Unprocessable, InvalidSubject, OperationNotPermitted)
+_ABSENT: Final = frozenset({"400", "404", "405", "422"})  #: how registries answer what they do not know or have
 _DEFAULT_CONFIG: Final = {"compatibilityLevel": Level.BACKWARD.value}
 
 Told = Callable[[int, int], None]
@@ -71,9 +65,9 @@ class Live:
         names = await self._ask(get("subjects", subjectPrefix=":*:", deleted="true"))
         bodies = await self._pages()
         self._done = 0
-        await self._all(self._subject(Subject.parse(name), bodies, len(names)) for name in names)
+        await together(self._subject(Subject.parse(name), bodies, len(names)) for name in names)
         self.picture.reuse(sorted(self.picture.schemas))  # whatever order the answers came in
-        await self._all(self._counter(context) for context in contexts)
+        await together(self._counter(context) for context in contexts)
         await self._shared_settings(contexts)
         await self._associations()
         self.picture.count_ids()
@@ -87,14 +81,10 @@ class Live:
         """Return the answer; None where the registry has no such thing."""
         try:
             return await self._ask(call)
-        except _ABSENT:
+        except RegistryError as error:
+            if str(error.error_code)[:3] not in _ABSENT:  # such as 429: it may have it
+                raise
             return None
-
-    @staticmethod
-    async def _all(tasks: Iterable[Any]) -> None:
-        async with asyncio.TaskGroup() as group:
-            for task in tasks:
-                group.create_task(task)
 
     async def _pages(self) -> dict[tuple[str, int], Mapping[str, Any]]:
         """Read all versions a thousand at a time, where the registry has such a list; gaps are filled one by one."""

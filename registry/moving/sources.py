@@ -6,21 +6,27 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from contractlog.clients.atransport import AsyncTransport
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UsageError
 from contractlog.registry.moving.lines import read_lines
 from contractlog.registry.moving.live import Live, Told
 from contractlog.registry.moving.log import Replay
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
+from contractlog.registry.moving.reaching import Access, Brokers
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.topic import SchemasTopic
 
 __all__ = ["FileSource", "LiveSource", "Source", "TopicSource", "counted", "is_url", "opened"]
+
+_NAMELESS: Final = (
+    "does not know who asks: give --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
+    "--source-token-file FILE, or --source-certificate FILE"
+)
 
 
 class Source(Protocol):
@@ -47,22 +53,25 @@ def is_url(text: str) -> bool:
 
 
 @contextmanager
-def opened(source: str | None, *, servers: str | None, topic: str | None, timeout: float) -> Iterator[Source]:
+def opened(
+    source: str | None, *, brokers: Brokers | None, topic: str | None, timeout: float, access: Access | None = None
+) -> Iterator[Source]:
     """Open the source that the arguments of a verb name.
 
     Args:
         source: a file, ``-`` for standard input, or the URL of a registry.
-        servers: the broker of the topic.
+        brokers: those of the topic.
         topic: in place of ``source``.
         timeout: seconds for each answer of a live registry.
+        access: how a live registry is asked.
     """
     if (source is None) == (topic is None):
         raise UsageError("name one source: a file, - for standard input, the URL of a registry, or --topic _schemas")
     with ExitStack() as stack:
-        if topic is not None:
-            yield TopicSource(stack.enter_context(SchemasTopic(servers or "", topic)))
+        if topic is not None and brokers is not None:
+            yield TopicSource(stack.enter_context(SchemasTopic(brokers, topic)))
         elif source is not None and is_url(source):
-            yield LiveSource(source, timeout)
+            yield LiveSource(source, timeout, access or Access())
         else:
             yield FileSource(source or "-")
 
@@ -111,6 +120,7 @@ class LiveSource:
 
     url: str
     timeout: float
+    access: Access = field(default_factory=Access)
 
     def picture(self, report: Report) -> Picture:
         """Ask for everything."""
@@ -122,9 +132,18 @@ class LiveSource:
         return asyncio.run(self._pictured(Report(), lambda _done, _all: None))
 
     async def _pictured(self, report: Report, told: Told) -> Picture:
-        transport = AsyncTransport(self.url, timeout=self.timeout)
+        transport = AsyncTransport(
+            self.url, timeout=self.timeout, security=self.access.security, headers=self.access.headers
+        )
+        transport.untrusted = "name its CA by --source-ca FILE or CONTRACTLOG_SOURCE_CA"
         try:
             return await Live(transport, report, told).pictured()
+        except Unauthorized:
+            raise Unauthorized(f"{transport.urls[0]} {_NAMELESS}") from None
+        except Forbidden as error:
+            raise Forbidden(f"{transport.urls[0]} lets us read only a part of it: {error}") from None
+        except RegistryError as error:
+            raise Unreachable(f"{transport.urls[0]} cannot be read: it answered {error.error_code} {error}") from None
         finally:
             await transport.close()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
@@ -12,6 +13,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.moving.log_records import LogRecord
+from contractlog.registry.moving.reaching import Brokers
 from contractlog.serdes.broker import PATIENCE, failed, quiet
 from contractlog.serdes.consuming import Log
 
@@ -20,13 +22,15 @@ __all__ = ["SchemasTopic", "write_topic"]
 _FLUSH_SECONDS: Final = 120.0
 _LARGEST_RECORD: Final = 100 * 1024 * 1024  #: what the broker takes is the broker's matter
 _PENDING: Final = 10_000
+_REFUSED: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})  # noqa: SLF001 - the client's own codes
 
 
 class SchemasTopic:
     """A ``_schemas`` topic, open for reading; every ``records`` goes on where the last one ended."""
 
-    def __init__(self, servers: str, name: str) -> None:
-        self._log = Log(servers, name)
+    def __init__(self, brokers: Brokers, name: str) -> None:
+        with _explained() as heard:
+            self._log = Log(brokers.servers, name, dict(brokers.properties) | heard)
         self.position = 0
         if len(self._log.partitions) != 1:
             self._log.__exit__(None, None, None)
@@ -66,21 +70,22 @@ def _bytes(value: bytes | str | None) -> bytes | None:
     return value.encode() if isinstance(value, str) else value
 
 
-def write_topic(servers: str, name: str, records: Iterable[tuple[bytes, bytes, int]], *, replication: int) -> int:
+def write_topic(brokers: Brokers, name: str, records: Iterable[tuple[bytes, bytes, int]], *, replication: int) -> int:
     """Write key, value and time of records to a topic, which is made for it, or is there and empty.
 
     Raises:
         UsageError: the topic holds records, or has several partitions or no compaction.
         Unreachable: the broker does not take all of them.
     """
-    _make(servers, name, replication)
+    _make(brokers, name, replication)
     failures: list[KafkaError] = []
 
     def delivered(error: KafkaError | None, _message: Message) -> None:
         if error is not None:
             failures.append(error)
 
-    producer = Producer(quiet(servers, **{"enable.idempotence": True, "message.max.bytes": _LARGEST_RECORD}))
+    ours = {"enable.idempotence": True, "message.max.bytes": _LARGEST_RECORD}
+    producer = Producer(quiet(brokers.servers, **(dict(brokers.properties) | ours)))
     count = 0
     for key, value, timestamp in records:
         count += 1
@@ -96,21 +101,41 @@ def write_topic(servers: str, name: str, records: Iterable[tuple[bytes, bytes, i
     return count
 
 
-def _make(servers: str, name: str, replication: int) -> None:
-    admin = AdminClient(quiet(servers))
+@contextmanager
+def _explained() -> Iterator[dict[str, Any]]:
+    """Give the property by which a client tells why it gets nowhere, and say that in place of mere silence.
+
+    Raises:
+        UsageError: the client does not take its properties, or the broker not who we are.
+    """
+    reasons: list[KafkaError] = []
     try:
-        known = admin.list_topics(timeout=PATIENCE).topics
-        if name in known:
-            _require_empty(servers, name)
-            return
-        new = NewTopic(name, num_partitions=1, replication_factor=replication, config={"cleanup.policy": "compact"})
-        for future in admin.create_topics([new], operation_timeout=PATIENCE).values():
-            future.result()
+        yield {"error_cb": reasons.append}
     except KafkaException as error:
-        raise failed(error.args[0], f"topic {name}") from None
+        raise UsageError(f"--broker-config: {error.args[0].str()}") from None
+    except Unreachable as error:
+        told = next((reason.str() for reason in reasons if reason.code() in _REFUSED), None)
+        raise (UsageError(f"the broker does not let us in: {told}") if told else error) from None
 
 
-def _require_empty(servers: str, name: str) -> None:
-    with SchemasTopic(servers, name) as topic:
+def _make(brokers: Brokers, name: str, replication: int) -> None:
+    with _explained() as heard:
+        admin = AdminClient(quiet(brokers.servers, **(dict(brokers.properties) | heard)))
+        try:
+            known = admin.list_topics(timeout=PATIENCE).topics
+            if name not in known:
+                new = NewTopic(
+                    name, num_partitions=1, replication_factor=replication, config={"cleanup.policy": "compact"}
+                )
+                for future in admin.create_topics([new], operation_timeout=PATIENCE).values():
+                    future.result()
+                return
+        except KafkaException as error:
+            raise failed(error.args[0], f"topic {name}") from None
+    _require_empty(brokers, name)
+
+
+def _require_empty(brokers: Brokers, name: str) -> None:
+    with SchemasTopic(brokers, name) as topic:
         if next(iter(topic.records()), None) is not None:
             raise UsageError(f"topic `{name}` holds records already; an export needs a topic of its own")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.moving.live import get, scope_of
 from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, SchemaKey
+from contractlog.registry.moving.together import together
 from contractlog.registry.moving.understanding import identified
 
 __all__ = ["Verified", "verify"]
@@ -92,9 +92,7 @@ class _Verification:
                 done += 1
                 self._told(done, total)
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(_AT_ONCE):
-                group.create_task(work())
+        await together(work() for _ in range(_AT_ONCE))
         self._found.differences.sort()
         return self._found
 

@@ -24,6 +24,7 @@ from contractlog.registry.moving.databases import reading, writing
 from contractlog.registry.moving.following import follow
 from contractlog.registry.moving.importing import bring
 from contractlog.registry.moving.lines import state_lines
+from contractlog.registry.moving.reaching import Brokers
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.sources import TopicSource
 from contractlog.registry.moving.stored import pictured
@@ -156,7 +157,7 @@ def test_a_registry_is_exported_to_a_topic_from_which_it_comes_back(
     config = kafka.admin.describe_configs([ConfigResource("topic", back)])
     (described,) = (future.result() for future in config.values())
     assert described["cleanup.policy"].value == "compact"
-    with SchemasTopic(kafka.bootstrap_servers, back) as written:
+    with SchemasTopic(Brokers(kafka.bootstrap_servers), back) as written:
         records = list(written.records())
     keys = [one.key for one in records]
     # 11.1 and 11.2, byte for byte: order of members, compact, raw UTF-8, schemaType written for AVRO too
@@ -196,7 +197,7 @@ def test_following_a_topic_brings_over_what_is_written_deleted_and_set_meanwhile
     kafka: Kafka, topic: str, tmp_path: Path
 ) -> None:
     report, stop, caught = Report(), threading.Event(), threading.Event()
-    with SchemasTopic(kafka.bootstrap_servers, topic) as log, writing(sqlite(tmp_path)) as store:
+    with SchemasTopic(Brokers(kafka.bootstrap_servers), topic) as log, writing(sqlite(tmp_path)) as store:
         source = TopicSource(log)
         before = source.picture(report)
         bring(store, before, report)
@@ -220,7 +221,7 @@ def test_following_a_topic_brings_over_what_is_written_deleted_and_set_meanwhile
         kafka.produce(topic, [schema("last", 1, 51, '"null"')])
         stop.set()  # one more look is had
         thread.join(20)
-        with SchemasTopic(kafka.bootstrap_servers, topic) as again:
+        with SchemasTopic(Brokers(kafka.bootstrap_servers), topic) as again:
             whole = TopicSource(again).picture(Report())
     assert report.conflicts == []
     with reading(sqlite(tmp_path)) as snapshot:

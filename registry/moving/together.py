@@ -1,0 +1,26 @@
+"""Many questions at once: the first that fails ends all, and its own error is what comes of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+__all__ = ["together"]
+
+
+async def together(tasks: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run all of them, and return when the last one is done.
+
+    Raises:
+        Exception: the error of the one that failed first, as it was raised.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            for task in tasks:
+                group.create_task(task)
+    except BaseExceptionGroup as failed:
+        error: BaseException = failed
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None

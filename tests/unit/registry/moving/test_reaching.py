@@ -1,0 +1,106 @@
+"""How a source and a broker are reached: flags, then the environment; no secret has to stand on a command line."""
+
+from __future__ import annotations
+
+import asyncio
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import pytest
+
+from contractlog.clients.settings import Security
+from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.registry.moving.reaching import Access, Brokers, access_of, add_access, add_brokers, brokers_of
+from contractlog.registry.moving.together import together
+
+URL = "https://old:8081"
+
+
+def options(*argv: str) -> Namespace:
+    parser = ArgumentParser()
+    add_access(parser)
+    add_brokers(parser)
+    return parser.parse_args(argv)
+
+
+def test_flags_go_before_the_environment_and_files_before_variables(tmp_path: Path) -> None:
+    secret = tmp_path / "password"
+    secret.write_text("from a file\nthe rest is a note\n")
+    environ = {
+        "CONTRACTLOG_SOURCE_USER": "ann",
+        "CONTRACTLOG_SOURCE_PASSWORD": "from the environment",
+        "CONTRACTLOG_SOURCE_CA": "ca.pem",
+        "CONTRACTLOG_SOURCE_CERTIFICATE": "me.pem",
+        "CONTRACTLOG_SOURCE_KEY": "me.key",
+        "CONTRACTLOG_SOURCE_KEY_PASSWORD": "of the key",
+    }
+    members = {name.removeprefix("CONTRACTLOG_SOURCE_").lower(): value for name, value in environ.items()}
+    assert access_of(options(), URL, environ) == Access(Security(**members))
+    given = options("--source-user", "bob", "--source-password-file", str(secret), "--source-ca", "other.pem")
+    found = access_of(given, URL, environ)
+    assert found is not None
+    assert (found.security.user, found.security.password, found.security.ca) == ("bob", "from a file", "other.pem")
+    assert access_of(options(), URL, {}) is None
+
+
+def test_a_token_and_headers_are_sent_and_shown_nowhere(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("abc.def\n")
+    given = options("--source-token-file", str(token), "--source-header", "target-sr-cluster: lsrc-1")
+    found = access_of(given, URL, {})
+    assert found is not None
+    assert found.headers == {"Authorization": "Bearer abc.def", "target-sr-cluster": "lsrc-1"}
+    assert "abc" not in repr(found)
+    password = access_of(options("--source-user", "ann"), URL, {"CONTRACTLOG_SOURCE_PASSWORD": "hunter2"})
+    assert "hunter2" not in repr(password)
+
+
+@pytest.mark.parametrize(
+    ("argv", "environ", "told"),
+    [
+        ((), {"CONTRACTLOG_SOURCE_PASSWORD": "p"}, "give --source-user NAME"),
+        (("--source-user", "a"), {"CONTRACTLOG_SOURCE_TOKEN": "t"}, "not both"),
+        (("--source-password-file", "nowhere"), {}, "`nowhere` cannot be read: No such file or directory"),
+        ((), {"CONTRACTLOG_SOURCE_TOKEN": "two words"}, "CONTRACTLOG_SOURCE_TOKEN holds no bearer token"),
+        (("--source-header", "no colon"), {}, "--source-header takes 'NAME: VALUE'"),
+        (("--source-header", "a: b\r\nc: d"), {}, "--source-header takes 'NAME: VALUE'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(argv: tuple[str, ...], environ: dict[str, str], told: str) -> None:
+    with pytest.raises(UsageError, match=told) as refused:
+        access_of(options(*argv), URL, environ)
+    assert "two words" not in str(refused.value)
+
+
+def test_properties_name_the_broker_unless_the_flag_does(tmp_path: Path) -> None:
+    file = tmp_path / "kafka.properties"
+    file.write_text("# one\n\nbootstrap.servers = a:1,b:2\n sasl.password=p=w# 1\nsecurity.protocol=SASL_SSL\n")
+    named = ("--broker-config", str(file))
+    properties = {"sasl.password": "p=w# 1", "security.protocol": "SASL_SSL"}
+    found = brokers_of(options(*named), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"})
+    assert found == Brokers("a:1,b:2", properties)
+    assert "p=w" not in repr(found)
+    assert brokers_of(options(*named, "--bootstrap-servers", "d:4"), {}).servers == "d:4"
+    assert brokers_of(options(), {"CONTRACTLOG_BROKER_CONFIG": str(file)}) == Brokers("a:1,b:2", properties)
+    assert brokers_of(options(), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"}) == Brokers("c:3")
+
+
+def test_properties_that_cannot_be_read_are_told_by_line_without_what_it_says(tmp_path: Path) -> None:
+    file = tmp_path / "kafka.properties"
+    file.write_text("sasl.username=me\nhunter2\n")
+    with pytest.raises(UsageError, match=r"line 2 of `.*` is no `name=value`") as refused:
+        brokers_of(options("--broker-config", str(file)), {})
+    assert "hunter2" not in str(refused.value)
+    with pytest.raises(UsageError, match="name the broker: --bootstrap-servers"):
+        brokers_of(options(), {})
+
+
+def test_of_many_questions_the_first_failure_is_told_as_it_was_raised() -> None:
+    async def fails() -> None:
+        raise Unreachable("gone")
+
+    async def waits() -> None:
+        await asyncio.sleep(60)
+
+    with pytest.raises(Unreachable, match="gone"):
+        asyncio.run(together([waits(), fails(), waits()]))
