@@ -18,10 +18,10 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
-from contractlog.registry.moving.cli import verify_import
 from contractlog.registry.moving.importing import bring
 from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, Retired
 from contractlog.registry.moving.report import Report
+from contractlog.registry.moving.verify_cli import verify_import
 from contractlog.registry.moving.verifying import verify
 from contractlog.registry.settings import Settings
 
