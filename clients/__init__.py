@@ -10,19 +10,34 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from contractlog.clients.aclient import AsyncRegistry as AsyncRegistry
+    from contractlog.clients.cache import Caching as Caching
     from contractlog.clients.calls import CompatibilityAnswer as CompatibilityAnswer
     from contractlog.clients.client import Registry as Registry
     from contractlog.clients.conversation import Retries as Retries
     from contractlog.clients.settings import Security as Security
+    from contractlog.clients.watching import Exchange as Exchange
+    from contractlog.clients.watching import Watch as Watch
 
-__all__ = ["AsyncRegistry", "CompatibilityAnswer", "Registry", "Retries", "Security"]
+__all__ = [
+    "AsyncRegistry",
+    "Caching",
+    "CompatibilityAnswer",
+    "Exchange",
+    "Registry",
+    "Retries",
+    "Security",
+    "Watch",
+]
 
 _HOMES: Final = {
     "AsyncRegistry": "aclient",
+    "Caching": "cache",
     "CompatibilityAnswer": "calls",
+    "Exchange": "watching",
     "Registry": "client",
     "Retries": "conversation",
     "Security": "settings",
+    "Watch": "watching",
 }
 
 

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from copy import copy
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Self, TypeVar
 
-from contractlog.clients import calls, own_calls
 from contractlog.clients.atransport import AsyncTransport
-from contractlog.clients.cache import IdCache
-from contractlog.clients.calls import Call, CompatibilityAnswer, SubjectLike, VersionLike
+from contractlog.clients.awaited.associations import Associations
+from contractlog.clients.awaited.levels import Levels
+from contractlog.clients.awaited.own import Own
+from contractlog.clients.awaited.schemas import Schemas
+from contractlog.clients.awaited.service import Service
+from contractlog.clients.awaited.subjects import Subjects
+from contractlog.clients.awaited.versions import Versions
+from contractlog.clients.cache import Caching
+from contractlog.clients.calls import Call
 from contractlog.clients.conversation import Retries
-from contractlog.clients.own_calls import Answered
+from contractlog.clients.remembering import Memory, Remembering, Walk
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
 from contractlog.clients.transport import ASGIApp
-from contractlog.compatibility.errors import RegistryError
-from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.contracts.observed.report import Part, TopicPart
+from contractlog.clients.watching import Watch
 
 __all__ = ["AsyncRegistry"]
 
 T = TypeVar("T")
 
 
-class AsyncRegistry:
+class AsyncRegistry(Subjects, Versions, Schemas, Levels, Associations, Service, Own):
     """A registry, spoken to over HTTP or in this process, from one event loop.
 
     Every failure is an exception of ``compatibility/errors.py``: those that the service raises, ``Unreachable`` when
@@ -37,7 +40,10 @@ class AsyncRegistry:
         timeout: seconds for a whole call, all attempts included.
         headers: sent with every request.
         retries: how often, and how patiently, lost calls are repeated.
-        security: name and password, certificates, and whom to trust.
+        security: name and password, or a token; certificates, and whom to trust.
+        proxy: the URL of a proxy; None takes the one that ``HTTPS_PROXY`` and the like name, if any.
+        caching: how much is remembered, and for how long.
+        watch: is told of every request, and of what the memory knew.
     """
 
     def __init__(
@@ -49,11 +55,22 @@ class AsyncRegistry:
         headers: Mapping[str, str] | None = None,
         retries: Retries | None = None,
         security: Security | None = None,
+        proxy: str | None = None,
+        caching: Caching | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._transport = AsyncTransport(
-            url, app=app, timeout=timeout, headers=headers, retries=retries, security=security
+            url,
+            app=app,
+            timeout=timeout,
+            headers=headers,
+            retries=retries,
+            security=security,
+            proxy=proxy,
+            watch=watch,
         )
-        self._by_id = IdCache()
+        self._known = Remembering(Memory(caching, watch))
+        self._context: str | None = None
 
     @property
     def url(self) -> str:
@@ -72,215 +89,38 @@ class AsyncRegistry:
         """Let go of all connections."""
         await self._transport.close()
 
+    def with_context(self, context: str) -> Self:
+        """Return the registry as it is seen inside a context (``.eu``): plain names mean the subjects there.
+
+        Connections and memory are shared; closing one closes both.
+        """
+        inside = copy(self)
+        inside._context = context if context.startswith(".") else f".{context}"  # noqa: SLF001 - of our own kind
+        inside._known = Remembering(self._known.memory, inside._context)  # noqa: SLF001
+        return inside
+
+    def forget(self) -> None:
+        """Forget everything that was remembered."""
+        self._known.memory.clear()
+
     async def send(self, call: Call[T]) -> T:
-        """Send any call of ``calls.py`` and return what it reads."""
-        return await self._transport.send(call)
+        """Send any call of ``calls/`` and return what it reads."""
+        try:
+            return await self._transport.send(call if self._context is None else call.within(self._context))
+        finally:
+            self._known.sent(call)
 
-    async def register(self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
-        """Register a schema under a subject, or return the version it already is.
-
-        Raises:
-            IncompatibleSchema: the level of the subject does not admit it.
-            InvalidSchema: it is no schema.
-            OperationNotPermitted: the mode of the subject forbids it.
-        """
-        return await self.send(calls.register(subject, draft, normalize=normalize))
-
-    async def lookup(
-        self, subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
-    ) -> RegisteredSchema:
-        """Return the version of a subject that has this content.
-
-        Raises:
-            SubjectNotFound: the subject has no versions.
-            SchemaNotFound: it has, but none like this.
-        """
-        return await self.send(calls.lookup(subject, draft, normalize=normalize, deleted=deleted))
-
-    async def schema_by_id(self, schema_id: int, *, subject: SubjectLike | None = None) -> RegisteredSchema:
-        """Return the schema that an id stands for; asked once, known for ever.
-
-        Raises:
-            SchemaNotFound: no schema has this id.
-        """
-        asked = None if subject is None else str(subject)
-        known = self._by_id.get(asked, schema_id)
-        if known is None:
-            known = await self.send(calls.by_id(schema_id, subject=subject))
-            self._by_id.put(asked, known)
-        return known
-
-    async def version(self, subject: SubjectLike, version: VersionLike, *, deleted: bool = False) -> RegisteredSchema:
-        """Return one version of a subject, or its newest.
-
-        Raises:
-            SubjectNotFound: the subject has no versions.
-            VersionNotFound: it has, but not this one.
-        """
-        return await self.send(calls.version(subject, version, deleted=deleted))
-
-    async def versions(self, subject: SubjectLike, *, deleted: bool = False) -> list[int]:
-        """Return the version numbers of a subject, ascending."""
-        return await self.send(calls.versions(subject, deleted=deleted))
-
-    async def subjects(self, *, prefix: str | None = None, deleted: bool = False) -> list[str]:
-        """Return the names of all subjects, sorted."""
-        return await self.send(calls.subjects(prefix=prefix, deleted=deleted))
-
-    async def versions_of_id(self, schema_id: int, *, deleted: bool = False) -> list[tuple[str, int]]:
-        """Return every (subject, version) that an id stands under."""
-        return await self.send(calls.versions_of_id(schema_id, deleted=deleted))
-
-    async def referenced_by(self, subject: SubjectLike, version: VersionLike) -> list[int]:
-        """Return the ids of the schemas that lean on a version."""
-        return await self.send(calls.referenced_by(subject, version))
-
-    async def delete_subject(self, subject: SubjectLike, *, permanent: bool = False) -> list[int]:
-        """Delete a subject, softly unless told otherwise; return the versions that went."""
-        return await self.send(calls.delete_subject(subject, permanent=permanent))
-
-    async def delete_version(self, subject: SubjectLike, version: VersionLike, *, permanent: bool = False) -> int:
-        """Delete a version, softly unless told otherwise; return its number."""
-        return await self.send(calls.delete_version(subject, version, permanent=permanent))
-
-    async def check(
-        self, subject: SubjectLike, draft: SchemaDraft, *, version: VersionLike | None = None, normalize: bool = False
-    ) -> CompatibilityAnswer:
-        """Ask whether a schema might follow one version, or all that the level of the subject selects."""
-        return await self.send(calls.check(subject, draft, number=version, normalize=normalize))
-
-    async def level(self, subject: SubjectLike | None = None, *, inherited: bool = True) -> Level:
-        """Return the level of a subject, or of the registry.
-
-        Raises:
-            LevelNotConfigured: the subject has none of its own, and ``inherited`` is false.
-        """
-        return await self.send(calls.level(subject, inherited=inherited))
-
-    async def set_level(self, level: Level | str, subject: SubjectLike | None = None) -> Level:
-        """Set the level of a subject, or of the registry, and return it."""
-        return await self.send(calls.set_level(level, subject))
-
-    async def policy(self, subject: SubjectLike | None = None) -> Policy:
-        """Return how differences between JSON schemas are held against a subject; STRICT where nothing is set."""
-        return await self.send(calls.policy(subject))
-
-    async def set_policy(self, policy: Policy, subject: SubjectLike | None = None) -> Policy:
-        """Set how differences between JSON schemas are held against a subject, and return it."""
-        return await self.send(calls.set_policy(policy, subject))
-
-    async def delete_level(self, subject: SubjectLike | None = None) -> Level | None:
-        """Let a subject inherit its level again; return the one that was in force, where the answer tells."""
-        return await self.send(calls.delete_level(subject))
-
-    async def mode(self, subject: SubjectLike | None = None) -> Mode:
-        """Return what may be written to a subject, or to the registry."""
-        return await self.send(calls.mode(subject))
-
-    async def set_mode(self, mode: Mode | str, subject: SubjectLike | None = None) -> Mode:
-        """Set what may be written to a subject, or to the registry, and return it."""
-        return await self.send(calls.set_mode(mode, subject))
-
-    async def types(self) -> list[str]:
-        """Return the formats that the registry knows."""
-        return await self.send(calls.types())
-
-    async def contexts(self) -> list[str]:
-        """Return the names of all contexts."""
-        return await self.send(calls.contexts())
-
-    async def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Mapping[str, str]:
-        """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
-        walk = calls.referenced(draft, subject=subject)
+    async def walk(self, walk: Walk[T]) -> T:
+        """Send the calls that a walk asks for, until it returns."""
         try:
             call = next(walk)
             while True:
-                call = walk.send(await self.send(call))
+                try:
+                    result = await self.send(call)
+                except Exception as error:  # noqa: BLE001 - the walk decides
+                    call = walk.throw(error)
+                else:
+                    call = walk.send(result)
         except StopIteration as done:
-            texts: Mapping[str, str] = done.value
-            return texts
-
-    async def conformance(self, topic: str, *, part: Part | None = None) -> list[TopicPart]:
-        """Return the newest audit of each part of a topic.
-
-        Raises:
-            ConformanceNotFound: nobody has published one.
-        """
-        return await self.send(calls.conformance(topic, part=part))
-
-    async def publish_conformance(self, topic: str, entry: TopicPart) -> Mapping[str, Any]:
-        """Record the audit of one part of a topic; return it with the time of its recording."""
-        return await self.send(calls.publish_conformance(topic, entry))
-
-    async def changes(
-        self, since: int | Literal["latest"] = 0, *, limit: int | None = None, wait: float = 0
-    ) -> Answered:
-        """Return the journal after a number; ``wait`` seconds for the first change where there is none yet.
-
-        Raises:
-            ChangesAhead: the journal does not reach so far; the database may have been restored.
-        """
-        return await self.send(own_calls.changes(since, limit=limit, wait=wait))
-
-    async def search(
-        self,
-        *,
-        field: str | None = None,
-        type: str | None = None,  # noqa: A002 - as it is sent
-        tag: str | None = None,
-        property: str | None = None,  # noqa: A002 - as it is sent
-        prefix: bool = False,
-        after: str | None = None,
-        limit: int | None = None,
-    ) -> Answered:
-        """Return a page of where these words are found in the latest live versions."""
-        return await self.send(
-            own_calls.search(
-                field=field, type=type, tag=tag, property=property, prefix=prefix, after=after, limit=limit
-            )
-        )
-
-    async def difference(
-        self,
-        earlier: tuple[SubjectLike, VersionLike],
-        later: tuple[SubjectLike, VersionLike] | SchemaDraft,
-        *,
-        level: Level | None = None,
-        policy: Policy | None = None,
-    ) -> Answered:
-        """Return what one version, or a draft for the same subject, changes of another."""
-        return await self.send(own_calls.difference(earlier, later, level=level, policy=policy))
-
-    async def graph(
-        self,
-        subject: SubjectLike,
-        *,
-        version: VersionLike | None = None,
-        direction: Literal["both", "references", "referencedby"] = "both",
-        depth: int | None = None,
-    ) -> Answered:
-        """Return what a subject leans on and what leans on it, directly or not."""
-        return await self.send(own_calls.graph(subject, version=version, direction=direction, depth=depth))
-
-    async def lookup_many(
-        self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False, deleted: bool = False
-    ) -> list[RegisteredSchema | RegistryError]:
-        """Return for each schema the version that holds it, or the error why there is none; at most 500 at once."""
-        return await self.send(own_calls.lookup_many(schemas, normalize=normalize, deleted=deleted))
-
-    async def check_many(
-        self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]]
-    ) -> list[CompatibilityAnswer | RegistryError]:
-        """Judge each schema as if the compatible ones before it were registered; at most 500 at once."""
-        return await self.send(own_calls.check_many(schemas))
-
-    async def fetches(
-        self,
-        schema_id: int | None = None,
-        *,
-        subject: SubjectLike | None = None,
-        days: int | None = None,
-        limit: int | None = None,
-    ) -> list[Answered]:
-        """Return which clients fetched an id, or what the versions of a subject hold, and on which day."""
-        return await self.send(own_calls.fetches(schema_id, subject=subject, days=days, limit=limit))
+            value: T = done.value
+            return value

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import time
 from typing import Any, TypeVar
 
 from contractlog.clients.calls import Call
@@ -21,21 +23,25 @@ class AsyncTransport(HttpSide):
         super().__init__(url, **options)
         transport = None if self.app is None else self.httpx2.ASGITransport(self.app)
         self._client = self.httpx2.AsyncClient(
-            timeout=self.timeout, headers=self.headers, transport=transport, verify=self.verify
+            timeout=self.timeout, headers=self.headers, transport=transport, verify=self.verify, proxy=self.proxy
         )
 
     async def send(self, call: Call[T]) -> T:
         """Carry a call through and return what it reads."""
         talk = self.conversation_of(call)
         attempt = next(talk)
-        while True:
+        for number in itertools.count(1):
             if attempt.pause:
                 await asyncio.sleep(attempt.pause)
+            begun = time.monotonic()
+            outcome = await self._attempt(call, attempt)
+            self.tell(call, attempt, number, begun, outcome)
             try:
-                attempt = talk.send(await self._attempt(call, attempt))
+                attempt = talk.send(outcome)
             except StopIteration as done:
                 result: T = done.value
                 return result
+        raise AssertionError  # numbers do not end
 
     async def close(self) -> None:
         """Let go of all connections."""

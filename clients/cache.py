@@ -1,22 +1,35 @@
-"""A bounded memory of schemas by id: an id stands for one content for ever, so nothing in it grows old."""
+"""What a client remembers: contents by id for ever, since an id stands for one content; the rest for a while."""
 
 from __future__ import annotations
 
 import threading
-from typing import Final
+import time
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
 
 from contractlog.compatibility.schema import RegisteredSchema
 
-__all__ = ["IdCache"]
+__all__ = ["Aging", "Caching", "IdCache"]
 
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
 DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: characters of schema text
 _OVERHEAD: Final = 1_024  # what an entry costs beside its text, roughly
 
-Key = tuple[str | None, int]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caching:
+    """How much a client remembers, and for how long."""
+
+    capacity: int = DEFAULT_CAPACITY  #: characters of schemas that are kept by id and by guid, each
+    latest_seconds: float = 60.0  #: how long the newest version of a subject is believed; 0 asks always
+    absent_seconds: float = 2.0  #: how long an id that nobody knows is not asked for again
+    entries: int = 10_000  #: newest versions, and unknown ids, that are kept
 
 
 class IdCache:
-    """Schemas by (subject asked with, id), up to a number of characters; the oldest entry goes first.
+    """Schemas by a key that stands for one content, up to a number of characters; the oldest entry goes first.
 
     Reading takes no lock. Of an entry, the content holds for ever; subject, version and ``deleted`` are as they were
     when it was read.
@@ -25,19 +38,18 @@ class IdCache:
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self._capacity = capacity
         self._used = 0
-        self._entries: dict[Key, RegisteredSchema] = {}
+        self._entries: dict[Hashable, RegisteredSchema] = {}
         self._writing = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, subject: str | None, schema_id: int) -> RegisteredSchema | None:
+    def get(self, key: Hashable) -> RegisteredSchema | None:
         """Return the schema, or None where it is not known."""
-        return self._entries.get((subject, schema_id))
+        return self._entries.get(key)
 
-    def put(self, subject: str | None, schema: RegisteredSchema) -> None:
+    def put(self, key: Hashable, schema: RegisteredSchema) -> None:
         """Keep a schema, and let go of the oldest ones if it gets too much."""
-        key = (subject, int(schema.schema_id))
         with self._writing:
             if key in self._entries:
                 return
@@ -51,6 +63,47 @@ class IdCache:
         with self._writing:
             self._entries.clear()
             self._used = 0
+
+
+class Aging(Generic[K, V]):
+    """Values that are believed for a while; the oldest goes first when there are too many.
+
+    A value is put with the ``generation`` that was current before it was asked for: what was forgotten meanwhile is not
+    remembered by an answer from before.
+    """
+
+    def __init__(self, seconds: float, entries: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._most = entries
+        self._clock = clock
+        self._entries: dict[K, tuple[float, V]] = {}
+        self._writing = threading.Lock()
+        self.generation = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: K) -> V | None:
+        """Return the value, or None where it is unknown or too old."""
+        until, value = self._entries.get(key, (0.0, None))
+        return value if value is not None and self._clock() < until else None
+
+    def put(self, key: K, value: V, *, generation: int) -> None:
+        """Believe a value from now on."""
+        with self._writing:
+            if generation != self.generation or self._seconds <= 0:
+                return
+            self._entries.pop(key, None)
+            self._entries[key] = (self._clock() + self._seconds, value)
+            while len(self._entries) > self._most:
+                del self._entries[next(iter(self._entries))]
+
+    def forget(self, concerned: Callable[[K], bool] = lambda _key: True) -> None:
+        """Believe no more what is concerned, nor what is being asked for now."""
+        with self._writing:
+            self.generation += 1
+            for key in list(filter(concerned, self._entries)):
+                del self._entries[key]
 
 
 def _cost(schema: RegisteredSchema) -> int:

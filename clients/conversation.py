@@ -131,9 +131,15 @@ def _read(call: Call[T], answer: Answer) -> T:
     if answer.status not in _SUCCESS:
         raise _error(call, answer)
     try:
-        return call.read(orjson.loads(answer.body))
+        return call.read(_content(call, answer.body))
     except (ValueError, TypeError, KeyError, AttributeError, RegistryError):
         raise _unreadable(call, answer) from None
+
+
+def _content(call: Call[Any], body: bytes) -> Any:
+    if call.text:
+        return body.decode()
+    return orjson.loads(body) if body else None  # deletions may have nothing to say
 
 
 def _error(call: Call[Any], answer: Answer) -> RegistryError:

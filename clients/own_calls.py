@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
-from contractlog.clients.calls import Call, CompatibilityAnswer, SubjectLike, VersionLike
+from contractlog.clients.calls import Answered, Call, CompatibilityAnswer, SubjectLike, VersionLike
+from contractlog.clients.calls.call import Named, given
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
@@ -14,12 +15,11 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 __all__ = ["Answered", "changes", "check_many", "difference", "fetches", "graph", "lookup_many", "search"]
 
 _OWN: Final = ("contractlog", "v1")
-Answered = Mapping[str, Any]  #: as in ``openapi.yaml``
 
 
 def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wait: float = 0) -> Call[Answered]:
     """GET /contractlog/v1/changes."""
-    return Call("GET", (*_OWN, "changes"), dict, _given(since=since, limit=limit, wait=wait or None))
+    return Call("GET", (*_OWN, "changes"), dict, given(since=since, limit=limit, wait=wait or None))
 
 
 def search(
@@ -38,7 +38,7 @@ def search(
         "GET",
         (*_OWN, "search"),
         dict,
-        _given(**words, match="prefix" if prefix else None, after=after, limit=limit),
+        given(**words, match="prefix" if prefix else None, after=after, limit=limit),
     )
 
 
@@ -52,8 +52,8 @@ def difference(
     """GET /contractlog/v1/diff, or POST where the later one is a draft."""
     path, asked = (*_OWN, "diff"), {"level": level, "policy": policy}
     if isinstance(later, SchemaDraft):
-        return Call("POST", path, dict, _given(earlier=_named(earlier), **asked), later.body())
-    return Call("GET", path, dict, _given(earlier=_named(earlier), later=_named(later), **asked))
+        return Call("POST", path, dict, given(earlier=_named(earlier), **asked), later.body())
+    return Call("GET", path, dict, given(earlier=_named(earlier), later=_named(later), **asked))
 
 
 def graph(
@@ -64,8 +64,8 @@ def graph(
     depth: int | None = None,
 ) -> Call[Answered]:
     """GET /contractlog/v1/graph/{subject}."""
-    query = _given(version=version, direction=direction, depth=depth)
-    return Call("GET", (*_OWN, "graph", str(subject)), dict, query)
+    query = given(version=version, direction=direction, depth=depth)
+    return Call("GET", (*_OWN, "graph", Named(subject)), dict, query)
 
 
 def lookup_many(
@@ -108,12 +108,8 @@ def fetches(
     limit: int | None = None,
 ) -> Call[list[Answered]]:
     """GET /contractlog/v1/fetches."""
-    query = _given(id=schema_id, subject=subject, days=days, limit=limit)
+    query = given(id=schema_id, subject=subject, days=days, limit=limit)
     return Call("GET", (*_OWN, "fetches"), lambda body: list(body["fetches"]), query)
-
-
-def _given(**members: Any) -> tuple[tuple[str, str], ...]:
-    return tuple((name, str(value)) for name, value in members.items() if value is not None)
 
 
 def _named(version: tuple[SubjectLike, VersionLike]) -> str:

@@ -34,6 +34,7 @@ class Security:
 
     user: str | None = None
     password: str | None = field(default=None, repr=False)
+    token: str | None = field(default=None, repr=False)  #: sent as a bearer, where there is no name
     ca: str | None = None  #: a file (PEM) of the CA that signed the registry's certificate; None: those of the system
     certificate: str | None = None  #: a file (PEM) of the client's own certificate
     key: str | None = None  #: its key, where it is not in the same file
@@ -41,7 +42,7 @@ class Security:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``CONTRACTLOG_REGISTRY_USER``, ``_PASSWORD``, ``_CA``, ``_CERTIFICATE``, ``_KEY``, ``_KEY_PASSWORD``."""
+        """Read ``CONTRACTLOG_REGISTRY_USER``, ``_PASSWORD``, ``_TOKEN``, ``_CA`` …: one for each member."""
         known = os.environ if environ is None else environ
         return cls(**{one.name: known.get(_PREFIX + one.name.upper()) or None for one in fields(cls)})
 

@@ -5,6 +5,7 @@ httpx2 costs a tenth of a second to import; whoever connects pays it, nobody els
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import time
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from contractlog.clients.calls import Call
 from contractlog.clients.conversation import Answer, Attempt, Conversation, Failure, Retries, converse
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
+from contractlog.clients.watching import Exchange, Watch
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:
@@ -47,6 +49,8 @@ class HttpSide:
         headers: Mapping[str, str] | None = None,
         retries: Retries | None = None,
         security: Security | None = None,
+        proxy: str | None = None,
+        watch: Watch | None = None,
     ) -> None:
         if (url is None) == (app is None):
             raise UsageError("a registry is named by its URL or by an ASGI application, exactly one of them")
@@ -61,6 +65,8 @@ class HttpSide:
         self.headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
         self.retries = retries or Retries()
         self.security = security or Security()
+        self.proxy = proxy
+        self.watch = watch
         trust = self.security.trust()
         self.verify: Any = True if trust is None else trust
 
@@ -75,12 +81,30 @@ class HttpSide:
         user, password = address.user, address.password
         if user is None:
             user, password = self.security.user, self.security.password
+        headers: dict[str, str] = {}
         if user is not None:
             request["auth"] = (user, password or "")
+        elif self.security.token is not None:
+            headers["Authorization"] = f"Bearer {self.security.token}"
         if call.body is not None:
             request["content"] = json.dumps(call.body, separators=(",", ":")).encode()
-            request["headers"] = {"Content-Type": _CONTENT_TYPE}
-        return request
+            headers["Content-Type"] = _CONTENT_TYPE
+        return request | {"headers": headers}
+
+    def tell(self, call: Call[Any], attempt: Attempt, number: int, begun: float, outcome: Answer | Failure) -> None:
+        """Tell who watches what came of an attempt."""
+        if self.watch is None:
+            return
+        exchange = Exchange(
+            method=call.method,
+            route=call.route,
+            address=self.urls[attempt.address],
+            attempt=number,
+            seconds=time.monotonic() - begun,
+            status=outcome.status if isinstance(outcome, Answer) else None,
+            reason=outcome.reason if isinstance(outcome, Failure) else None,
+        )
+        self.watch.exchanged(exchange)
 
     def conversation_of(self, call: Call[T]) -> Conversation[T]:
         """Begin to carry a call through: the clock runs from now on."""
@@ -113,21 +137,25 @@ class Transport(HttpSide):
 
             transport = BlockingASGI(self.app)
         self._client = self.httpx2.Client(
-            timeout=self.timeout, headers=self.headers, transport=transport, verify=self.verify
+            timeout=self.timeout, headers=self.headers, transport=transport, verify=self.verify, proxy=self.proxy
         )
 
     def send(self, call: Call[T]) -> T:
         """Carry a call through and return what it reads."""
         talk = self.conversation_of(call)
         attempt = next(talk)
-        while True:
+        for number in itertools.count(1):
             if attempt.pause:
                 time.sleep(attempt.pause)
+            begun = time.monotonic()
+            outcome = self._attempt(call, attempt)
+            self.tell(call, attempt, number, begun, outcome)
             try:
-                attempt = talk.send(self._attempt(call, attempt))
+                attempt = talk.send(outcome)
             except StopIteration as done:
                 result: T = done.value
                 return result
+        raise AssertionError  # numbers do not end
 
     def close(self) -> None:
         """Let go of all connections."""

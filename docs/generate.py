@@ -22,6 +22,8 @@ from contractlog.registry import openapi
 from contractlog.registry.telemetry.catalogue import CATALOGUE as CATALOGUE_OF_METRICS
 from contractlog.spark_validation.report.words import MEANINGS
 
+from awaited import TWINS
+
 ROOT: Final = Path(__file__).parent.parent
 MADE: Final = "<!-- made by docs/generate.py: change the code, then `make docs` -->\n\n"
 
@@ -122,7 +124,7 @@ DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "docs/metrics.md": metrics,
     "docs/verbs.md": verbs,
     "openapi.yaml": lambda: iter([openapi.text()]),
-}
+} | TWINS
 
 
 def main() -> int:

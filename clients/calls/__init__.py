@@ -1,55 +1,117 @@
 """One function per endpoint of the registry: each describes a request and how its answer is read; nothing is sent.
 
-Every call may be repeated when its answer was lost, but for deletions: a second one answers that the thing is gone.
+Every call may be repeated when its answer was lost, but for deletions (a second one answers that the thing is gone),
+and what makes a new version of an old one.
 """
 
 from __future__ import annotations
 
-from contractlog.clients.calls.call import Call, SubjectLike, VersionLike
+from contractlog.clients.calls.associations import (
+    associations_by_resource_id,
+    associations_by_resource_name,
+    associations_of_many,
+    associations_of_subject,
+    bind,
+    change_many,
+    ensure_bound,
+    unbind,
+)
+from contractlog.clients.calls.call import Answered, Call, SubjectLike, VersionLike
 from contractlog.clients.calls.compatibility import CompatibilityAnswer, check
 from contractlog.clients.calls.conformance import conformance, publish_conformance
-from contractlog.clients.calls.levels import delete_level, level, policy, set_level, set_policy
-from contractlog.clients.calls.modes import mode, set_mode
-from contractlog.clients.calls.references import MAX_REFERENCED, referenced
-from contractlog.clients.calls.schemas import by_id, types, versions_of_id
-from contractlog.clients.calls.service import contexts
-from contractlog.clients.calls.subjects import (
-    delete_subject,
-    delete_version,
-    lookup,
-    referenced_by,
-    register,
-    subjects,
-    version,
-    versions,
+from contractlog.clients.calls.levels import (
+    config,
+    delete_config,
+    delete_level,
+    level,
+    policy,
+    set_config,
+    set_level,
+    set_policy,
 )
+from contractlog.clients.calls.modes import delete_mode, mode, set_mode
+from contractlog.clients.calls.references import MAX_REFERENCED, referenced
+from contractlog.clients.calls.schemas import (
+    by_guid,
+    by_id,
+    ids_of_guid,
+    schemas,
+    subjects_of_id,
+    text_of_id,
+    types,
+    versions_of_id,
+)
+from contractlog.clients.calls.service import (
+    answers,
+    clusters,
+    contexts,
+    delete_context,
+    deployment,
+    live,
+    metrics,
+    ready,
+    server_version,
+    started,
+)
+from contractlog.clients.calls.subjects import delete_subject, latest_with_metadata, lookup, register, subjects
+from contractlog.clients.calls.versions import delete_version, derive, referenced_by, text_of_version, version, versions
 
 __all__ = [
     "MAX_REFERENCED",
+    "Answered",
     "Call",
     "CompatibilityAnswer",
     "SubjectLike",
     "VersionLike",
+    "answers",
+    "associations_by_resource_id",
+    "associations_by_resource_name",
+    "associations_of_many",
+    "associations_of_subject",
+    "bind",
+    "by_guid",
     "by_id",
+    "change_many",
     "check",
+    "clusters",
+    "config",
     "conformance",
     "contexts",
+    "delete_config",
+    "delete_context",
     "delete_level",
+    "delete_mode",
     "delete_subject",
     "delete_version",
+    "deployment",
+    "derive",
+    "ensure_bound",
+    "ids_of_guid",
+    "latest_with_metadata",
     "level",
+    "live",
     "lookup",
+    "metrics",
     "mode",
     "policy",
     "publish_conformance",
+    "ready",
     "referenced",
     "referenced_by",
     "register",
+    "schemas",
+    "server_version",
+    "set_config",
     "set_level",
     "set_mode",
     "set_policy",
+    "started",
     "subjects",
+    "subjects_of_id",
+    "text_of_id",
+    "text_of_version",
     "types",
+    "unbind",
     "version",
     "versions",
     "versions_of_id",

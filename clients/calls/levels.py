@@ -1,14 +1,32 @@
-"""Levels and policies: how strictly versions follow each other."""
+"""Config: how strictly versions follow each other, and what else is set for a subject, a context or the registry."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from contractlog.clients.calls.call import Call, SubjectLike, flags, scope
+from contractlog.clients.values import Config
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 
-__all__ = ["delete_level", "level", "policy", "set_level", "set_policy"]
+__all__ = ["config", "delete_config", "delete_level", "level", "policy", "set_config", "set_level", "set_policy"]
+
+
+def config(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[Config]:
+    """GET /config[/{subject}]."""
+    return Call("GET", scope("config", subject), Config.from_body, _inherited(subject, inherited=inherited))
+
+
+def set_config(value: Config | Mapping[str, Any], subject: SubjectLike | None = None) -> Call[Config]:
+    """PUT /config[/{subject}]: members that are not named stay, None clears."""
+    body = value.body() if isinstance(value, Config) else dict(value)
+    return Call("PUT", scope("config", subject), Config.from_body, body=body)
+
+
+def delete_config(subject: SubjectLike | None = None) -> Call[Config]:
+    """DELETE /config[/{subject}]; the answer is what was in force."""
+    return Call("DELETE", scope("config", subject), Config.from_body, repeatable=False)
 
 
 def level(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[Level]:
@@ -17,7 +35,7 @@ def level(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call
         "GET",
         scope("config", subject),
         lambda body: Level.parse(body["compatibilityLevel"]),
-        () if subject is None else flags(defaultToGlobal=inherited),
+        _inherited(subject, inherited=inherited),
     )
 
 
@@ -32,9 +50,14 @@ def set_level(value: Level | str, subject: SubjectLike | None = None) -> Call[Le
     )
 
 
+def delete_level(subject: SubjectLike | None = None) -> Call[Level | None]:
+    """DELETE /config[/{subject}]; the answer is the level that was in force."""
+    return Call("DELETE", scope("config", subject), _level_before, repeatable=False)
+
+
 def policy(subject: SubjectLike | None = None) -> Call[Policy]:
     """GET /config[/{subject}]: how differences between JSON schemas are held against them, inherited or not."""
-    return Call("GET", scope("config", subject), _policy_of, () if subject is None else flags(defaultToGlobal=True))
+    return Call("GET", scope("config", subject), _policy_of, _inherited(subject, inherited=True))
 
 
 def set_policy(value: Policy, subject: SubjectLike | None = None) -> Call[Policy]:
@@ -44,9 +67,8 @@ def set_policy(value: Policy, subject: SubjectLike | None = None) -> Call[Policy
     return Call("PUT", scope("config", subject), _policy_of, body=body)
 
 
-def delete_level(subject: SubjectLike | None = None) -> Call[Level | None]:
-    """DELETE /config[/{subject}]; the answer is the level that was in force."""
-    return Call("DELETE", scope("config", subject), _level_before, repeatable=False)
+def _inherited(subject: SubjectLike | None, *, inherited: bool) -> tuple[tuple[str, str], ...]:
+    return () if subject is None else flags(defaultToGlobal=inherited)
 
 
 def _policy_of(body: Any) -> Policy:

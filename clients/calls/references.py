@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import Final
 
 from contractlog.clients.calls.call import Call, SubjectLike
-from contractlog.clients.calls.subjects import version
+from contractlog.clients.calls.versions import version
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft

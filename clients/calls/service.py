@@ -1,12 +1,74 @@
-"""The registry itself."""
+"""The registry itself: is it there, what is it, which contexts does it hold."""
 
 from __future__ import annotations
 
-from contractlog.clients.calls.call import Call, texts
+from typing import Any
 
-__all__ = ["contexts"]
+from contractlog.clients.calls.call import Answered, Call, Named, anything, given, nothing, paged, texts
+
+__all__ = [
+    "answers",
+    "clusters",
+    "contexts",
+    "delete_context",
+    "deployment",
+    "live",
+    "metrics",
+    "ready",
+    "server_version",
+    "started",
+]
 
 
-def contexts() -> Call[list[str]]:
+def contexts(*, prefix: str | None = None, offset: int = 0, limit: int = -1) -> Call[list[str]]:
     """GET /contexts."""
-    return Call("GET", ("contexts",), texts)
+    return Call("GET", ("contexts",), texts, (*given(contextPrefix=prefix), *paged(offset, limit)))
+
+
+def delete_context(context: str) -> Call[None]:
+    """DELETE /contexts/{context}."""
+    return Call("DELETE", ("contexts", Named(context)), nothing, repeatable=False)
+
+
+def answers(*, written: bool = False) -> Call[bool]:
+    """GET /, or POST where reads and writes go different ways: somebody is there."""
+    return Call("POST" if written else "GET", (), lambda body: isinstance(body, dict), body={} if written else None)
+
+
+def clusters() -> Call[dict[str, str]]:
+    """GET /v1/metadata/id: the clusters that the registry stands for, by kind."""
+    return Call("GET", ("v1", "metadata", "id"), _clusters)
+
+
+def server_version() -> Call[str]:
+    """GET /v1/metadata/version."""
+    return Call("GET", ("v1", "metadata", "version"), lambda body: str(body["version"]))
+
+
+def deployment() -> Call[list[str]]:
+    """GET /v1/metadata/deployment: what is special about it."""
+    return Call("GET", ("v1", "metadata", "deployment"), lambda body: texts(body["attributes"]))
+
+
+def live() -> Call[Answered]:
+    """GET /healthz/live."""
+    return Call("GET", ("healthz", "live"), dict)
+
+
+def started() -> Call[Answered]:
+    """GET /healthz/startup."""
+    return Call("GET", ("healthz", "startup"), dict)
+
+
+def ready() -> Call[Answered]:
+    """GET /healthz/ready; one that is not ready is asked again, as every call is."""
+    return Call("GET", ("healthz", "ready"), dict)
+
+
+def metrics() -> Call[str]:
+    """GET /metrics, in the text format of Prometheus."""
+    return Call("GET", ("metrics",), anything, text=True)
+
+
+def _clusters(body: Any) -> dict[str, str]:
+    return {str(kind): str(name) for kind, name in (body["scope"].get("clusters") or {}).items()}

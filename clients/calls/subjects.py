@@ -1,21 +1,31 @@
-"""Subjects and their versions."""
+"""Subjects: which there are, registering under them, finding in them, and their end."""
 
 from __future__ import annotations
 
-from contractlog.clients.calls.call import Call, SubjectLike, VersionLike, flags, integers, stored, texts
+from collections.abc import Mapping
+
+from contractlog.clients.calls.call import Call, Named, SubjectLike, flags, given, integers, paged, stored, texts
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["delete_subject", "delete_version", "lookup", "referenced_by", "register", "subjects", "version", "versions"]
+__all__ = ["delete_subject", "latest_with_metadata", "lookup", "register", "subjects"]
 
 
-def register(subject: SubjectLike, draft: SchemaDraft, *, normalize: bool = False) -> Call[RegisteredSchema]:
-    """POST /subjects/{subject}/versions."""
+def register(
+    subject: SubjectLike,
+    draft: SchemaDraft,
+    *,
+    normalize: bool = False,
+    schema_id: int | None = None,
+    version: int | None = None,
+) -> Call[RegisteredSchema]:
+    """POST /subjects/{subject}/versions; an id or a version asks for exactly that, as imports do."""
+    wanted = {name: number for name, number in (("id", schema_id), ("version", version)) if number is not None}
     return Call(
         "POST",
-        ("subjects", str(subject), "versions"),
+        ("subjects", Named(subject), "versions"),
         lambda body: RegisteredSchema.from_body({"subject": str(subject)} | body, draft=draft),
         flags(normalize=normalize),
-        draft.body(),
+        draft.body() | wanted,
     )
 
 
@@ -25,50 +35,43 @@ def lookup(
     """POST /subjects/{subject}."""
     return Call(
         "POST",
-        ("subjects", str(subject)),
+        ("subjects", Named(subject)),
         lambda body: RegisteredSchema.from_body(body, draft=draft),
         flags(normalize=normalize, deleted=deleted),
         draft.body(),
     )
 
 
-def version(subject: SubjectLike, number: VersionLike, *, deleted: bool = False) -> Call[RegisteredSchema]:
-    """GET /subjects/{subject}/versions/{version}."""
-    return Call(
-        "GET",
-        ("subjects", str(subject), "versions", str(number)),
-        stored,
-        flags(deleted=deleted),
-    )
+def latest_with_metadata(
+    subject: SubjectLike,
+    metadata: Mapping[str, str],
+    *,
+    deleted: bool = False,
+    format: str | None = None,  # noqa: A002
+) -> Call[RegisteredSchema]:
+    """GET /subjects/{subject}/metadata: the newest version that has all these properties."""
+    asked = tuple(pair for key, value in metadata.items() for pair in (("key", key), ("value", value)))
+    query = (*asked, *flags(deleted=deleted), *given(format=format))
+    return Call("GET", ("subjects", Named(subject), "metadata"), stored, query)
 
 
-def versions(subject: SubjectLike, *, deleted: bool = False) -> Call[list[int]]:
-    """GET /subjects/{subject}/versions."""
-    return Call("GET", ("subjects", str(subject), "versions"), integers, flags(deleted=deleted))
-
-
-def subjects(*, prefix: str | None = None, deleted: bool = False) -> Call[list[str]]:
+def subjects(
+    *,
+    prefix: str | None = None,
+    deleted: bool = False,
+    deleted_only: bool = False,
+    offset: int = 0,
+    limit: int = -1,
+) -> Call[list[str]]:
     """GET /subjects."""
-    wanted = () if prefix is None else (("subjectPrefix", prefix),)
-    return Call("GET", ("subjects",), texts, wanted + flags(deleted=deleted))
-
-
-def referenced_by(subject: SubjectLike, number: VersionLike) -> Call[list[int]]:
-    """GET /subjects/{subject}/versions/{version}/referencedby."""
-    return Call("GET", ("subjects", str(subject), "versions", str(number), "referencedby"), integers)
+    query = (
+        *given(subjectPrefix=prefix),
+        *flags(deleted=deleted, deletedOnly=deleted_only),
+        *paged(offset, limit),
+    )
+    return Call("GET", ("subjects",), texts, query)
 
 
 def delete_subject(subject: SubjectLike, *, permanent: bool = False) -> Call[list[int]]:
     """DELETE /subjects/{subject}."""
-    return Call("DELETE", ("subjects", str(subject)), integers, flags(permanent=permanent), repeatable=False)
-
-
-def delete_version(subject: SubjectLike, number: VersionLike, *, permanent: bool = False) -> Call[int]:
-    """DELETE /subjects/{subject}/versions/{version}."""
-    return Call(
-        "DELETE",
-        ("subjects", str(subject), "versions", str(number)),
-        int,
-        flags(permanent=permanent),
-        repeatable=False,
-    )
+    return Call("DELETE", ("subjects", Named(subject)), integers, flags(permanent=permanent), repeatable=False)

@@ -1,8 +1,8 @@
-"""The memory of ids is bounded and never wrong."""
+"""What is remembered is bounded, never wrong, and never older than it may be."""
 
 from __future__ import annotations
 
-from contractlog.clients.cache import IdCache
+from contractlog.clients.cache import Aging, IdCache
 from contractlog.compatibility.names import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema
 
@@ -11,35 +11,73 @@ def schema(number: int, size: int = 10) -> RegisteredSchema:
     return RegisteredSchema(SchemaId(number), "x" * size)
 
 
-def test_what_was_put_is_found_under_the_subject_it_was_asked_with() -> None:
+def test_what_was_put_is_found_under_its_key() -> None:
     cache = IdCache()
-    cache.put(None, schema(1))
-    assert cache.get(None, 1) == schema(1)
-    assert cache.get("s", 1) is None
-    assert cache.get(None, 2) is None
+    cache.put((None, 1), schema(1))
+    assert cache.get((None, 1)) == schema(1)
+    assert cache.get(("s", 1)) is None
+    assert cache.get((None, 2)) is None
 
 
 def test_the_oldest_go_when_it_gets_too_much() -> None:
     cache = IdCache(capacity=100_000)
     for number in range(100):
-        cache.put(None, schema(number, 10_000))
+        cache.put(number, schema(number, 10_000))
     assert len(cache) == 9
-    assert cache.get(None, 99) is not None
-    assert cache.get(None, 0) is None
+    assert cache.get(99) is not None
+    assert cache.get(0) is None
 
 
 def test_a_schema_larger_than_the_memory_is_not_kept() -> None:
     cache = IdCache(capacity=5_000)
-    cache.put(None, schema(1, 10_000))
+    cache.put(1, schema(1, 10_000))
     assert len(cache) == 0
-    cache.put(None, schema(2))
-    assert cache.get(None, 2) is not None
+    cache.put(2, schema(2))
+    assert cache.get(2) is not None
 
 
 def test_putting_twice_counts_once_and_clearing_forgets() -> None:
     cache = IdCache(capacity=5_000)
     for _ in range(100):
-        cache.put(None, schema(1, 2_000))
+        cache.put(1, schema(1, 2_000))
     assert len(cache) == 1
     cache.clear()
-    assert cache.get(None, 1) is None
+    assert cache.get(1) is None
+
+
+def test_what_grows_old_is_believed_for_its_life() -> None:
+    now = 100.0
+    known: Aging[str, int] = Aging(10, 5, lambda: now)
+    known.put("a", 1, generation=known.generation)
+    now = 109.9
+    assert known.get("a") == 1
+    now = 110.0
+    assert known.get("a") is None
+
+
+def test_a_life_of_nothing_remembers_nothing() -> None:
+    known: Aging[str, int] = Aging(0, 5, lambda: 0.0)
+    known.put("a", 1, generation=known.generation)
+    assert known.get("a") is None
+    assert len(known) == 0
+
+
+def test_what_grows_old_is_bounded_and_the_oldest_goes_first() -> None:
+    known: Aging[int, int] = Aging(10, 3, lambda: 0.0)
+    for number in (0, 1, 2, 0, 3):
+        known.put(number, number, generation=known.generation)
+    assert [known.get(number) for number in range(4)] == [0, None, 2, 3]
+
+
+def test_an_answer_from_before_something_was_forgotten_is_not_remembered() -> None:
+    known: Aging[str, int] = Aging(10, 5, lambda: 0.0)
+    known.put("other", 7, generation=known.generation)
+    before = known.generation
+    known.forget(lambda key: key == "a")
+    known.put("a", 1, generation=before)
+    assert known.get("a") is None
+    assert known.get("other") == 7
+    known.put("a", 2, generation=known.generation)
+    assert known.get("a") == 2
+    known.forget()
+    assert len(known) == 0

@@ -1,0 +1,137 @@
+# made by docs/generate.py from clients/blocking/own.py: change that, then `make docs`
+
+"""What only contractlog answers: audits, the journal, search, differences, graphs, and many at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any, Literal
+
+from contractlog.clients import calls, own_calls
+from contractlog.clients.awaited.sender import Sender
+from contractlog.clients.calls import Answered, CompatibilityAnswer, SubjectLike, VersionLike
+from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.contracts.observed.report import Part, TopicPart
+
+__all__ = ["Own"]
+
+
+class Own(Sender):
+    """Calls under ``/contractlog/v1``."""
+
+    async def conformance(self, topic: str, *, part: Part | None = None) -> list[TopicPart]:
+        """Return the newest audit of each part of a topic.
+
+        Raises:
+            ConformanceNotFound: nobody has published one.
+        """
+        return await self.send(calls.conformance(topic, part=part))
+
+    async def publish_conformance(self, topic: str, entry: TopicPart) -> Mapping[str, Any]:
+        """Record the audit of one part of a topic; return it with the time of its recording."""
+        return await self.send(calls.publish_conformance(topic, entry))
+
+    async def changes(
+        self, since: int | Literal["latest"] = 0, *, limit: int | None = None, wait: float = 0
+    ) -> Answered:
+        """Return the journal after a number; ``wait`` seconds for the first change where there is none yet.
+
+        Raises:
+            ChangesAhead: the journal does not reach so far; the database may have been restored.
+        """
+        return await self.send(own_calls.changes(since, limit=limit, wait=wait))
+
+    async def search(
+        self,
+        *,
+        field: str | None = None,
+        type: str | None = None,  # noqa: A002 - as it is sent
+        tag: str | None = None,
+        property: str | None = None,  # noqa: A002 - as it is sent
+        prefix: bool = False,
+        after: str | None = None,
+        limit: int | None = None,
+    ) -> Answered:
+        """Return a page of where these words are found in the latest live versions."""
+        return await self.send(
+            own_calls.search(
+                field=field, type=type, tag=tag, property=property, prefix=prefix, after=after, limit=limit
+            )
+        )
+
+    async def difference(
+        self,
+        earlier: tuple[SubjectLike, VersionLike],
+        later: tuple[SubjectLike, VersionLike] | SchemaDraft,
+        *,
+        level: Level | None = None,
+        policy: Policy | None = None,
+    ) -> Answered:
+        """Return what one version, or a draft for the same subject, changes of another."""
+        return await self.send(own_calls.difference(earlier, later, level=level, policy=policy))
+
+    async def graph(
+        self,
+        subject: SubjectLike,
+        *,
+        version: VersionLike | None = None,
+        direction: Literal["both", "references", "referencedby"] = "both",
+        depth: int | None = None,
+    ) -> Answered:
+        """Return what a subject leans on and what leans on it, directly or not."""
+        return await self.send(own_calls.graph(subject, version=version, direction=direction, depth=depth))
+
+    async def lookup_many(
+        self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False, deleted: bool = False
+    ) -> list[RegisteredSchema | RegistryError]:
+        """Return for each schema the version that holds it, or the error why there is none; at most 500 at once."""
+        return await self.send(own_calls.lookup_many(schemas, normalize=normalize, deleted=deleted))
+
+    async def check_many(
+        self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]]
+    ) -> list[CompatibilityAnswer | RegistryError]:
+        """Judge each schema as if the compatible ones before it were registered; at most 500 at once."""
+        return await self.send(own_calls.check_many(schemas))
+
+    async def fetches(
+        self,
+        schema_id: int | None = None,
+        *,
+        subject: SubjectLike | None = None,
+        days: int | None = None,
+        limit: int | None = None,
+    ) -> list[Answered]:
+        """Return which clients fetched an id, or what the versions of a subject hold, and on which day."""
+        return await self.send(own_calls.fetches(schema_id, subject=subject, days=days, limit=limit))
+
+    async def each_change(self, since: int = 0, *, page: int = 500) -> AsyncIterator[Answered]:
+        """Go through the journal after a number, up to where it ends now."""
+        while True:
+            found = await self.changes(since, limit=page)
+            for one in found["changes"]:
+                yield one
+            if not found["changes"]:
+                return
+            since = found["next"]
+
+    async def each_hit(
+        self,
+        *,
+        field: str | None = None,
+        type: str | None = None,  # noqa: A002 - as it is sent
+        tag: str | None = None,
+        property: str | None = None,  # noqa: A002 - as it is sent
+        prefix: bool = False,
+    ) -> AsyncIterator[Answered]:
+        """Go through all places where these words are found in the latest live versions."""
+        after: str | None = None
+        while True:
+            found = await self.search(field=field, type=type, tag=tag, property=property, prefix=prefix, after=after)
+            for one in found["hits"]:
+                yield one
+            after = found.get("next")
+            if after is None:
+                return

@@ -1,0 +1,135 @@
+# made by docs/generate.py from clients/blocking/schemas.py: change that, then `make docs`
+
+"""Schemas apart from their subjects: by id, by guid, and all that there are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+
+from contractlog.clients import calls
+from contractlog.clients.awaited.sender import Sender
+from contractlog.clients.calls import CompatibilityAnswer, SubjectLike, VersionLike
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+
+__all__ = ["Schemas"]
+
+
+class Schemas(Sender):
+    """Calls about schemas."""
+
+    async def schema_by_id(self, schema_id: int, *, subject: SubjectLike | None = None) -> RegisteredSchema:
+        """Return the schema that an id stands for; asked once, known for ever.
+
+        Raises:
+            SchemaNotFound: no schema has this id.
+        """
+        return await self.walk(self._known.schema_by_id(schema_id, subject))
+
+    async def schema_by_guid(self, guid: str) -> RegisteredSchema:
+        """Return the schema with this content hash; asked once, known for ever. Its id is 0 where nobody tells it.
+
+        Raises:
+            SchemaNotFound: no schema has this guid.
+        """
+        return await self.walk(self._known.schema_by_guid(guid))
+
+    async def text_of_id(
+        self,
+        schema_id: int,
+        *,
+        subject: SubjectLike | None = None,
+        format: str | None = None,  # noqa: A002 - as it is sent
+    ) -> str:
+        """Return the text of a schema, and nothing else."""
+        return await self.send(calls.text_of_id(schema_id, subject=subject, format=format))
+
+    async def subjects_of_id(
+        self,
+        schema_id: int,
+        *,
+        subject: SubjectLike | None = None,
+        deleted: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[str]:
+        """Return every subject that an id stands under."""
+        return await self.send(
+            calls.subjects_of_id(schema_id, subject=subject, deleted=deleted, offset=offset, limit=limit)
+        )
+
+    async def versions_of_id(
+        self,
+        schema_id: int,
+        *,
+        subject: SubjectLike | None = None,
+        deleted: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[tuple[str, int]]:
+        """Return every (subject, version) that an id stands under."""
+        return await self.send(
+            calls.versions_of_id(schema_id, subject=subject, deleted=deleted, offset=offset, limit=limit)
+        )
+
+    async def ids_of_guid(self, guid: str) -> list[tuple[str, int]]:
+        """Return every (context, id) of a content; none where it is not known."""
+        return await self.send(calls.ids_of_guid(guid))
+
+    async def schemas(
+        self,
+        *,
+        prefix: str | None = None,
+        deleted: bool = False,
+        latest_only: bool = False,
+        aliases: bool = False,
+        rule_type: str | None = None,
+        resource_type: str | None = None,
+        association_types: Iterable[str] = (),
+        lifecycles: Iterable[str] = (),
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[RegisteredSchema]:
+        """Return versions with their schemas; the registry cuts long lists, ``each_schema`` goes through them all."""
+        return await self.send(
+            calls.schemas(
+                prefix=prefix,
+                deleted=deleted,
+                latest_only=latest_only,
+                aliases=aliases,
+                rule_type=rule_type,
+                resource_type=resource_type,
+                association_types=association_types,
+                lifecycles=lifecycles,
+                offset=offset,
+                limit=limit,
+            )
+        )
+
+    async def each_schema(
+        self, *, prefix: str | None = None, deleted: bool = False, latest_only: bool = False, page: int = 1_000
+    ) -> AsyncIterator[RegisteredSchema]:
+        """Go through all versions with their schemas, a page at a time; servers give at most 1,000 at once."""
+        offset = 0
+        while True:
+            found = await self.schemas(
+                prefix=prefix, deleted=deleted, latest_only=latest_only, offset=offset, limit=page
+            )
+            for one in found:
+                yield one
+            if not found:
+                return
+            offset += len(found)
+
+    async def types(self) -> list[str]:
+        """Return the formats that the registry knows."""
+        return await self.send(calls.types())
+
+    async def check(
+        self, subject: SubjectLike, draft: SchemaDraft, *, version: VersionLike | None = None, normalize: bool = False
+    ) -> CompatibilityAnswer:
+        """Ask whether a schema might follow one version, or all that the level of the subject selects."""
+        return await self.send(calls.check(subject, draft, number=version, normalize=normalize))
+
+    async def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Mapping[str, str]:
+        """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
+        return await self.walk(calls.referenced(draft, subject=subject))

@@ -1,0 +1,134 @@
+"""What is asked once and then known: walks that look into a memory first. Written once, driven by both clients.
+
+A walk is a generator: it yields the calls to send, is sent their results (or has their errors thrown in), and returns.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, Final, TypeVar
+
+from contractlog.clients import calls
+from contractlog.clients.cache import Aging, Caching, IdCache
+from contractlog.clients.calls import Call, SubjectLike
+from contractlog.clients.watching import Watch
+from contractlog.compatibility.errors import NotFound
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.schema import RegisteredSchema
+
+__all__ = ["Memory", "Remembering", "Walk"]
+
+T = TypeVar("T")
+Walk = Generator[Call[Any], Any, T]
+LatestKey = tuple[str, tuple[tuple[str, str], ...] | None, bool]
+AbsentKey = tuple[str, str | None, int | str]
+_READING: Final = frozenset({"/subjects/{}", "/compatibility/subjects/{}/versions", "/contractlog/v1/lookup"})
+_UNDER_SUBJECTS: Final = "/subjects/{}"
+_BY_GUID: Final = ""  #: in place of a context: a guid means the same in all of them
+
+
+class Memory:
+    """What one client knows, in all contexts."""
+
+    def __init__(
+        self, caching: Caching | None = None, watch: Watch | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        caching = caching or Caching()
+        self.ids = IdCache(caching.capacity)
+        self.guids = IdCache(caching.capacity)
+        self.latest: Aging[LatestKey, RegisteredSchema] = Aging(caching.latest_seconds, caching.entries, clock)
+        self.absent: Aging[AbsentKey, NotFound] = Aging(caching.absent_seconds, caching.entries, clock)
+        self.watch = watch
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.ids.clear()
+        self.guids.clear()
+        self.clear_latest()
+
+    def clear_latest(self) -> None:
+        """Forget what might have changed."""
+        self.latest.forget()
+        self.absent.forget()
+
+    def looked_up(self, cache: str, *, hit: bool) -> None:
+        """Tell who watches."""
+        if self.watch is not None:
+            self.watch.looked_up(cache, hit=hit)
+
+
+class Remembering:
+    """The memory as it is seen from one context."""
+
+    def __init__(self, memory: Memory, context: str | None = None) -> None:
+        self.memory = memory
+        self._context = context or DEFAULT_CONTEXT
+
+    def schema_by_id(self, schema_id: int, subject: SubjectLike | None) -> Walk[RegisteredSchema]:
+        """Ask for an id once."""
+        asked = None if subject is None else str(subject)
+        key = (self._context, asked, int(schema_id))
+        return self._content("id", self.memory.ids, key, calls.by_id(schema_id, subject=subject))
+
+    def schema_by_guid(self, guid: str) -> Walk[RegisteredSchema]:
+        """Ask for a guid once."""
+        return self._content("guid", self.memory.guids, (_BY_GUID, None, guid), calls.by_guid(guid))
+
+    def latest(self, subject: SubjectLike) -> Walk[RegisteredSchema]:
+        """Ask for the newest version of a subject once in a while."""
+        return self._newest((self._qualified(subject), None, False), calls.version(subject, "latest"))
+
+    def latest_with_metadata(
+        self, subject: SubjectLike, metadata: Mapping[str, str], *, deleted: bool
+    ) -> Walk[RegisteredSchema]:
+        """Ask for the newest version with these properties once in a while."""
+        key = (self._qualified(subject), tuple(sorted(metadata.items())), deleted)
+        return self._newest(key, calls.latest_with_metadata(subject, metadata, deleted=deleted))
+
+    def sent(self, call: Call[Any]) -> None:
+        """Forget what a call may have changed, whether it was answered or not."""
+        if call.method == "GET" or (call.route in _READING and call.method == "POST"):
+            return
+        if call.route.startswith(_UNDER_SUBJECTS):
+            subject = self._qualified(call.segments[1])
+            self.memory.latest.forget(lambda key: key[0] == subject)
+            self.memory.absent.forget()
+            if call.method == "DELETE" and ("permanent", "true") in call.query:
+                self.memory.ids.clear()  # an id may have gone with it
+                self.memory.guids.clear()
+        elif not call.route.startswith("/mode"):
+            self.memory.clear_latest()  # an alias, a context, what came with an association
+
+    def _content(
+        self, name: str, cache: IdCache, key: AbsentKey, call: Call[RegisteredSchema]
+    ) -> Walk[RegisteredSchema]:
+        known = cache.get(key)
+        absent = self.memory.absent.get(key) if known is None else None
+        self.memory.looked_up(name, hit=known is not None or absent is not None)
+        if known is not None:
+            return known
+        if absent is not None:
+            raise type(absent)(absent.message, **absent.facts)
+        generation = self.memory.absent.generation
+        try:
+            found: RegisteredSchema = yield call
+        except NotFound as error:
+            self.memory.absent.put(key, error, generation=generation)
+            raise
+        cache.put(key, found)
+        return found
+
+    def _newest(self, key: LatestKey, call: Call[RegisteredSchema]) -> Walk[RegisteredSchema]:
+        known = self.memory.latest.get(key)
+        self.memory.looked_up("latest", hit=known is not None)
+        if known is not None:
+            return known
+        generation = self.memory.latest.generation
+        found: RegisteredSchema = yield call
+        self.memory.latest.put(key, found, generation=generation)
+        return found
+
+    def _qualified(self, subject: SubjectLike) -> str:
+        named = Subject.parse(str(subject))
+        return str(named if str(subject).startswith(":.") else Subject(self._context, named.name))

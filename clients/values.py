@@ -1,0 +1,148 @@
+"""What a registry holds beside schemas: what is set for subjects, and which resources they serve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Self
+
+from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import SchemaDraft
+
+__all__ = ["Association", "AssociationDraft", "Config", "Resource"]
+
+_PLAIN: Final = {
+    "alias": "alias",
+    "alias_for_deks": "aliasForDeks",
+    "normalize": "normalize",
+    "validate_fields": "validateFields",
+    "validate_new_schemas": "validateNewSchemas",
+    "validate_rules": "validateRules",
+    "group": "compatibilityGroup",
+}
+_METADATA: Final = {"default_metadata": "defaultMetadata", "override_metadata": "overrideMetadata"}
+_RULES: Final = {"default_rule_set": "defaultRuleSet", "override_rule_set": "overrideRuleSet"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What is set for a subject, a context or the registry; None is not set, or inherited."""
+
+    level: Level | None = None
+    policy: Policy | None = None  #: of JSON schemas, as other registries know it: STRICT or LENIENT
+    own_policy: Policy | None = None  #: EXACT or nothing; contractlog's own, and before the other
+    group: str | None = None  #: the metadata property whose value tells which versions are compared
+    alias: str | None = None
+    alias_for_deks: str | None = None
+    normalize: bool | None = None
+    validate_fields: bool | None = None
+    validate_new_schemas: bool | None = None
+    validate_rules: bool | None = None
+    default_metadata: Metadata | None = None
+    override_metadata: Metadata | None = None
+    default_rule_set: RuleSet | None = None
+    override_rule_set: RuleSet | None = None
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Self:
+        """Read an answer about config; GET and PUT call the level differently."""
+        level = body.get("compatibilityLevel") or body.get("compatibility")
+        members: dict[str, Any] = {
+            "level": Level.parse(level) if level else None,
+            "policy": _policy(body.get("compatibilityPolicy")),
+            "own_policy": _policy(body.get("contractlogPolicy")),
+            **{name: body.get(member) for name, member in _PLAIN.items()},
+            **{n: Metadata.from_body(body[m]) if body.get(m) is not None else None for n, m in _METADATA.items()},
+            **{n: RuleSet.from_body(body[m]) if body.get(m) is not None else None for n, m in _RULES.items()},
+        }
+        return cls(**members)
+
+    def body(self) -> dict[str, Any]:
+        """Write the members that are set, as a request does."""
+        members: dict[str, Any] = {
+            "compatibility": self.level and self.level.value,
+            "compatibilityPolicy": self.policy and self.policy.value,
+            "contractlogPolicy": self.own_policy and self.own_policy.value,
+            **{member: getattr(self, name) for name, member in _PLAIN.items()},
+        }
+        for name, member in (_METADATA | _RULES).items():
+            value = getattr(self, name)
+            members[member] = None if value is None else value.body()
+        return {member: value for member, value in members.items() if value is not None}
+
+
+def _policy(text: Any) -> Policy | None:
+    return Policy(text) if text in set(Policy) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What subjects are bound to: for Kafka a topic, whose namespace is the id of its cluster."""
+
+    name: str
+    namespace: str
+    id: str
+    type: str = "topic"
+
+    def body(self) -> dict[str, Any]:
+        """Write it as a request does."""
+        return {
+            "resourceName": self.name,
+            "resourceNamespace": self.namespace,
+            "resourceId": self.id,
+            "resourceType": self.type,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Association:
+    """A subject that is bound to the key or the value of a resource."""
+
+    subject: str
+    guid: str | None = None
+    resource_name: str | None = None
+    resource_namespace: str | None = None
+    resource_id: str | None = None
+    resource_type: str | None = None
+    association_type: str | None = None  #: ``key`` or ``value``
+    lifecycle: str | None = None  #: ``STRONG``: the subject goes with the resource; ``WEAK``: it is only used
+    frozen: bool = False
+    create_ts: int | None = None  #: milliseconds since 1970, UTC
+    update_ts: int | None = None
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> Self:
+        """Read an association as the API writes it."""
+        known: dict[str, Any] = {one.name: body.get(_camel(one.name)) for one in fields(cls)}
+        return cls(**known | {"subject": str(body["subject"]), "frozen": bool(body.get("frozen"))})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssociationDraft:
+    """An association to make; a schema that comes along is registered under its subject."""
+
+    association_type: str = "value"
+    subject: str | None = None  #: None: the resource's own, where a schema comes along
+    lifecycle: str | None = None
+    frozen: bool | None = None
+    schema: SchemaDraft | None = None
+    normalize: bool | None = None
+
+    def body(self) -> dict[str, Any]:
+        """Write it as a request does."""
+        members = {
+            "associationType": self.association_type,
+            "subject": self.subject,
+            "lifecycle": self.lifecycle,
+            "frozen": self.frozen,
+            "schema": None if self.schema is None else self.schema.body(),
+            "normalize": self.normalize,
+        }
+        return {member: value for member, value in members.items() if value is not None}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

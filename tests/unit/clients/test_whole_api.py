@@ -1,0 +1,182 @@
+"""Every operation of the service has a call, and every call is an operation of the service."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any, get_type_hints
+
+from contractlog.clients import calls, own_calls
+from contractlog.clients.calls import Call
+from contractlog.clients.values import AssociationDraft, Config, Resource
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import SchemaDraft
+from contractlog.registry.openapi import document
+
+DRAFT = SchemaDraft('"string"')
+RESOURCE = Resource("orders", "lkc-1", "orders-id")
+BOUND = [AssociationDraft(subject="s")]
+
+EXAMPLES: dict[str, list[Call[Any]]] = {
+    "answers": [calls.answers(), calls.answers(written=True)],
+    "associations_by_resource_id": [calls.associations_by_resource_id("r")],
+    "associations_by_resource_name": [calls.associations_by_resource_name("r")],
+    "associations_of_many": [calls.associations_of_many([{"resourceId": "r"}])],
+    "associations_of_subject": [calls.associations_of_subject("s")],
+    "bind": [calls.bind(RESOURCE, BOUND)],
+    "by_guid": [calls.by_guid("g")],
+    "by_id": [calls.by_id(1)],
+    "change_many": [calls.change_many([])],
+    "changes": [own_calls.changes()],
+    "check": [calls.check("s", DRAFT), calls.check("s", DRAFT, number=1)],
+    "check_many": [own_calls.check_many([("s", DRAFT)])],
+    "clusters": [calls.clusters()],
+    "config": [calls.config(), calls.config("s")],
+    "conformance": [calls.conformance("t")],
+    "contexts": [calls.contexts()],
+    "delete_config": [calls.delete_config(), calls.delete_config("s")],
+    "delete_context": [calls.delete_context(".c")],
+    "delete_level": [calls.delete_level(), calls.delete_level("s")],
+    "delete_mode": [calls.delete_mode(), calls.delete_mode("s")],
+    "delete_subject": [calls.delete_subject("s")],
+    "delete_version": [calls.delete_version("s", 1)],
+    "deployment": [calls.deployment()],
+    "derive": [calls.derive("s", 1)],
+    "difference": [own_calls.difference(("s", 1), ("s", 2)), own_calls.difference(("s", 1), DRAFT)],
+    "ensure_bound": [calls.ensure_bound(RESOURCE, BOUND)],
+    "fetches": [own_calls.fetches(1)],
+    "graph": [own_calls.graph("s")],
+    "ids_of_guid": [calls.ids_of_guid("g")],
+    "latest_with_metadata": [calls.latest_with_metadata("s", {"k": "v"})],
+    "level": [calls.level(), calls.level("s")],
+    "live": [calls.live()],
+    "lookup": [calls.lookup("s", DRAFT)],
+    "lookup_many": [own_calls.lookup_many([("s", DRAFT)])],
+    "metrics": [calls.metrics()],
+    "mode": [calls.mode(), calls.mode("s")],
+    "policy": [calls.policy(), calls.policy("s")],
+    "publish_conformance": [calls.publish_conformance("t", {})],  # type: ignore[typeddict-item]
+    "ready": [calls.ready()],
+    "referenced_by": [calls.referenced_by("s", 1)],
+    "register": [calls.register("s", DRAFT)],
+    "schemas": [calls.schemas()],
+    "search": [own_calls.search(field="f")],
+    "server_version": [calls.server_version()],
+    "set_config": [calls.set_config(Config()), calls.set_config({}, "s")],
+    "set_level": [calls.set_level(Level.NONE), calls.set_level(Level.NONE, "s")],
+    "set_mode": [calls.set_mode("IMPORT"), calls.set_mode("IMPORT", "s")],
+    "set_policy": [calls.set_policy(Policy.STRICT), calls.set_policy(Policy.STRICT, "s")],
+    "started": [calls.started()],
+    "subjects": [calls.subjects()],
+    "subjects_of_id": [calls.subjects_of_id(1)],
+    "text_of_id": [calls.text_of_id(1)],
+    "text_of_version": [calls.text_of_version("s", 1)],
+    "types": [calls.types()],
+    "unbind": [calls.unbind("r")],
+    "version": [calls.version("s", 1)],
+    "versions": [calls.versions("s")],
+    "versions_of_id": [calls.versions_of_id(1)],
+}
+
+
+def test_every_operation_has_a_call_and_every_call_an_operation() -> None:
+    asked = {(call.method, call.route) for made in EXAMPLES.values() for call in made}
+    offered = {
+        (method.upper(), re.sub(r"\{\w+\}", "{}", path))
+        for path, operations in document()["paths"].items()
+        for method in operations
+    }
+    assert asked == offered
+    assert len(offered) > 60
+
+
+def test_every_parameter_that_a_call_sends_is_one_of_its_operation() -> None:
+    offered = {
+        (method.upper(), re.sub(r"\{\w+\}", "{}", path)): {
+            one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"
+        }
+        for path, operations in document()["paths"].items()
+        for method, operation in operations.items()
+    }
+    full: list[Call[Any]] = [
+        calls.register("s", DRAFT, normalize=True),
+        calls.lookup("s", DRAFT, normalize=True, deleted=True),
+        calls.latest_with_metadata("s", {"k": "v"}, deleted=True, format="resolved"),
+        calls.subjects(prefix="p", deleted=True, deleted_only=True, offset=1, limit=2),
+        calls.versions("s", deleted=True, deleted_only=True, deleted_as_negative=True, offset=1, limit=2),
+        calls.version("s", 1, deleted=True, format="resolved", qualified=True),
+        calls.text_of_version("s", 1, deleted=True, format="resolved"),
+        calls.referenced_by("s", 1, deleted=True, offset=1, limit=2),
+        calls.by_id(1, subject="s", format="resolved", qualified=True),
+        calls.text_of_id(1, subject="s", format="resolved"),
+        calls.subjects_of_id(1, subject="s", deleted=True, offset=1, limit=2),
+        calls.versions_of_id(1, subject="s", deleted=True, offset=1, limit=2),
+        calls.by_guid("g", format="resolved"),
+        calls.schemas(
+            prefix="p",
+            deleted=True,
+            latest_only=True,
+            aliases=True,
+            rule_type="CEL",
+            resource_type="topic",
+            association_types=["key"],
+            lifecycles=["WEAK"],
+            offset=1,
+            limit=2,
+        ),
+        calls.set_mode("IMPORT", "s", force=True),
+        calls.delete_mode("s", recursive=True),
+        calls.contexts(prefix="p", offset=1, limit=2),
+        calls.associations_by_resource_name(
+            "r", resource_type="topic", association_types=["key"], lifecycle="WEAK", offset=1, limit=2
+        ),
+        calls.unbind("r", resource_type="topic", association_types=["key"], cascade=True, dry_run=True),
+        calls.bind(RESOURCE, BOUND, dry_run=True),
+        calls.associations_of_many([], schemas=True),
+        calls.check("s", DRAFT, normalize=True),
+    ]
+    for call in full:
+        unknown = {name for name, _ in call.query} - offered[call.method, call.route]
+        assert not unknown, call.target
+
+
+def test_every_call_has_an_example() -> None:
+    made = {
+        name
+        for module in (calls, own_calls)
+        for name, member in vars(module).items()
+        if inspect.isfunction(member) and name in module.__all__ and name != "referenced"
+    }
+    assert made == set(EXAMPLES)
+    assert "return" in get_type_hints(calls.register)
+
+
+def test_a_route_tells_no_names() -> None:
+    secret = "s3cr3t"  # noqa: S105 - a subject
+    named: list[Call[Any]] = [
+        calls.register(secret, DRAFT),
+        calls.version(secret, "latest"),
+        calls.config(secret),
+        calls.mode(secret),
+        calls.check(secret, DRAFT, number=1),
+        calls.by_guid(secret),
+        calls.conformance(secret),
+        own_calls.graph(secret),
+        calls.associations_by_resource_name(secret, namespace=secret),
+        calls.delete_context(secret),
+        calls.register("s", DRAFT).within(secret),
+    ]
+    assert all(secret not in call.route for call in named)
+    assert all(secret in call.target for call in named)
+
+
+def test_inside_a_context_only_what_knows_contexts_is_asked_differently() -> None:
+    for made in EXAMPLES.values():
+        for call in made:
+            inside = call.within(".eu")
+            if call.route.startswith(("/subjects", "/schemas", "/compat", "/config", "/mode", "/associations")):
+                assert inside.target.startswith("/contexts/%3A.eu%3A/")
+                assert inside.route == "/contexts/{}" + call.route
+            else:
+                assert inside is call
