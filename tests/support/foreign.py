@@ -71,6 +71,41 @@ def java_client() -> Program:
     return lambda *arguments: _run([*run, *arguments])
 
 
+@pytest.fixture(scope="session")
+def flink() -> Program:
+    """Run ``Frames.java``: Flink's own format ``avro-confluent``, with the core of Flink that it leans on."""
+    javac, java = _needed("javac", "Flink's format"), _needed("java", "Flink's format")
+    from support.java_avro import flink_jar
+
+    source = PROGRAMS / "java" / "Frames.java"
+    try:
+        core = _once("flink-core", [source.parent / "flink-core.xml"], _fetched)
+        path = ":".join(map(str, [flink_jar(), *sorted(core.glob("*.jar"))]))
+    except subprocess.CalledProcessError as failure:
+        pytest.skip(f"Flink's format: its jars could not be fetched: {failure}")
+
+    def install(folder: Path) -> None:
+        _made([javac, "-cp", path, "-d", str(folder), str(source)], folder)
+
+    built = _once("java", [source], install)
+    run = [java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{path}:{built}", "Frames"]
+    return lambda *arguments: _run([*run, *arguments])
+
+
+def _fetched(folder: Path) -> None:
+    """Fetch what ``flink-core.xml`` names, by the Ivy that comes inside pyspark."""
+    from contractlog.spark_validation.java import find_java
+
+    from support.java_avro import spark_jars
+
+    java = find_java()
+    ivy = [str(java.command), *java.options, "-jar", str(spark_jars("ivy-")[0])]
+    with tempfile.TemporaryDirectory() as cache:
+        what = ["-ivy", str(PROGRAMS / "java" / "flink-core.xml"), "-confs", "default", "-cache", cache]
+        retrieve = ["-types", "jar", "-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
+        subprocess.run([*ivy, *what, *retrieve], check=True, capture_output=True)
+
+
 def _needed(tool: str, client: str) -> str:
     found = shutil.which(tool)
     if found is None:
