@@ -56,6 +56,7 @@ class Resolver:
         self._written = Builder(writer, logical=False)
         self._wanted = Builder(reader, named_records=named_records)
         self._records: dict[tuple[str, str], _RecordReader] = {}
+        self._followed: dict[tuple[str, str], bool] = {}
 
     def reader(self) -> Reader:
         """Return what reads a whole record."""
@@ -111,12 +112,41 @@ class Resolver:
         same = [branch for branch in branches if branch.kind == writer.kind]
         if isinstance(writer, Named):
             named = [branch for branch in same if isinstance(branch, Named) and _same_name(writer, branch)]
-            exact = [branch for branch in named if branch.name == writer.name]
+            exact = [branch for branch in named if branch.name == writer.name or writer.name in branch.aliases]
             structural = [branch for branch in same if isinstance(branch, Record)]
+            if isinstance(writer, Record) and not exact:
+                following: list[Named] = [branch for branch in structural if self._follows(writer, branch)]
+                named = [branch for branch in named if branch in following] or following or named
             return next(iter(exact or named or structural), None)
         if same:
             return same[0]
         return next((branch for branch in branches if _promotes(writer, branch)), None)
+
+    def _follows(self, writer: Record, reader: Record) -> bool:
+        """Whether a record can be another by its structure: what its fields hold inside is not looked at."""
+        key = (writer.name, reader.name)
+        if key not in self._followed:
+            self._followed[key] = True  # while it is open, as Java takes it
+            self._followed[key] = all(
+                field.has_default if written is None else self._resembles(written.type, field.type)
+                for field, written in ((field, _written(writer, field)) for field in reader.fields)
+            )
+        return self._followed[key]
+
+    def _resembles(self, written: Node, wanted: Node) -> bool:
+        writer, reader = self._writer.resolve(written), self._reader.resolve(wanted)
+        match writer, reader:
+            case Union(), _:
+                return True
+            case _, Union():
+                return self._branch(writer, reader) is not None
+            case Record(), Record():
+                return all(field.has_default or _written(writer, field) is not None for field in reader.fields)
+            case Fixed(), Fixed():
+                return writer.size == reader.size and _same_name(writer, reader)
+            case Enum(), Enum():
+                return _same_name(writer, reader)
+        return writer.kind == reader.kind or _promotes(writer, reader)
 
     def _record(self, writer: Record, reader: Record) -> Reader:
         key = (writer.name, reader.name)
@@ -260,6 +290,12 @@ def _same_name(writer: Named, reader: Named) -> bool:
         or writer.name in reader.aliases
         or short_name(writer.name) in map(short_name, reader.aliases)
     )
+
+
+def _written(writer: Record, field: Field) -> Field | None:
+    """The writer's field that a reader's field is read from."""
+    names = (field.name, *field.aliases)
+    return min((one for one in writer.fields if one.name in names), key=lambda one: names.index(one.name), default=None)
 
 
 def _promotes(writer: Node, reader: Node) -> bool:

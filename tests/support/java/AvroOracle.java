@@ -54,6 +54,9 @@ public final class AvroOracle {
         case "parse" -> parse(request, answer);
         case "compare" -> compare(request, answer);
         case "decode" -> decode(request, answer);
+        case "write" -> AvroFates.write(request, schema(request.get("writer"), false), answer);
+        case "fates" -> AvroFates.judge(request, schema(request.get("writer"), false),
+            request.has("reader") ? schema(request.get("reader"), false) : null, answer);
         default -> throw new IllegalArgumentException("no such op");
       }
     } catch (Exception | StackOverflowError problem) {

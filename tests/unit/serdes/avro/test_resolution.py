@@ -59,6 +59,15 @@ def test_the_reader_sees(writer: Any, value: Any, reader: Any, read: Any) -> Non
     assert list(found) == list(read) if isinstance(read, dict) else True
 
 
+def test_a_record_of_a_union_is_the_first_that_can_follow_whatever_its_name() -> None:
+    old = record(("e", FEWER), ("n", ["null", "Old"]), name="Old")
+    reader = ["null", record(("e", "int"), name="First"), record(("z", "int"), name="Second"), {**old, "name": "x.New"}]
+    reader[3] = {**record(("e", FEWER), ("n", ["null", "x.New"]), name="x.New")}
+    value = {"e": "B", "n": {"e": "A", "n": None}}
+    assert evolve(["null", old], value, reader) == value
+    assert evolve(["null", old], None, reader) is None
+
+
 def test_fields_are_found_by_the_readers_aliases() -> None:
     reader = record(("z", "int"))
     reader["fields"][0]["aliases"] = ["a"]

@@ -1,0 +1,236 @@
+"""Random pairs of schemas and values: our codecs against Java Avro, on bytes, values and errors.
+
+``python -m support.avro_codec_proof 20000`` prints what was met.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any, Final
+
+from contractlog.compatibility.avro.nodes import Field, Node, Record, Schema, Union
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.parsing import check, parse
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.serdes.avro.defaults import default_of
+from contractlog.serdes.avro.failure import Failure
+from contractlog.serdes.avro.plan import AvroReader, AvroWriter
+from contractlog.serdes.errors import SerializationError
+
+from support.avro_datums import Datums, NoFiniteValueError
+from support.avro_schemas import is_named, places
+from support.avro_versions import RichSchemas, version
+from support.java_avro import Judge, avro
+from support.java_values import difference, told
+
+__all__ = ["CLASSES", "Proof", "agreeing"]
+
+CLASSES: Final[Mapping[str, str]] = {
+    "moment that Python has no type for": r"^reading: a number for Java's (date|instant|local)",
+    "bytes that are no text": r"^we do not read: BAD_UTF8",
+    "raw value that breaks the reader's logical type": r"^we do not read: LOGICAL_TYPE",
+    "branch under another namespace": r"^Java does not read: .*Found (?:\w+\.)?(\w+), expecting union\[.*\b\1\b",
+    "name or alias that Java's decoder takes in another way": (
+        r"^ambiguous: |^aliased: "
+        r"|^Java does not read: .*(Found (\w+\.)?T\d+x*, expecting (\w+\.)?T\d+x*(, missing|$)|Duplicate field)"
+    ),
+    "default of a later branch": (
+        r"^later branch: |^Java does not read: .*(default value for union|Not a|nvalid default|Schema fields)"
+    ),
+    "default that is none": r"^Java does not read: .*(enum value '|No default value)",
+    "endless default": r"^Java does not read: .*StackOverflowError",
+    "record that holds itself": r"^as written: java.lang.StackOverflowError \[\]",
+    "schema that only one side parses": r"^Java does not parse: ",
+}
+"""What we and Java do in another way, by how it shows; ``docs/compatibility.md`` says why."""
+
+DATUMS: Final = 4  #: of each pair of schemas
+ABREAST: Final = 100  #: pairs of schemas that Java is asked about at once
+Texts = list[str]
+Reader = Callable[[bytes], Any]
+
+
+@dataclass
+class Proof:
+    """What was met, and how often."""
+
+    counts: Counter[str] = dataclasses.field(default_factory=Counter)
+    smallest: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    def disagree(self, shows: str, *case: Any) -> None:
+        """Count a disagreement under its class; one without a class is a failure."""
+        name = next((name for name, sign in CLASSES.items() if re.search(sign, shows)), f"UNASSIGNED {shows[:300]}")
+        self.counts[name] += 1
+        if name not in self.smallest or len(str(case)) < len(str(self.smallest[name])):
+            self.smallest[name] = (shows, *case)
+
+    @property
+    def unassigned(self) -> dict[str, Any]:
+        """Disagreements that belong to no class."""
+        return {name: case for name, case in self.smallest.items() if name not in CLASSES}
+
+
+@dataclass
+class Pair:
+    """A writer, a reader, and values of the writer."""
+
+    texts: tuple[Texts, Texts]
+    parsed: tuple[ParsedSchema, ParsedSchema]
+    values: list[Any]
+    told: list[Any]
+
+    def question(self, bodies: Sequence[bytes]) -> dict[str, Any]:
+        """What Java is asked for when these are the bytes."""
+        writer, reader = self.texts
+        return {"op": "fates", "writer": writer, "reader": reader, "bodies": [body.hex() for body in bodies]}
+
+
+def agreeing(java: Judge, random: Random, count: int) -> Proof:
+    """Compare bytes, values and errors of so many triples of writer, reader and value."""
+    proof = Proof()
+    pairs = _pairs(random)
+    while proof.counts["pairs"] < count:
+        some = [next(pairs) for _ in range(ABREAST)]
+        theirs = java.ask([{"op": "write", "writer": pair.texts[0], "values": pair.told} for pair in some])
+        written = [(pair, _written(proof, pair, answer)) for pair, answer in zip(some, theirs, strict=True)]
+        for (pair, bodies), answer in zip(
+            written, java.ask([pair.question(bodies) for pair, bodies in written]), strict=True
+        ):
+            if "error" in answer:
+                proof.disagree(f"Java does not parse: {answer['error']}", *pair.texts)
+                continue
+            for body, fate in zip(bodies, answer["fates"], strict=True):
+                _met(proof, pair, body, fate)
+    return proof
+
+
+def _pairs(random: Random) -> Iterator[Pair]:
+    while True:
+        first = _with_logical_types(RichSchemas(random).schemas(), random)
+        second, _ = version(first, random)
+        for writer, reader in ((first, second), (second, first)):
+            texts = ([*map(json.dumps, writer)], [*map(json.dumps, reader)])
+            parsed = tuple(_parsed(text) for text in texts)
+            if parsed[0] is None or parsed[1] is None:
+                continue
+            datums = Datums(parsed[0].root, random)
+            try:
+                made = [datums.pair() for _ in range(DATUMS)]
+            except NoFiniteValueError:
+                continue
+            yield Pair(texts, (parsed[0], parsed[1]), [ours for ours, _ in made], [other for _, other in made])
+
+
+MOMENTS: Final = tuple(f"{local}timestamp-{unit}" for local in ("", "local-") for unit in ("millis", "micros", "nanos"))
+
+
+def _with_logical_types(schemas: list[Any], random: Random) -> list[Any]:
+    """Give some longs a logical type that other proofs do without."""
+    changed = copy.deepcopy(schemas)
+    for place in [place for schema in changed for place in places(schema)]:
+        if isinstance(place, dict) and not is_named(place):
+            for word in ("type", "items", "values"):
+                if place.get(word) == "long" and random.random() < 0.4 and (word != "type" or "name" in place):
+                    place[word] = {"type": "long", "logicalType": random.choice(MOMENTS)}
+    return changed
+
+
+def _parsed(texts: Texts) -> ParsedSchema | None:
+    leaned_on = {f"r{index}": text for index, text in enumerate(texts[:-1])}
+    try:
+        return parse(SchemaDraft(texts[-1]), leaned_on, strict=False)
+    except InvalidSchema:
+        return None
+
+
+def _written(proof: Proof, pair: Pair, answer: Mapping[str, Any]) -> list[bytes]:
+    """Return the bytes of a pair's values, which should be Java's."""
+    bodies = [AvroWriter(pair.parsed[0]).encode(value) for value in pair.values]
+    if "error" in answer:
+        proof.disagree(f"Java does not parse: {answer['error']}", *pair.texts)
+        return bodies
+    for value, ours, theirs in zip(pair.values, bodies, answer["bodies"], strict=True):
+        proof.counts["same bytes"] += ours.hex() == theirs
+        if ours.hex() != theirs:
+            proof.disagree("writing: other bytes", pair.texts[0], value, ours.hex(), theirs)
+    return bodies
+
+
+def _met(proof: Proof, pair: Pair, body: bytes, fate: Sequence[Any]) -> None:
+    problem, position, broken, mismatch, value = fate
+    proof.counts["pairs"] += 1
+    if problem is not None or broken or position != len(body):
+        proof.disagree(f"as written: {problem} {broken}", pair.texts[0], body.hex())
+        return
+    try:
+        ours = told(AvroReader(*pair.parsed).decode(body))
+    except SerializationError as error:
+        if mismatch is None:
+            proof.disagree(f"we do not read: {error}", *pair.texts, body.hex(), value)
+        else:
+            proof.counts["read by neither"] += 1
+        return
+    if mismatch is not None:
+        sign = "ambiguous: " if _is_ambiguous(*pair.parsed) else ""
+        proof.disagree(f"{sign}Java does not read: {mismatch}", *pair.texts, body.hex(), ours)
+        return
+    differs = difference(ours, value)
+    proof.counts["same value"] += differs is None
+    if differs is not None:
+        proof.disagree(f"{_sign(differs, pair.parsed[1].root)}reading: {differs}", *pair.texts, body.hex())
+
+
+def _sign(differs: str, reader: Schema) -> str:
+    """Say what is special about the reader's field in which a value differs."""
+    field = differs.partition(":")[0]
+    if field in _later_defaults(reader):
+        return "later branch: "
+    return "aliased: " if any(one.name == field and one.aliases for one in _fields(reader)) else ""
+
+
+def _is_ambiguous(writer: ParsedSchema, reader: ParsedSchema) -> bool:
+    return any(finding.check == "AVRO_FIELD_AMBIGUOUS" for finding in check(reader, writer))
+
+
+def _later_defaults(schema: Schema) -> set[str]:
+    """Return the names of fields whose default is none of the first branch of their union."""
+    return {
+        field.name
+        for field in _fields(schema)
+        if isinstance(field.type, Union) and field.has_default and not _fits(schema, field, field.type.branches[0])
+    }
+
+
+def _fields(schema: Schema) -> Iterator[Field]:
+    records = (node for node in schema.types.values() if isinstance(node, Record))
+    return (field for record in records for field in record.fields)
+
+
+def _fits(schema: Schema, field: Field, branch: Node) -> bool:
+    try:
+        default_of(schema, replace(field, type=branch))()
+    except Failure:
+        return False
+    return True
+
+
+def main() -> None:
+    """Print what was met."""
+    with avro() as java:
+        proof = agreeing(java, Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1), int(sys.argv[1]))  # noqa: S311
+    for name, times in sorted(proof.counts.items()):
+        print(f"{times:8d}  {name}")  # noqa: T201 - this is what it is for
+    for name, case in proof.smallest.items():
+        print(f"smallest of {name}:", *case, sep="\n    ")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
