@@ -37,6 +37,7 @@ def refuse_last_live(snapshot: Snapshot, subject: Subject, versions: Mapping[int
 
 def refuse_strong(snapshot: Snapshot, targets: Iterable[Subject]) -> None:
     """Raise ``StrongReference`` when one of the subjects that a schema would lean on belongs to a resource."""
-    strong = associations.strong_among(snapshot.connection, set(targets))
+    wanted = set(targets)
+    strong = associations.strong_among(snapshot.connection, wanted) if wanted else ()
     if strong:
         raise StrongReference(subject=str(min(strong)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding, Understood
 from contractlog.registry.services.verbatim import held_verbatim, refuse_closed
 from contractlog.registry.storage.finding import aliased, meant
+from contractlog.registry.storage.foresight import Foreseen, Unforeseen
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState
@@ -37,6 +39,7 @@ __all__ = ["Registered", "Registration", "refuse_read_only"]
 
 _ATTEMPTS: Final = 500  #: each lost attempt means that somebody else's was written
 _LATEST: Final = -1
+_FEW: Final = 4  #: proposals under way; with more, what they ask first is read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class Registration:
         self._threads = threads
         self._understanding = understanding
         self._judging = judging
+        self._inside = 0  #: proposals under way
 
     async def register(
         self,
@@ -169,26 +173,39 @@ class Registration:
         check_rules(draft.rule_set)
         taking_schemas(subject)
         asked = _Asked(draft, normalize, schema_id, version or 0, force, tags, current_actor.get())
-        return await self._threads.run(self._propose, subject, asked)
+        self._inside += 1
+        try:
+            foreseen = None
+            if self._inside > _FEW and not draft.references:
+                foreseen = await asyncio.wrap_future(self._store.foresee(subject))
+            return await self._threads.run(self._propose, subject, asked, foreseen)
+        finally:
+            self._inside -= 1
 
-    def _propose(self, named: Subject, asked: _Asked) -> Registered | Append:
+    def _propose(self, named: Subject, asked: _Asked, foreseen: Foreseen | None) -> Registered | Append:
+        if foreseen is not None:
+            with suppress(Unforeseen):
+                return self._proposed(foreseen, named, asked)
         with self._store.reading() as snapshot:
-            # All of it is one state; whatever changes later is noticed by the revision when it comes to writing.
-            subject, configured = named, self._judging.configured(snapshot, named)
-            if configured.alias:
-                subject = taking_schemas(meant(configured.alias, named))
-                configured = self._judging.configured(snapshot, subject)
-            scene = _Scene(snapshot, named, subject, snapshot.state(subject), configured)
-            asked = replace(asked, normalize=asked.normalize or bool(configured.normalize))
-            understood = None
-            if not asked.tags and not configured.adds:
-                understood, known = self._known(scene, asked)
-                if known is not None:
-                    return known
-            refuse_mode(subject, configured, asked.schema_id)
-            if configured.mode in IMPORTING:
-                return self._import(scene, asked)
-            return self._follow(scene, asked, understood)
+            return self._proposed(snapshot, named, asked)
+
+    def _proposed(self, snapshot: Snapshot, named: Subject, asked: _Asked) -> Registered | Append:
+        """Propose by one state; whatever changes later is noticed by the revision when it comes to writing."""
+        subject, configured = named, self._judging.configured(snapshot, named)
+        if configured.alias:
+            subject = taking_schemas(meant(configured.alias, named))
+            configured = self._judging.configured(snapshot, subject)
+        scene = _Scene(snapshot, named, subject, snapshot.state(subject), configured)
+        asked = replace(asked, normalize=asked.normalize or bool(configured.normalize))
+        understood = None
+        if not asked.tags and not configured.adds:
+            understood, known = self._known(scene, asked)
+            if known is not None:
+                return known
+        refuse_mode(subject, configured, asked.schema_id)
+        if configured.mode in IMPORTING:
+            return self._import(scene, asked)
+        return self._follow(scene, asked, understood)
 
     def _known(self, scene: _Scene, asked: _Asked) -> tuple[Understood | None, Registered | None]:
         """Find what is there already, whatever the mode; also return the draft, understood as a new schema."""

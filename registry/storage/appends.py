@@ -1,4 +1,4 @@
-"""Appending versions, many at once: five set-based statements, whatever the number of registrations.
+"""Appending versions, many at once: a few set-based statements, whatever the number of registrations.
 
 The laws: the locks are taken before anything is read; a content that the subject holds live is answered with its
 version; an append whose subject, settings or references are not what was judged is answered with ``Stale``.
@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import Connection, delete, insert, or_, select, tuple_, update
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select, tuple_, update
 
 from contractlog.compatibility.errors import InvalidSchema, OverwriteNotPermitted, RegistryError
 from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import standing, tables
+from contractlog.registry.storage.among import numbers_among
 from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
@@ -31,7 +32,8 @@ from contractlog.registry.storage.values import (
 
 __all__ = ["Appended", "append"]
 
-_S = tables.schemas.c
+_U = tables.subjects.c
+_GROW: Final = update(tables.subjects).where(numbers_among(_U.id, "ids")).values(revision=_U.revision + bindparam("by"))
 Outcome = RegisteredSchema | Stale | RegistryError
 
 
@@ -60,19 +62,19 @@ class _Plan:
         self._now = now
         self.touched: set[tuple[str, int]] = set()
         self.lines: list[Line] = []
-        self._given = standing.counters(connection, {one.subject.context for one in batch})
+        subjects = dict.fromkeys(one.subject for one in batch)
+        self._given = standing.counters(connection, {subject.context for subject in subjects})
         self._next_id = {one.subject.context: self._given.get(one.subject.context, 1) for one in batch}
-        self._states = standing.states(connection, batch)
-        self._configured = standing.configured(connection, batch)
+        self._states, self._highest = standing.states(connection, subjects)
+        self._revisions = {subject: state.revision for subject, state in self._states.items()}
+        self._configured = standing.configured(connection, subjects)
         self._ids = standing.known_contents(connection, batch)
         self._known_before = frozenset(self._ids)
         self._taken = standing.taken(
             connection, {(o.subject.context, o.schema_id) for o in batch if o.schema_id is not None}
         )
-        known = {state.id for state in self._states.values()}
-        self._highest = standing.highest(connection, known)
         asked = {one.schema_id for one in batch if one.schema_id is not None}
-        self._live, self._deleted = standing.held(connection, known, asked | set(self._ids.values()))
+        self._live, self._deleted = standing.held(connection, self._states, asked | set(self._ids.values()))
         self._targets = standing.standing_targets(
             connection, {target for one in batch for target in one.content.targets}
         )
@@ -220,13 +222,11 @@ class _Plan:
             by_key = {key_of(subject): subject for subject, _ in new}
             for row in self._connection.execute(insert(tables.subjects).returning(c.id, c.key, c.revision), rows):
                 self._states[by_key[row.key]] = SubjectState(row.id, row.revision)
-        by_revision: dict[int, list[int | None]] = {}
+        grown: dict[int, list[int | None]] = {}
         for subject, state in known:
-            by_revision.setdefault(state.revision, []).append(self._states[subject].id)
-        for revision, ids in by_revision.items():
-            self._connection.execute(
-                update(tables.subjects).where(tables.subjects.c.id.in_(ids)).values(revision=revision)
-            )
+            grown.setdefault(state.revision - self._revisions[subject], []).append(state.id)
+        for by, ids in grown.items():
+            self._connection.execute(_GROW, {"by": by, "ids": ids})
 
     def _drop_older(self) -> None:
         """Soft-deleted versions of the same subject and id give way to the new one, unless something leans on them.

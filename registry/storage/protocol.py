@@ -7,8 +7,10 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
+from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage.availability import Watch
+from contractlog.registry.storage.foresight import Foreseen
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Append, Stale
 from contractlog.registry.storage.writes import Transaction
@@ -26,6 +28,16 @@ class Store(Protocol):
 
         Raises:
             StoreError, StoreTimeout: the database does not answer.
+        """
+
+    def foresee(self, subject: Subject) -> Future[Foreseen | None]:
+        """Read what a registration asks first, together with what others ask at the same time.
+
+        None where the subject's history is too long for that.
+
+        Raises:
+            StoreError, StoreTimeout: the database does not answer; also from the answer.
+            Overloaded: at once, when too many wait.
         """
 
     def append(self, one: Append) -> Future[RegisteredSchema | Stale]:

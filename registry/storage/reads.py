@@ -14,7 +14,8 @@ from contractlog.compatibility.names import GLOBAL_CONTEXT, SchemaId, Subject, V
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.values import Configured, Holder, Recorded, Seen, SubjectState, key_of
+from contractlog.registry.storage.among import texts_among
+from contractlog.registry.storage.values import UNSET, Configured, Holder, Recorded, Seen, SubjectState, key_of
 
 __all__ = ["REGISTERED", "Fixed", "Snapshot", "only", "registered"]
 
@@ -37,11 +38,22 @@ REGISTERED = (
 # Built once: making a statement costs as much as running it.
 _STATE = select(_U.id, _U.revision).where(_U.key == bindparam("key"))
 _OF_SUBJECT = REGISTERED.where(_U.key == bindparam("key")).order_by(_V.version.desc()).limit(1)
-_HOLDING = (
-    # Through the index of hashes: a subject may have thousands of versions, and a content a few ids.
-    _OF_SUBJECT.where(_S.context == bindparam("context"), _S.hash == bindparam("hash"))
-)
-_CONFIGURED = select(tables.settings).where(tables.settings.c.key.in_(bindparam("keys", expanding=True)))
+_OTHER = tables.schemas.alias("other").c
+
+
+def _of_content(statement: Select[Any], hashed: ColumnElement[str]) -> Select[Any]:
+    """Keep the versions whose schema has this hash.
+
+    Through the index of hashes: a subject may have thousands of versions, and a content a few ids. No column of the
+    statement itself is compared with the context: what equals a constant is derived for all that equal it, and where
+    PostgreSQL has no statistics yet, it takes a context for rare and reads the whole table.
+    """
+    ids = select(_OTHER.id).where(_OTHER.context == bindparam("context"), hashed == bindparam("hash"))
+    return statement.where(_V.context == _U.context, _V.schema_id.in_(ids))
+
+
+_HOLDING = _of_content(_OF_SUBJECT, _OTHER.hash)
+_CONFIGURED = select(tables.settings).where(texts_among(tables.settings.c.key, "keys"))
 
 _SEEN: dict[Seen, ColumnElement[bool] | None] = {
     Seen.LIVE: _V.deleted_at.is_(None),
@@ -60,15 +72,7 @@ _LATEST = {seen: only(_OF_SUBJECT, seen) for seen in Seen}
 _NUMBERED = {seen: statement.where(_V.version == bindparam("number")) for seen, statement in _LATEST.items()}
 _SAME = {seen: only(_HOLDING, seen) for seen in Seen}
 _ALL_SAME = {seen: statement.limit(None) for seen, statement in _SAME.items()}
-_ALIKE = {
-    seen: only(
-        REGISTERED.where(
-            _U.key == bindparam("key"), _S.context == bindparam("context"), _S.normalized_hash == bindparam("hash")
-        ).order_by(_V.version.desc()),
-        seen,
-    )
-    for seen in Seen
-}
+_ALIKE = {seen: only(_of_content(_OF_SUBJECT.limit(None), _OTHER.normalized_hash), seen) for seen in Seen}
 
 _LEANING = {
     (seen, leaning): only(
@@ -228,9 +232,9 @@ class Snapshot:
     def configured(self, scopes: Iterable[Subject]) -> dict[Subject, Configured]:
         """Return what is set at each scope, in the order that was asked; scopes without settings have empty ones."""
         by_key = {key_of(scope): scope for scope in scopes}
-        rows = self._connection.execute(_CONFIGURED, {"keys": list(by_key)}).all()
+        rows = self._connection.execute(_CONFIGURED, {"keys": by_key}).all()
         found = {row.key: _configured(row) for row in rows}
-        return {scope: found.get(key, Configured()) for key, scope in by_key.items()}
+        return {scope: found.get(key, UNSET) for key, scope in by_key.items()}
 
     def subjects_within(self, context: str) -> list[Subject]:
         """List the subjects of a context that have any versions; of all contexts for the global one."""

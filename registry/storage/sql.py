@@ -16,12 +16,14 @@ from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
+from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access.actor import current_actor
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.appends import append
 from contractlog.registry.storage.availability import Availability, Watch
 from contractlog.registry.storage.engines import Engines
+from contractlog.registry.storage.foresight import Foreseen, foresee
 from contractlog.registry.storage.lines import Line, write_down
 from contractlog.registry.storage.locks import lock
 from contractlog.registry.storage.reads import Fixed, Snapshot
@@ -76,6 +78,7 @@ class SqlStore:
         self._listeners: list[Callable[[frozenset[tuple[str, int]]], None]] = []
         self._before: list[Callable[[], None]] = []
         self._writer = Writer(self._commit, limit=max_pending_writes)
+        self._foreseeing = Writer(self._foresee, limit=max_pending_writes, name="contractlog-foresight")
         self._availability = Availability(self._ping)
 
     @contextmanager
@@ -87,6 +90,19 @@ class SqlStore:
                 yield Fixed(connection)
         except SQLAlchemyError as error:
             raise self._translated(error) from error
+
+    def foresee(self, subject: Subject) -> Future[Foreseen | None]:
+        """Read what a registration asks first."""
+        self._availability.require()
+        return self._foreseeing.submit(subject)
+
+    def _foresee(self, batch: Sequence[Subject]) -> list[Foreseen | RegistryError | None]:
+        try:
+            with self.reading() as snapshot:
+                found = foresee(snapshot, set(batch))
+        except RegistryError as error:
+            return [error] * len(batch)
+        return [found.get(subject) for subject in batch]
 
     def append(self, one: Append) -> Future[RegisteredSchema | Stale]:
         """Append a version."""
@@ -134,6 +150,7 @@ class SqlStore:
 
     def close(self) -> None:
         """Commit what waits and free everything."""
+        self._foreseeing.close()
         self._writer.close()
         self._availability.close()
         self._engines.dispose()

@@ -2,94 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, NamedTuple
 
-from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy import Connection, bindparam, func, select, tuple_
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.among import numbers_among, texts_among
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Append, Configured, SubjectState, Target, key_of, scopes
 
 __all__ = [
+    "Held",
     "Taken",
     "configured",
     "counters",
     "held",
-    "highest",
     "known_contents",
     "standing_targets",
     "states",
     "taken",
 ]
 
-_S = tables.schemas.c
+_S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
+
+# Built once: making a statement costs more than running it.
+_NAMES = tables.contexts.c
+_COUNTERS: Final = select(_NAMES.name, _NAMES.next_schema_id).where(texts_among(_NAMES.name, "names"))
+_HIGHEST: Final = select(func.max(_V.version)).where(_V.subject_id == _U.id).scalar_subquery()
+_STATES: Final = select(_U.id, _U.key, _U.revision, _HIGHEST.label("highest")).where(texts_among(_U.key, "keys"))
+_CONTENTS: Final = select(tables.contents.c.hash, tables.contents.c.schema_id).where(
+    tables.contents.c.context == bindparam("context"), texts_among(tables.contents.c.hash, "hashes")
+)
+_HELD: Final = (
+    select(_V.subject_id, _V.schema_id, _V.version, _V.created_at, _V.deleted_at)
+    .where(numbers_among(_V.subject_id, "subjects"), numbers_among(_V.schema_id, "schemas"))
+    .order_by(_V.version)
+)
 
 
 def counters(connection: Connection, contexts: set[str]) -> dict[str, int]:
     """Read the next id of each of these contexts that is there."""
-    c = tables.contexts.c
-    statement = select(c.name, c.next_schema_id).where(c.name.in_(contexts))
-    return {row.name: row.next_schema_id for row in connection.execute(statement)}
+    return {row.name: row.next_schema_id for row in connection.execute(_COUNTERS, {"names": contexts})}
 
 
-def states(connection: Connection, batch: Sequence[Append]) -> dict[Subject, SubjectState]:
-    """Read the rows of the subjects."""
-    by_key = {key_of(one.subject): one.subject for one in batch}
-    c = tables.subjects.c
-    rows = connection.execute(select(c.id, c.key, c.revision).where(c.key.in_(by_key)))
-    return {by_key[row.key]: SubjectState(row.id, row.revision) for row in rows}
+def states(
+    connection: Connection, subjects: Iterable[Subject]
+) -> tuple[dict[Subject, SubjectState], dict[Subject, int]]:
+    """Read the rows of those of these subjects that are there, and the highest version of each that has any."""
+    by_key = {key_of(subject): subject for subject in subjects}
+    rows = connection.execute(_STATES, {"keys": by_key}).all()
+    found = {by_key[row.key]: SubjectState(row.id, row.revision) for row in rows}
+    return found, {by_key[row.key]: row.highest for row in rows if row.highest is not None}
 
 
-def configured(connection: Connection, batch: Sequence[Append]) -> dict[Subject, Configured]:
+def configured(connection: Connection, subjects: Iterable[Subject]) -> dict[Subject, Configured]:
     """Read the settings in force for each subject."""
-    wanted = {one.subject: scopes(one.subject) for one in batch}
+    wanted = {subject: scopes(subject) for subject in subjects}
     found = Snapshot(connection).configured({scope for chain in wanted.values() for scope in chain})
     return {subject: Configured.inherited(found[scope] for scope in chain) for subject, chain in wanted.items()}
 
 
 def known_contents(connection: Connection, batch: Sequence[Append]) -> dict[tuple[str, str], int]:
     """Read which id new registrations of each content get."""
-    c = tables.contents.c
-    wanted = {(one.subject.context, one.content.hash) for one in batch}
-    statement = select(c.context, c.hash, c.schema_id).where(tuple_(c.context, c.hash).in_(wanted))
-    return {(row.context, row.hash): row.schema_id for row in connection.execute(statement)}
+    hashes: dict[str, set[str]] = {}
+    for one in batch:
+        hashes.setdefault(one.subject.context, set()).add(one.content.hash)
+    return {
+        (context, row.hash): row.schema_id
+        for context, some in hashes.items()
+        for row in connection.execute(_CONTENTS, {"context": context, "hashes": some})
+    }
 
 
-def highest(connection: Connection, subject_ids: set[int | None]) -> dict[Subject, int]:
-    """Read the highest version of each subject."""
-    c, u = tables.versions.c, tables.subjects.c
-    statement = (
-        select(u.context, u.name, func.max(c.version).label("highest"))
-        .join_from(tables.versions, tables.subjects, u.id == c.subject_id)
-        .where(c.subject_id.in_(subject_ids))
-        .group_by(u.context, u.name)
-    )
-    return {Subject(row.context, row.name): row.highest for row in connection.execute(statement)}
+class Held(NamedTuple):
+    """Which subjects hold which ids."""
+
+    live: dict[tuple[Subject, int], tuple[int, int]]  #: the newest live version, with its time
+    deleted: dict[tuple[Subject, int], list[int]]  #: the soft-deleted ones
 
 
-def held(
-    connection: Connection, subject_ids: set[int | None], schema_ids: set[int]
-) -> tuple[dict[tuple[Subject, int], tuple[int, int]], dict[tuple[Subject, int], list[int]]]:
-    """Read which subjects hold which ids: the newest live version with its time, and the soft-deleted ones."""
-    live: dict[tuple[Subject, int], tuple[int, int]] = {}
-    deleted: dict[tuple[Subject, int], list[int]] = {}
-    if schema_ids:
-        c, u = tables.versions.c, tables.subjects.c
-        statement = (
-            select(u.context, u.name, c.schema_id, c.version, c.created_at, c.deleted_at)
-            .join_from(tables.versions, tables.subjects, u.id == c.subject_id)
-            .where(c.subject_id.in_(subject_ids), c.schema_id.in_(schema_ids))
-            .order_by(c.version)
-        )
-        for row in connection.execute(statement):
-            key = (Subject(row.context, row.name), row.schema_id)
+def held(connection: Connection, rows: Mapping[Subject, SubjectState], schema_ids: Collection[int]) -> Held:
+    """Read which of the subjects, whose rows were read, hold which of these ids."""
+    found = Held({}, {})
+    if rows and schema_ids:
+        by_id = {state.id: subject for subject, state in rows.items()}
+        for row in connection.execute(_HELD, {"subjects": by_id, "schemas": schema_ids}):
+            key = (by_id[row.subject_id], row.schema_id)
             if row.deleted_at is None:
-                live[key] = (row.version, row.created_at)
+                found.live[key] = (row.version, row.created_at)
             else:
-                deleted.setdefault(key, []).append(row.version)
-    return live, deleted
+                found.deleted.setdefault(key, []).append(row.version)
+    return found
 
 
 def standing_targets(connection: Connection, targets: set[Target]) -> dict[Target, bool]:

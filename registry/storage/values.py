@@ -75,17 +75,17 @@ class Configured:
     @property
     def empty(self) -> bool:
         """Whether nothing is set."""
-        return self == Configured()
+        return self is UNSET or self == UNSET
 
     @property
     def config(self) -> Configured:
         """What is set beside the mode."""
-        return replace(self, mode=None)
+        return self if self.mode is None else replace(self, mode=None)
 
     @property
     def adds(self) -> bool:
         """Whether drafts get metadata or rules from here."""
-        return any(getattr(self, name) is not None for name in _ADDED)
+        return self is not UNSET and any(getattr(self, name) is not None for name in _ADDED)
 
     @classmethod
     def inherited(cls, chain: Iterable[Configured]) -> Configured:
@@ -94,6 +94,8 @@ class Configured:
         Aliases are a subject's own. What is added to drafts comes as a whole from the nearest scope with a config.
         """
         chain = tuple(chain)
+        if all(one is UNSET for one in chain):
+            return UNSET
         members = {
             name: next((value for one in chain if (value := getattr(one, name)) is not None), None)
             for name in (member.name for member in fields(cls))
@@ -107,6 +109,8 @@ class Configured:
             **{name: getattr(nearest, name) for name in _ADDED},
         )
 
+
+UNSET = Configured()  #: what a scope has at which nothing is set; most have it, and are known by this very object
 
 _ADDED = ("default_metadata", "override_metadata", "default_rule_set", "override_rule_set")
 _OWN = frozenset({"alias", "alias_for_deks", *_ADDED})

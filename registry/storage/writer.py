@@ -33,10 +33,14 @@ class Writer:
         commit: runs a batch in one transaction and returns one outcome each, in order; an exception as an outcome is
             raised to whoever waits for that write.
         limit: how many writes may wait; more are refused at once.
+        name: of the thread.
     """
 
-    def __init__(self, commit: Callable[[Sequence[Any]], Sequence[Any]], *, limit: int) -> None:
+    def __init__(
+        self, commit: Callable[[Sequence[Any]], Sequence[Any]], *, limit: int, name: str = "contractlog-writer"
+    ) -> None:
         self._commit = commit
+        self._name = name
         self._waiting: queue.Queue[Job | None] = queue.Queue(limit)
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
@@ -54,7 +58,7 @@ class Writer:
             if self._closed:
                 raise StoreError(detail="the registry is shutting down")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="contractlog-writer", daemon=True)
+                self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._thread.start()
             try:
                 self._waiting.put_nowait(job)

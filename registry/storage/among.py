@@ -1,0 +1,65 @@
+"""A column that is one of many values, which are one parameter: however many there are, it stays the same statement.
+
+So it is compiled once, and PostgreSQL plans it once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Dialect, Text, bindparam
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import GenericFunction
+from sqlalchemy.types import Boolean, TypeDecorator
+
+__all__ = ["numbers_among", "texts_among"]
+
+
+class _Many(TypeDecorator[Collection[Any]]):
+    """Many values as one: an array, or a text of JSON where there are no arrays."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, *, numbers: bool) -> None:
+        super().__init__()
+        self.numbers = numbers
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        item = BigInteger() if self.numbers else Text()
+        return dialect.type_descriptor(ARRAY(item) if dialect.name == "postgresql" else Text())
+
+    def process_bind_param(self, value: Collection[Any] | None, dialect: Dialect) -> Any:
+        values = list(value or ())
+        return values if dialect.name == "postgresql" else json.dumps(values)
+
+
+class _Among(GenericFunction[bool]):
+    type = Boolean()
+    inherit_cache = True
+
+
+@compiles(_Among)
+def _as_json(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
+    column, values = (compiler.process(clause, **how) for clause in element.clauses)
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 - both were compiled
+
+
+@compiles(_Among, "postgresql")
+def _as_array(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
+    column, values = (compiler.process(clause, **how) for clause in element.clauses)
+    return f"{column} = ANY ({values})"
+
+
+def numbers_among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """Whether a column is one of the numbers that the parameter of this name brings."""
+    return _Among(column, bindparam(name, type_=_Many(numbers=True)))
+
+
+def texts_among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """Whether a column is one of the texts that the parameter of this name brings."""
+    return _Among(column, bindparam(name, type_=_Many(numbers=False)))

@@ -1,0 +1,154 @@
+"""What registrations ask first, read for many of them at once, by three statements of one state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+from sqlalchemy import Connection, Row, case, func, select
+
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.storage import standing, tables
+from contractlog.registry.storage.among import numbers_among
+from contractlog.registry.storage.reads import Snapshot, registered
+from contractlog.registry.storage.values import Configured, Seen, SubjectState, scopes
+
+__all__ = ["Foreseen", "Unforeseen", "foresee"]
+
+_MOST_VERSIONS: Final = 50  #: of a subject with more, little would be gained by reading all their hashes
+
+_S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
+_PLACE: Final = func.row_number().over(partition_by=_V.subject_id, order_by=_V.version.desc())
+_LIVE: Final = (
+    select(
+        *(column for column in tables.schemas.c if column.name not in {"created_at", "submitted", "text"}),
+        case((_PLACE == 1, _S.text)).label("text"),
+        _U.context.label("subject_context"),
+        _U.name,
+        _V.version,
+        _V.created_at,
+        _V.deleted_at,
+    )
+    .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
+    .join(tables.subjects, _U.id == _V.subject_id)
+    .where(numbers_among(_V.subject_id, "subjects"), _V.deleted_at.is_(None))
+)
+
+
+class Unforeseen(Exception):
+    """Something was asked that was not read ahead: the database has to be asked itself."""
+
+
+@dataclass(slots=True)
+class _Live:
+    """The live versions of a subject: the newest one, and what tells whether there is such a content among all."""
+
+    newest: RegisteredSchema | None = None
+    verbatim: str | None = None  #: the type of the newest one, where that is kept as it came
+    hashes: set[str] = field(default_factory=set)
+    normalized: set[str] = field(default_factory=set)
+    leaning: set[bool] = field(default_factory=set)
+
+    def add(self, row: Row[Any]) -> None:
+        self.hashes.add(row.hash)
+        self.normalized.add(row.normalized_hash)
+        self.leaning.add(row.references is not None)
+        if row.text is not None:
+            self.newest = registered(row)
+            self.verbatim = str(row.type) if row.verbatim else None
+
+
+class Foreseen(Snapshot):
+    """One state of one subject, read ahead. Whatever else is asked of it raises ``Unforeseen``."""
+
+    def __init__(
+        self, subject: Subject, configured: Mapping[Subject, Configured], state: SubjectState, highest: int, live: _Live
+    ) -> None:
+        self._subject = subject
+        self._configured = configured
+        self._state = state
+        self._highest = highest
+        self._live = live
+
+    @property
+    def connection(self) -> Connection:
+        """Nobody: there is no connection to ask."""
+        return self._connection
+
+    @property
+    def _connection(self) -> NoReturn:
+        raise Unforeseen
+
+    def _of(self, subject: Subject, seen: Seen = Seen.LIVE) -> _Live:
+        if subject != self._subject or seen is not Seen.LIVE:
+            raise Unforeseen
+        return self._live
+
+    def configured(self, scopes: Iterable[Subject]) -> dict[Subject, Configured]:
+        """Return what is set at each scope."""
+        wanted = tuple(scopes)
+        if not self._configured.keys() >= set(wanted):
+            raise Unforeseen
+        return {scope: self._configured[scope] for scope in wanted}
+
+    def state(self, subject: Subject) -> SubjectState:
+        """Return the subject's row."""
+        self._of(subject)
+        return self._state
+
+    def highest(self, subject: Subject) -> int:
+        """Return the highest version number, soft-deleted ones included; 0 before the first."""
+        self._of(subject)
+        return self._highest
+
+    def version(self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
+        """Return the newest live version."""
+        if number is not None:
+            raise Unforeseen
+        return self._of(subject, seen).newest
+
+    def newest_verbatim(self, subject: Subject) -> str | None:
+        """Return the type of the newest live version, when that one is kept as it came; None when it is not."""
+        return self._of(subject).verbatim
+
+    def holdings(self, subject: Subject, content_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
+        """Say that no version holds a content."""
+        return _none(content_hash in self._of(subject, seen).hashes)
+
+    def holding_alike(self, subject: Subject, normalized_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
+        """Say that no version has a content that differs in spelling only."""
+        return _none(normalized_hash in self._of(subject, seen).normalized)
+
+    def leaning_versions(self, subject: Subject, seen: Seen, *, leaning: bool) -> list[RegisteredSchema]:
+        """Say that no version leans on others, or that all do."""
+        return _none(leaning in self._of(subject, seen).leaning)
+
+
+def _none(there_are: bool) -> list[RegisteredSchema]:  # noqa: FBT001 - it is the only thing that is asked
+    if there_are:
+        raise Unforeseen
+    return []
+
+
+def foresee(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subject, Foreseen]:
+    """Read what registrations under these subjects ask first; those with long histories are left out."""
+    chains = {subject: scopes(subject) for subject in subjects}
+    configured = snapshot.configured({scope for chain in chains.values() for scope in chain})
+    states, highest = standing.states(snapshot.connection, subjects)
+    short = {subject: _Live() for subject in subjects if highest.get(subject, 0) <= _MOST_VERSIONS}
+    ids = [states[subject].id for subject in short if highest.get(subject)]
+    if ids:
+        for row in snapshot.connection.execute(_LIVE, {"subjects": ids}):
+            short[Subject(row.subject_context, row.name)].add(row)
+    return {
+        subject: Foreseen(
+            subject,
+            {scope: configured[scope] for scope in chains[subject]},
+            states.get(subject, SubjectState()),
+            highest.get(subject, 0),
+            live,
+        )
+        for subject, live in short.items()
+    }
