@@ -83,6 +83,7 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     raising.add_argument("--to", type=int, required=True, metavar="N", help="the largest id that was ever given out")
     raising.add_argument("--context", default=".", metavar="NAME", help="of this context (default: the default one)")
+    raising.add_argument("--create", action="store_true", help="make the context, where the backup did not have it yet")
     for action in (upgrade, downgrade, current, raising):
         _add_database_url(action)
         _add_format(action)
@@ -107,7 +108,7 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _raise_ids(url: str, arguments: Namespace) -> int:
-    following = counters.raise_ids(url, arguments.context, arguments.to)
+    following = counters.raise_ids(url, arguments.context, arguments.to, create=arguments.create)
     if arguments.format == "json":
         print(json.dumps({"format": _DB, "context": arguments.context, "next_id": following}))
     else:

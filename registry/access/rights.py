@@ -10,9 +10,23 @@ from typing import Final, Self
 from contractlog.compatibility.errors import Denied
 from contractlog.compatibility.names import Subject
 
-__all__ = ["EVERYTHING", "NOTHING", "Operation", "Pattern", "Rights"]
+__all__ = ["EVERYTHING", "NOTHING", "Operation", "Pattern", "Rights", "slip"]
 
 _EVERY_CONTEXT: Final = ":*:"
+
+
+def slip(text: str) -> str | None:
+    """Say why a pattern would not cover what it seems to mean; None where it does.
+
+    >>> slip("orders*value")
+    '`orders*value` has a star before its end: a star stands at the end alone, as in `orders*`'
+    """
+    rest = text.removeprefix(_EVERY_CONTEXT)
+    if "*" in rest[:-1]:
+        return f"`{text}` has a star before its end: a star stands at the end alone, as in `{rest.partition('*')[0]}*`"
+    if rest == text and text.startswith(":") and not (text.startswith(":.") and ":" in text[2:]):
+        return f"`{text}` begins like a context and names none: one is written `:.eu:*`, every one `:*:orders-*`"
+    return None
 
 
 class Operation(StrEnum):

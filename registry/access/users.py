@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.rights import Rights
+from contractlog.registry.access.rights import Rights, slip
 
 __all__ = ["User", "Users", "UsersFile", "checked_name", "entry", "parse", "without"]
 
@@ -83,6 +83,10 @@ def _patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:
     patterns = members.get(member, [])
     if not isinstance(patterns, list) or not all(isinstance(one, str) and one for one in patterns):
         raise ValueError(f'user `{name}`: {member} is a list such as ["orders-*", ":.eu:*"], or ["*"] for everything')
+    for pattern in patterns:
+        mistaken = slip(pattern)
+        if mistaken is not None:
+            raise ValueError(f"user `{name}`: {member}: {mistaken}")
     return patterns
 
 

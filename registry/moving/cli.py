@@ -18,9 +18,9 @@ from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import harmless, result, result_json, say
 from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.moving.databases import reading, writing
+from contractlog.registry.moving.databases import foretelling, reading, writing
 from contractlog.registry.moving.following import follow
-from contractlog.registry.moving.importing import bring
+from contractlog.registry.moving.importing import bring, foreseen
 from contractlog.registry.moving.lines import written
 from contractlog.registry.moving.log_writing import log_of
 from contractlog.registry.moving.options import (
@@ -138,16 +138,29 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     if options.follow and options.dry_run:
         raise UsageError("--follow writes, --dry-run does not; give one of them")
     report = Report()
-    with source_of(options) as source, writing(database_url(options)) as store:
-        before = _without_modes(source.picture(report), options)
-        counted(before, report)
-        with Progress("understanding", "schemas") as told:
-            total = len(before.schemas)
-            bring(store, before, report, dry_run=options.dry_run, told=lambda done: told(done, total))
-        if options.follow and not report.conflicts:
-            _follow(source, store, before, report, options)
+    with source_of(options) as source:
+        if options.dry_run:
+            _foresee(source, report, options)
+        else:
+            _bring(source, report, options)
     _tell(report, options)
     return exit_codes.FINDINGS if report.conflicts else exit_codes.CLEAN
+
+
+def _foresee(source: Source, report: Report, options: Namespace) -> None:
+    with foretelling(database_url(options)) as snapshot:
+        picture = counted(_without_modes(source.picture(report), options), report)
+        with Progress("understanding", "schemas") as told:
+            foreseen(snapshot, picture, report, lambda done: told(done, len(picture.schemas)))
+
+
+def _bring(source: Source, report: Report, options: Namespace) -> None:
+    with writing(database_url(options)) as store:
+        before = counted(_without_modes(source.picture(report), options), report)
+        with Progress("understanding", "schemas") as told:
+            bring(store, before, report, told=lambda done: told(done, len(before.schemas)))
+        if options.follow and not report.conflicts:
+            _follow(source, store, before, report, options)
 
 
 def _follow(source: Source, store: Any, before: Picture, report: Report, options: Namespace) -> None:

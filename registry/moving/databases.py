@@ -15,7 +15,7 @@ from contractlog.registry.storage.engines import in_memory, open_engines, parse_
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
 
-__all__ = ["reading", "writing"]
+__all__ = ["foretelling", "reading", "writing"]
 
 _LONG_MS: Final = 600_000  #: a whole registry takes longer than a request
 
@@ -46,6 +46,22 @@ def reading(database_url: str) -> Iterator[Snapshot]:
         raise Unreachable(f"the database {shown} cannot be read: {error}") from error
     finally:
         engines.dispose()
+
+
+@contextmanager
+def foretelling(database_url: str) -> Iterator[Snapshot]:
+    """Open what ``writing`` would open, to look at alone; a SQLite file that is not there is one without schemas.
+
+    Raises:
+        UsageError, Unreachable: it cannot be opened.
+    """
+    url = parse_url(database_url)
+    if url.get_backend_name() == "sqlite" and (in_memory(url) or database.current(database_url)[0] is None):
+        with writing("sqlite://") as store, store.reading() as snapshot:
+            yield snapshot
+        return
+    with reading(database_url) as snapshot:
+        yield snapshot
 
 
 @contextmanager

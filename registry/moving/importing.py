@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
 from sqlalchemy import delete
 
+from contractlog.compatibility.names import Subject
 from contractlog.registry.access.actor import current_actor
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.planning import Plan, planned
 from contractlog.registry.moving.report import Report, Strange
 from contractlog.registry.moving.understanding import Identified, identified
 from contractlog.registry.storage import tables, transfer
+from contractlog.registry.storage.finding import ids_of
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.values import key_of
+from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.settings_lines import digest, shown
+from contractlog.registry.storage.values import Configured, key_of
 from contractlog.registry.storage.writes import Transaction
 
-__all__ = ["bring"]
+__all__ = ["bring", "foreseen"]
 
 _ACTOR: Final = "contractlog import"  #: in the journal
+_CHUNK: Final = 1_000
 
 
 class _Refused(Exception):
@@ -35,7 +40,6 @@ def bring(
     report: Report,
     *,
     whole: Picture | None = None,
-    dry_run: bool = False,
     told: Callable[[int], None] = lambda _: None,
 ) -> Plan:
     """Let a store hold a picture; what it holds already stays as it is.
@@ -45,19 +49,32 @@ def bring(
         picture: what it shall hold.
         report: takes counts, conflicts and oddities; with conflicts nothing is written.
         whole: what references may lead to, where the picture is a part of it.
-        dry_run: write nothing, say what would be.
         told: is called with the number of schemas that were understood.
     """
-    understood = identified(whole or picture, picture.schemas.values(), told)
+    understood = _understood(whole or picture, picture, report, told)
+    return _reported(_carried_out(store, picture, understood), report)
+
+
+def foreseen(
+    snapshot: Snapshot, picture: Picture, report: Report, told: Callable[[int], None] = lambda _: None
+) -> Plan:
+    """Say what ``bring`` would do to the store that a snapshot was taken of; nothing is written."""
+    understood = _understood(picture, picture, report, told)
+    return _reported(planned(snapshot, picture, understood, time.time_ns() // 1_000_000), report)
+
+
+def _understood(
+    whole: Picture, picture: Picture, report: Report, told: Callable[[int], None]
+) -> dict[tuple[str, int], Identified]:
+    understood = identified(whole, picture.schemas.values(), told)
     for one in understood.values():
         if one.verbatim is not None:
             where = f"id {one.schema.id} of context {one.schema.context}"
             report.odd(Strange.VERBATIM, where, f"{one.schema.type.value}: {one.verbatim[:200]}")
-    if dry_run:
-        with store.reading() as snapshot:
-            plan = planned(snapshot, picture, understood, time.time_ns() // 1_000_000)
-    else:
-        plan = _carried_out(store, picture, understood)
+    return understood
+
+
+def _reported(plan: Plan, report: Report) -> Plan:
     report.conflicts += plan.conflicts
     for what, number in plan.counts():
         report.done[what] += number
@@ -92,16 +109,36 @@ def _write(transaction: Transaction, plan: Plan) -> None:
     ids = plan.subject_ids | transfer.add_subjects(transaction, list(plan.subjects.values()))
     _write_schemas(transaction, plan, ids)
     _write_versions(transaction, plan, ids)
-    transfer.replace_rows(transaction, tables.settings, "key", plan.settings)
+    settings = list(_write_settings(transaction, plan))
     transfer.replace_rows(transaction, tables.associations, "guid", plan.associations)
-    for key, _ in plan.unset:
-        transaction.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
     for guid, _ in plan.unbound:
         transaction.connection.execute(delete(tables.associations).where(tables.associations.c.guid == guid))
     transfer.insert_rows(transaction, tables.retired, plan.retired)
     transaction.lines += [
         Line(transaction.actor, line.action, line.target, line.before, line.after, line.details) for line in plan.lines
     ]
+    transaction.lines += settings
+
+
+def _write_settings(transaction: Transaction, plan: Plan) -> Iterator[Line]:
+    """Replace what is set, and yield the journal's lines, which tell of it as of what people set."""
+    scopes = plan.scopes
+    before = dict(_set_at(transaction, scopes))
+    transfer.replace_rows(transaction, tables.settings, "key", plan.settings)
+    for key, _ in plan.unset:
+        transaction.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
+    for scope, after in _set_at(transaction, scopes):
+        if scope.name:
+            transaction.touched |= ids_of(transaction, scope)  # its name may mean another subject now, or itself again
+        details = {"set": shown(after), "bypass": "IMPORT"}
+        yield Line(transaction.actor, "settings.changed", str(scope), digest(before[scope]), digest(after), details)
+
+
+def _set_at(transaction: Transaction, scopes: list[Subject]) -> Iterator[tuple[Subject, Configured]]:
+    for start in range(0, len(scopes), _CHUNK):
+        chunk = scopes[start : start + _CHUNK]
+        found = transaction.configured(chunk)
+        yield from ((scope, found[scope]) for scope in chunk)
 
 
 def _write_schemas(transaction: Transaction, plan: Plan, ids: dict[str, int]) -> None:

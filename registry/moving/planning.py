@@ -38,7 +38,7 @@ class Plan:
     restored: set[VersionKey] = field(default_factory=set)  #: … or the other way round
     removed: dict[Subject, list[int]] = field(default_factory=dict)
     settings: list[dict[str, Any]] = field(default_factory=list)
-    unset: list[tuple[str, str]] = field(default_factory=list)  #: key and scope
+    unset: list[tuple[str, Subject]] = field(default_factory=list)  #: key and scope
     associations: list[dict[str, Any]] = field(default_factory=list)
     unbound: list[tuple[str, str]] = field(default_factory=list)  #: guid, and what the journal calls it
     retired: list[dict[str, Any]] = field(default_factory=list)
@@ -57,6 +57,11 @@ class Plan:
         yield "settings changed", len(self.settings) + len(self.unset)
         yield "associations changed", len(self.associations) + len(self.unbound)
         yield "ids retired", len(self.retired)
+
+    @property
+    def scopes(self) -> list[Subject]:
+        """Where settings or modes change."""
+        return [Subject(row["context"], row["name"]) for row in self.settings] + [scope for _, scope in self.unset]
 
     @property
     def empty(self) -> bool:
@@ -233,7 +238,7 @@ def _scopes(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
         if any(value is not None for value in after.values()):
             plan.settings.append({"key": key, "context": scope.context, "name": scope.name, **after})
         elif before:
-            plan.unset.append((key, str(scope)))
+            plan.unset.append((key, scope))
 
 
 def _decoded(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -279,8 +284,6 @@ def _journal(identified: Mapping[SchemaKey, Identified], plan: Plan) -> None:
             action = "version.restored" if one.deleted_at is None else "version.soft_deleted"
             before = identified[one.schema].hash
             plan.lines.append(Line("", action, _name(one), before=before, details={"id": one.schema_id}))
-    scopes = [str(Subject(row["context"], row["name"])) for row in plan.settings] + [scope for _, scope in plan.unset]
-    plan.lines += [Line("", "settings.changed", scope) for scope in scopes]
     plan.lines += [Line("", "association.updated", _bound(row)) for row in plan.associations]
     plan.lines += [Line("", "association.deleted", target) for _, target in plan.unbound]
 

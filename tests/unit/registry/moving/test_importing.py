@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
+from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.moving.importing import bring
@@ -14,6 +16,8 @@ from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.stored import pictured
 from contractlog.registry.storage.journal import following
 from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.settings_lines import digest
+from contractlog.registry.storage.values import Configured
 
 S = Subject(".", "s")
 
@@ -114,6 +118,24 @@ def test_the_journal_tells_of_each_effect_and_who_brought_it(store: Store) -> No
     ]
     assert {line.actor for line in lines} == {"contractlog import"}
     assert '"bypass":"IMPORT"' in (lines[0].details or "")
+
+
+def test_the_journal_tells_of_settings_by_the_hashes_that_the_api_would_have_told(store: Store) -> None:
+    set_here, unset = Configured(level=Level.NONE, mode=Mode.READONLY), Picture()
+    store.change(lambda transaction: transaction.configure(S, Configured(level=Level.FULL))).result()
+    one = Picture(settings={S: {"compatibilityLevel": "NONE"}}, modes={S: "READONLY"})
+    unset.gone.settings, unset.gone.modes = {S}, {S}
+    brought(store, one, unset)
+    with store.reading() as snapshot:
+        lines = following(snapshot, 0, 100)
+    hashes = [digest(Configured(level=Level.FULL)), digest(set_here)]
+    assert [(line.target, line.before, line.after) for line in lines] == [
+        ("s", None, hashes[0]),
+        ("s", *hashes),
+        ("s", hashes[1], None),
+    ]
+    told = [json.loads(line.details or "{}") for line in lines]
+    assert told[1] == {"set": {"level": "NONE", "mode": "READONLY"}, "bypass": "IMPORT"}
 
 
 @pytest.mark.parametrize("text", ["{ no json", "x" * 5_000_000])

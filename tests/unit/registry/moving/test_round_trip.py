@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from contractlog.registry.moving.importing import bring
+from contractlog.registry.moving.importing import bring, foreseen
 from contractlog.registry.moving.lines import read_lines, state_lines, written
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.report import Report
@@ -57,7 +57,8 @@ def test_importing_again_changes_nothing(picture: Picture) -> None:
 def test_a_dry_run_tells_what_an_import_does_and_writes_nothing(picture: Picture) -> None:
     with empty_store() as store:
         before, told, done = exported(store), Report(), Report()
-        bring(store, picture, told, dry_run=True)
+        with store.reading() as snapshot:
+            foreseen(snapshot, picture, told)
         assert exported(store) == before
         bring(store, picture, done)
         assert told.done == done.done
