@@ -16,6 +16,7 @@ from contractlog.spark_validation.sources.kafka_talk import (
     answer,
     code_of,
     connection,
+    settled,
 )
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split
 
@@ -67,8 +68,9 @@ def _offsets(
     asked = {TopicPartition(topic, partition): at for topic, partition in partitions}
     if not asked:
         return {}
-    answers = answer(
-        bootstrap,
-        lambda: admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience),
-    )
-    return {(place.topic, place.partition): answer(bootstrap, told.result).offset for place, told in answers.items()}
+
+    def ask() -> dict[tuple[str, int], int]:
+        answers = admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience)
+        return {(place.topic, place.partition): told.result().offset for place, told in answers.items()}
+
+    return answer(bootstrap, lambda: settled(ask, patience))
