@@ -35,6 +35,7 @@ from contractlog.registry.routes import (
     versions,
 )
 from contractlog.registry.routes.own import ROUTERS as OWN_ROUTERS
+from contractlog.registry.routes.plain import PlainRegistrations
 from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
@@ -94,10 +95,11 @@ def create_app(
                 telemetry=services.telemetry,
                 remembered=services.remembered,
             ),
-            Middleware(BodyLimit, limit=settings.max_body_bytes),
+            Middleware(BodyLimit, limit=settings.max_body_bytes, seconds=settings.body_seconds),
         ],
         lifespan=_lifespan(services),
     )
+    app.router.routes.append(PlainRegistrations(services))
     problems.install(app, old_conflict_code=settings.old_conflict_code)
     for router in OWN_ROUTERS:
         app.include_router(router)

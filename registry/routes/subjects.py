@@ -27,7 +27,9 @@ from contractlog.compatibility.errors import (
     VersionNotSoftDeleted,
     VersionSoftDeleted,
 )
+from contractlog.compatibility.names import Subject
 from contractlog.registry.bodies.answers import RegisteredBody, SchemaBody
+from contractlog.registry.bodies.profiles import Profile
 from contractlog.registry.bodies.requests import RegisterRequest, TagsRequest, read
 from contractlog.registry.dependencies import (
     Flag,
@@ -41,8 +43,11 @@ from contractlog.registry.dependencies import (
 from contractlog.registry.documented import documented, listed
 from contractlog.registry.problems import Answer
 from contractlog.registry.questions import FormatQuery
+from contractlog.registry.services.lookup import Lookup
+from contractlog.registry.services.registration import Registration
+from contractlog.registry.services.viewing import View
 
-__all__ = ["router"]
+__all__ = ["registered", "router"]
 
 router: Final = APIRouter(tags=["subjects"])
 
@@ -71,8 +76,25 @@ async def register(
 
     It is answered in the format asked for, or as it is stored where that would be too long.
     """
+    return await registered(
+        request, subject, registration, lookup, profile, view=view, normalize=normalize, force=force
+    )
+
+
+async def registered(
+    request: Request,
+    subject: Subject,
+    registration: Registration,
+    lookup: Lookup,
+    profile: Profile,
+    *,
+    view: View,
+    normalize: bool,
+    force: bool = False,
+) -> Answer:
+    """Answer a registration."""
     body = read(await request.body(), RegisterRequest)
-    registered = await registration.register(
+    found = await registration.register(
         subject,
         body.draft(),
         normalize=normalize,
@@ -81,10 +103,10 @@ async def register(
         force=force,
         tags=body.tags(),
     )
-    schema = registered.schema
+    schema = found.schema
     with suppress(InvalidSchema):  # it is registered: a refusal would say that it is not
         schema = await lookup.shown(schema, view)
-    return Answer(profile.shape(RegisteredBody.of(schema, stored=registered.stored)))
+    return Answer(profile.shape(RegisteredBody.of(schema, stored=found.stored)))
 
 
 @router.post(
@@ -111,8 +133,8 @@ async def change_tags(
 ) -> Answer:
     """Register a new version that differs from another one in its tags, metadata or rules."""
     asked = read(await request.body(), TagsRequest).derivation()
-    registered = await registration.derive(subject, version, asked)
-    return Answer(profile.shape(RegisteredBody.of(registered.schema, stored=registered.stored)))
+    found = await registration.derive(subject, version, asked)
+    return Answer(profile.shape(RegisteredBody.of(found.schema, stored=found.stored)))
 
 
 @router.post(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
-from sqlalchemy import Connection, Row, case, func, select
+from sqlalchemy import Connection, case, func, select
 
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
@@ -51,7 +51,7 @@ class _Live:
     normalized: set[str] = field(default_factory=set)
     leaning: set[bool] = field(default_factory=set)
 
-    def add(self, row: Row[Any]) -> None:
+    def add(self, row: Any) -> None:
         self.hashes.add(row.hash)
         self.normalized.add(row.normalized_hash)
         self.leaning.add(row.references is not None)
@@ -60,26 +60,25 @@ class _Live:
             self.verbatim = str(row.type) if row.verbatim else None
 
 
+class _Nobody:
+    """There is no connection to ask."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise Unforeseen
+
+
 class Foreseen(Snapshot):
     """One state of one subject, read ahead. Whatever else is asked of it raises ``Unforeseen``."""
 
     def __init__(
         self, subject: Subject, configured: Mapping[Subject, Configured], state: SubjectState, highest: int, live: _Live
     ) -> None:
+        super().__init__(cast("Connection", _Nobody()))
         self._subject = subject
         self._configured = configured
         self._state = state
         self._highest = highest
         self._live = live
-
-    @property
-    def connection(self) -> Connection:
-        """Nobody: there is no connection to ask."""
-        return self._connection
-
-    @property
-    def _connection(self) -> NoReturn:
-        raise Unforeseen
 
     def _of(self, subject: Subject, seen: Seen = Seen.LIVE) -> _Live:
         if subject != self._subject or seen is not Seen.LIVE:

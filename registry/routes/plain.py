@@ -1,0 +1,56 @@
+"""Registrations as clients send them, found by one look at the path, without reading what nobody sent.
+
+What is answered is the documented route's, by the same function; whatever else is asked goes on to that route.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from contractlog.registry.dependencies import Services
+from contractlog.registry.paths import decode, subject_of
+from contractlog.registry.routes.subjects import registered
+from contractlog.registry.services.viewing import AS_STORED
+
+__all__ = ["PlainRegistrations"]
+
+_PATH: Final = re.compile(r"/subjects/([^/]+)/versions")
+_QUERY: Final = re.compile(rb"(?:normalize=((?i:true)|(?i:false)))?")
+
+
+class PlainRegistrations(BaseRoute):
+    """``POST /subjects/{subject}/versions``, with ``normalize`` or nothing in its query."""
+
+    path = "/subjects/{subject}/versions"
+    methods: Final = frozenset({"POST"})
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Take what is asked for in this form, and nothing else."""
+        if scope["type"] == "http" and scope["method"] == "POST":
+            path, query = _PATH.fullmatch(scope["path"]), _QUERY.fullmatch(scope["query_string"])
+            if path and query:
+                return Match.FULL, {"template": self.path, "asked": (path[1], (query[1] or b"").lower() == b"true")}
+        return Match.NONE, {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Register."""
+        name, normalize = scope["asked"]
+        services = self._services
+        answer = await registered(
+            Request(scope, receive),
+            subject_of(decode(name)),
+            services.registration,
+            services.lookup,
+            services.profile,
+            view=AS_STORED,
+            normalize=normalize,
+        )
+        await answer(scope, receive, send)
