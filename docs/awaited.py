@@ -13,33 +13,46 @@ __all__ = ["TWINS", "awaited"]
 
 ROOT: Final = Path(__file__).parent.parent
 _MADE: Final = "# made by docs/generate.py from {source}: change that, then `make docs`\n\n"
+_FACES: Final = {"clients/confluent/client.py": "clients/confluent/aclient.py"}
 _PUBLIC: Final = re.compile(r"^    def (?=[a-z])", re.MULTILINE)
-_OWN: Final = re.compile(r"(?<![\w.])self\.(?=[a-z]\w*\()")
+#: What of a face sends something; ``config()`` and the like do not.
+_SENDING: Final = re.compile(
+    r"^    def (?!config\(|over\(|clear_|new_client)(?=[a-z]|_ask\(|__enter__|__exit__)", re.MULTILINE
+)
+_OWN: Final = re.compile(r"(?<![\w.])self\.(?=(?:[a-z]\w*|_ask|_registry\.(?:send|close))\()")
 _EACH: Final = re.compile(r"^( +)yield from (.+)$", re.MULTILINE)
 _WORDS: Final = {
     "contractlog.clients.blocking": "contractlog.clients.awaited",
-    "contractlog.clients.confluent.client": "contractlog.clients.confluent.aclient",
     "``awaited/`` is made from this": "made from ``blocking/``",
     "a client that waits": "a client that is awaited",
     "Iterator[": "AsyncIterator[",
     "import Iterable, Iterator": "import AsyncIterator, Iterable",
     "import Iterator": "import AsyncIterator",
+    "contractlog.clients.client import": "contractlog.clients.aclient import",
+    "__enter__": "__aenter__",
+    "__exit__": "__aexit__",
 }
+_NAMES: Final = re.compile(r"\b(SchemaRegistryClient|Registry)\b")
 
 
 def awaited(text: str, source: str) -> str:
     """Return the twin of a module: its public methods are coroutines, and await each other."""
-    text = _OWN.sub("await self.", _PUBLIC.sub("    async def ", text))
+    public = _SENDING if source in _FACES else _PUBLIC
+    text = _OWN.sub("await self.", public.sub("    async def ", text))
     text = _EACH.sub(r"\1for one in \2:\n\1    yield one", text)
     for word, other in _WORDS.items():
         text = text.replace(word, other)
+    if source in _FACES:
+        text = _NAMES.sub(r"Async\1", text).replace("async def close(", "async def aclose(")
     doc, future, rest = text.partition("from __future__")
     return _formatted(_MADE.format(source=source) + doc + future + rest)
 
 
 def _formatted(text: str) -> str:
-    command = [sys.executable, "-m", "ruff", "format", "-"]
-    return subprocess.run(command, check=True, capture_output=True, text=True, input=text, cwd=ROOT).stdout  # noqa: S603
+    for verb in (["check", "--quiet", "--select", "I001", "--fix-only", "-"], ["format", "-"]):
+        command = [sys.executable, "-m", "ruff", *verb]
+        text = subprocess.run(command, check=True, capture_output=True, text=True, input=text, cwd=ROOT).stdout  # noqa: S603
+    return text
 
 
 def _twin(source: str) -> Callable[[], Iterator[str]]:
@@ -50,4 +63,4 @@ def _twin(source: str) -> Callable[[], Iterator[str]]:
 TWINS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     f"clients/awaited/{file.name}": _twin(f"clients/blocking/{file.name}")
     for file in sorted((ROOT / "clients" / "blocking").glob("*.py"))
-}
+} | {twin: _twin(source) for source, twin in _FACES.items()}

@@ -1,0 +1,144 @@
+"""Calls whose answers are read as confluent-kafka's classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from contractlog.clients import calls
+from contractlog.clients.calls import Call
+from contractlog.clients.calls.call import Named, anything, flags, given, paged, scope
+from contractlog.clients.confluent.associations import (
+    Association,
+    AssociationCreateOrUpdateRequest,
+    AssociationResponse,
+)
+from contractlog.clients.confluent.schemas import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+
+__all__ = [
+    "associations",
+    "bind",
+    "by_guid",
+    "by_id",
+    "check",
+    "config",
+    "latest_with_metadata",
+    "lookup",
+    "mode",
+    "register",
+    "set_config",
+    "set_mode",
+    "version",
+    "versions_of_id",
+]
+
+T = TypeVar("T")
+
+
+def _reading(call: Call[Any], read: Callable[[Any], T]) -> Call[T]:
+    return Call(call.method, call.segments, read, call.query, call.body, call.repeatable, call.text)
+
+
+def register(subject: str, schema: Schema, *, normalize: bool) -> Call[RegisteredSchema]:
+    """POST /subjects/{subject}/versions; older servers answer the id alone."""
+    return Call(
+        "POST",
+        ("subjects", Named(subject), "versions"),
+        lambda body: RegisteredSchema.from_dict({"subject": subject} | body),
+        flags(normalize=normalize),
+        schema.to_dict(),
+    )
+
+
+def lookup(subject: str, schema: Schema, *, normalize: bool, fmt: str | None, deleted: bool) -> Call[RegisteredSchema]:
+    """POST /subjects/{subject}; the schema that was asked for stands in the answer."""
+
+    def read(body: Any) -> RegisteredSchema:
+        found = RegisteredSchema.from_dict(body)
+        return RegisteredSchema(found.subject, found.version, found.schema_id, found.guid, schema)
+
+    query = (*flags(normalize=normalize, deleted=deleted), *given(format=fmt))
+    return Call("POST", ("subjects", Named(subject)), read, query, schema.to_dict())
+
+
+def by_id(schema_id: int, subject: str | None, fmt: str | None, reference_format: str | None) -> Call[Schema]:
+    """GET /schemas/ids/{id}."""
+    query = given(subject=subject, format=fmt, referenceFormat=reference_format)
+    return Call("GET", ("schemas", "ids", Named(schema_id)), Schema.from_dict, query)
+
+
+def by_guid(guid: str, fmt: str | None) -> Call[Schema]:
+    """GET /schemas/guids/{guid}."""
+    return _reading(calls.by_guid(guid, format=fmt), Schema.from_dict)
+
+
+def versions_of_id(
+    schema_id: int, subject: str | None, *, deleted: bool, offset: int, limit: int
+) -> Call[list[SchemaVersion]]:
+    """GET /schemas/ids/{id}/versions."""
+    call = calls.versions_of_id(schema_id, subject=subject, deleted=deleted, offset=offset, limit=limit)
+    return _reading(call, lambda body: [SchemaVersion.from_dict(one) for one in body])
+
+
+def version(subject: str, number: Any, *, deleted: bool = False, fmt: str | None = None) -> Call[RegisteredSchema]:
+    """GET /subjects/{subject}/versions/{version}."""
+    return _reading(calls.version(subject, number, deleted=deleted, format=fmt), RegisteredSchema.from_dict)
+
+
+def latest_with_metadata(
+    subject: str, metadata: dict[str, str], *, deleted: bool, fmt: str | None
+) -> Call[RegisteredSchema]:
+    """GET /subjects/{subject}/metadata."""
+    call = calls.latest_with_metadata(subject, metadata, deleted=deleted, format=fmt)
+    return _reading(call, RegisteredSchema.from_dict)
+
+
+def check(subject: str, schema: Schema, number: Any, *, normalize: bool, verbose: bool) -> Call[bool]:
+    """POST /compatibility/subjects/{subject}/versions[/{version}]."""
+    one = () if number is None else (Named(number),)
+    return Call(
+        "POST",
+        ("compatibility", "subjects", Named(subject), "versions", *one),
+        lambda body: bool(body["is_compatible"]),
+        flags(normalize=normalize, verbose=verbose),
+        schema.to_dict(),
+    )
+
+
+def config(subject: str | None, *, method: str = "GET") -> Call[ServerConfig]:
+    """GET or DELETE /config[/{subject}]."""
+    return Call(method, scope("config", subject), ServerConfig.from_dict, repeatable=method == "GET")
+
+
+def set_config(subject: str | None, body: dict[str, Any]) -> Call[Any]:
+    """PUT /config[/{subject}]; the answer is returned as it came, as confluent-kafka does."""
+    return Call("PUT", scope("config", subject), anything, body=body)
+
+
+def mode(subject: str | None, *, method: str = "GET") -> Call[str]:
+    """GET or DELETE /mode[/{subject}]."""
+    return Call(method, scope("mode", subject), lambda body: str(body["mode"]), repeatable=method == "GET")
+
+
+def set_mode(subject: str | None, wanted: str, *, force: bool) -> Call[str]:
+    """PUT /mode[/{subject}]."""
+    path = scope("mode", subject)
+    return Call("PUT", path, lambda body: str(body["mode"]), flags(force=force), {"mode": wanted})
+
+
+def associations(
+    name: str, namespace: str, kind: str | None, types: Iterable[str] | None, *, offset: int, limit: int
+) -> Call[list[Association]]:
+    """GET /associations/resources/{namespace}/{name}."""
+    query = (
+        *given(resourceType=kind),
+        *(("associationType", one) for one in types or ()),
+        *paged(offset, limit if limit > 0 else -1),
+    )
+    path = ("associations", "resources", Named(namespace), Named(name))
+    return Call("GET", path, lambda body: [Association.from_dict(one) for one in body], query)
+
+
+def bind(request: AssociationCreateOrUpdateRequest) -> Call[AssociationResponse]:
+    """POST /associations."""
+    return Call("POST", ("associations",), AssociationResponse.from_dict, body=request.to_dict())

@@ -1,0 +1,374 @@
+"""``SchemaRegistryClient`` as confluent-kafka's: the same methods, arguments and results, over our calls."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+from contractlog.clients import calls
+from contractlog.clients.calls import Call
+from contractlog.clients.client import Registry
+from contractlog.clients.confluent import asking
+from contractlog.clients.confluent.associations import (
+    Association,
+    AssociationCreateOrUpdateRequest,
+    AssociationResponse,
+)
+from contractlog.clients.confluent.conf import Conf
+from contractlog.clients.confluent.errors import catchable
+from contractlog.clients.confluent.known import Known
+from contractlog.clients.confluent.schemas import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+from contractlog.compatibility.errors import RegistryError
+
+__all__ = ["SchemaRegistryClient"]
+
+T = TypeVar("T")
+
+
+class SchemaRegistryClient:
+    """A registry, asked as confluent-kafka's client asks; may be shared as ``Registry`` may.
+
+    Answers that are not a success raise ``SchemaRegistryError``, which is the class of the code as well
+    (``SubjectNotFound`` …); where no answer came, ``Unreachable``.
+
+    Args:
+        conf: ``url`` and the other keys of confluent-kafka's client; unknown ones are refused. What is not given is
+            finite here: a call ends after 30 seconds, the newest version of a subject is believed for 60.
+    """
+
+    def __init__(self, conf: dict[str, Any]) -> None:
+        parsed = Conf.parse(conf)
+        self._conf = conf
+        self._registry = Registry(**parsed.registry)
+        self._known = Known(parsed.capacity, parsed.latest_seconds)
+
+    @classmethod
+    def over(cls, registry: Registry) -> Self:
+        """Make a client that speaks through a registry's connections."""
+        client = cls({"url": registry.url})
+        client._registry = registry
+        return client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._registry.close()
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._registry.close()
+
+    def config(self) -> dict[str, Any]:
+        """Return the configuration that this client was made with."""
+        return self._conf
+
+    def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
+        """Register a schema under a subject; return its id."""
+        registered = self.register_schema_full_response(subject_name, schema, normalize_schemas)
+        return int(registered.schema_id or 0)
+
+    def register_schema_full_response(
+        self, subject_name: str, schema: Schema, normalize_schemas: bool = False
+    ) -> RegisteredSchema:
+        """Register a schema under a subject; return what the registry holds."""
+        key = (subject_name, "registered", schema, normalize_schemas)
+        known = self._known.placed.get(key)
+        if known is not None:
+            return known
+        try:
+            registered = self._ask(asking.register(subject_name, schema, normalize=normalize_schemas))
+        finally:
+            self._known.wrote(subject_name)
+        self._known.placed.put(key, registered, generation=self._known.placed.generation)
+        return registered
+
+    def get_schema(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        fmt: str | None = None,
+        reference_format: str | None = None,
+    ) -> Schema:
+        """Return the schema that an id stands for."""
+        key = ("id", schema_id, subject_name, fmt, reference_format)
+        known = self._known.schemas.get(key)
+        if known is not None:
+            return known
+        generation = self._known.schemas.generation
+        found = self._ask(asking.by_id(schema_id, subject_name, fmt, reference_format))
+        self._known.schemas.put(key, found, generation=generation)
+        return found
+
+    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
+        """Return the schema with this content hash."""
+        known = self._known.schemas.get(("guid", guid, fmt))
+        if known is not None:
+            return known
+        generation = self._known.schemas.generation
+        found = self._ask(asking.by_guid(guid, fmt))
+        self._known.schemas.put(("guid", guid, fmt), found, generation=generation)
+        return found
+
+    def get_schema_types(self) -> list[str]:
+        """Return the formats that the registry knows."""
+        return self._ask(calls.types())
+
+    def get_subjects_by_schema_id(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        deleted: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[str]:
+        """Return every subject that an id stands under."""
+        return self._ask(
+            calls.subjects_of_id(schema_id, subject=subject_name, deleted=deleted, offset=offset, limit=limit)
+        )
+
+    def get_schema_versions(
+        self,
+        schema_id: int,
+        subject_name: str | None = None,
+        deleted: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[SchemaVersion]:
+        """Return every version that an id stands under."""
+        return self._ask(asking.versions_of_id(schema_id, subject_name, deleted=deleted, offset=offset, limit=limit))
+
+    def lookup_schema(
+        self,
+        subject_name: str,
+        schema: Schema,
+        normalize_schemas: bool = False,
+        fmt: str | None = None,
+        deleted: bool = False,
+    ) -> RegisteredSchema:
+        """Return the version of a subject that has this content."""
+        key = (subject_name, "found", schema, normalize_schemas, deleted)
+        known = self._known.placed.get(key)
+        if known is not None:
+            return known
+        generation = self._known.placed.generation
+        found = self._ask(asking.lookup(subject_name, schema, normalize=normalize_schemas, fmt=fmt, deleted=deleted))
+        self._known.placed.put(key, found, generation=generation)
+        return found
+
+    def get_subjects(
+        self,
+        subject_prefix: str | None = None,
+        deleted: bool = False,
+        deleted_only: bool = False,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[str]:
+        """Return the names of all subjects."""
+        return self._ask(
+            calls.subjects(
+                prefix=subject_prefix, deleted=deleted, deleted_only=deleted_only, offset=offset, limit=limit
+            )
+        )
+
+    def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
+        """Delete a subject, softly unless told otherwise; return the versions that went."""
+        try:
+            return self._ask(calls.delete_subject(subject_name, permanent=permanent))
+        finally:
+            self._known.wrote(subject_name, permanent=permanent)
+
+    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
+        """Return the newest version of a subject; remembered for ``cache.latest.ttl.sec``."""
+        known = self._known.latest.get((subject_name, fmt))
+        if known is not None:
+            return known
+        generation = self._known.latest.generation
+        found = self._ask(asking.version(subject_name, "latest", fmt=fmt))
+        self._known.latest.put((subject_name, fmt), found, generation=generation)
+        return found
+
+    def get_latest_with_metadata(
+        self, subject_name: str, metadata: dict[str, str], deleted: bool = False, fmt: str | None = None
+    ) -> RegisteredSchema:
+        """Return the newest version that has all these properties; remembered for ``cache.latest.ttl.sec``."""
+        key = (subject_name, frozenset(metadata.items()), deleted, fmt)
+        known = self._known.latest.get(key)
+        if known is not None:
+            return known
+        generation = self._known.latest.generation
+        found = self._ask(asking.latest_with_metadata(subject_name, metadata, deleted=deleted, fmt=fmt))
+        self._known.latest.put(key, found, generation=generation)
+        return found
+
+    def get_version(
+        self,
+        subject_name: str,
+        version: int | Literal["latest"] = "latest",
+        deleted: bool = False,
+        fmt: str | None = None,
+    ) -> RegisteredSchema:
+        """Return one version of a subject; ``latest`` is asked for every time."""
+        key = (subject_name, "version", version, fmt)
+        known = None if version == "latest" else self._known.placed.get(key)
+        if known is not None:
+            return known
+        generation = self._known.placed.generation
+        found = self._ask(asking.version(subject_name, version, deleted=deleted, fmt=fmt))
+        if version != "latest":
+            self._known.placed.put(key, found, generation=generation)
+        return found
+
+    def get_referenced_by(
+        self, subject_name: str, version: int | Literal["latest"] = "latest", offset: int = 0, limit: int = -1
+    ) -> list[int]:
+        """Return the ids of the schemas that lean on a version."""
+        return self._ask(calls.referenced_by(subject_name, version, offset=offset, limit=limit))
+
+    def get_versions(
+        self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
+    ) -> list[int]:
+        """Return the version numbers of a subject."""
+        return self._ask(
+            calls.versions(subject_name, deleted=deleted, deleted_only=deleted_only, offset=offset, limit=limit)
+        )
+
+    def delete_version(self, subject_name: str, version: int, permanent: bool = False) -> int:
+        """Delete a version, softly unless told otherwise; return its number."""
+        try:
+            return self._ask(calls.delete_version(subject_name, version, permanent=permanent))
+        finally:
+            self._known.wrote(subject_name, permanent=permanent)
+
+    def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> Any:
+        """Set the level of a subject, or of the registry; return the registry's answer."""
+        if level is None:
+            raise ValueError("level must be set")
+        return self._ask(asking.set_config(subject_name, {"compatibility": level.upper()}))
+
+    def get_compatibility(self, subject_name: str | None = None) -> str:
+        """Return the level of a subject, or of the registry."""
+        config = self._ask(asking.config(subject_name))
+        return str(config.compatibility_level)
+
+    def test_compatibility(
+        self,
+        subject_name: str,
+        schema: Schema,
+        version: int | str = "latest",
+        normalize: bool = False,
+        verbose: bool = False,
+    ) -> bool:
+        """Return whether a schema might follow one version."""
+        return self._ask(asking.check(subject_name, schema, version, normalize=normalize, verbose=verbose))
+
+    def test_compatibility_all_versions(
+        self, subject_name: str, schema: Schema, normalize: bool = False, verbose: bool = False
+    ) -> bool:
+        """Return whether a schema might follow all versions that the level of the subject selects."""
+        return self._ask(asking.check(subject_name, schema, None, normalize=normalize, verbose=verbose))
+
+    def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> Any:
+        """Set members of config; return the registry's answer."""
+        if config is None:
+            raise ValueError("config must be set")
+        try:
+            return self._ask(asking.set_config(subject_name, config.to_dict()))
+        finally:
+            self._known.clear_latest()
+
+    def delete_config(self, subject_name: str | None = None) -> ServerConfig:
+        """Let a subject inherit everything again; return what was in force."""
+        return self._ask(asking.config(subject_name, method="DELETE"))
+
+    def get_config(self, subject_name: str | None = None) -> ServerConfig:
+        """Return all that is set for a subject, or for the registry."""
+        return self._ask(asking.config(subject_name))
+
+    def get_mode(self, subject_name: str) -> str:
+        """Return what may be written to a subject."""
+        return self._ask(asking.mode(subject_name))
+
+    def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
+        """Set what may be written to a subject, and return it."""
+        return self._ask(asking.set_mode(subject_name, mode, force=force))
+
+    def delete_mode(self, subject_name: str) -> str:
+        """Let a subject inherit its mode again; return the one that was in force."""
+        return self._ask(asking.mode(subject_name, method="DELETE"))
+
+    def get_global_mode(self) -> str:
+        """Return what may be written to the registry."""
+        return self._ask(asking.mode(None))
+
+    def update_global_mode(self, mode: str, force: bool = False) -> str:
+        """Set what may be written to the registry, and return it."""
+        return self._ask(asking.set_mode(None, mode, force=force))
+
+    def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
+        """Return the names of all contexts."""
+        return self._ask(calls.contexts(offset=offset, limit=limit))
+
+    def clear_latest_caches(self) -> None:
+        """Forget which versions are the newest."""
+        self._known.clear_latest()
+
+    def clear_caches(self) -> None:
+        """Forget everything that was remembered."""
+        self._known.clear()
+
+    def get_associations_by_resource_name(
+        self,
+        resource_name: str,
+        resource_namespace: str,
+        resource_type: str | None = None,
+        association_types: list[str] | None = None,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[Association]:
+        """Return what is bound to a resource; ``-`` stands for any namespace."""
+        return self._ask(
+            asking.associations(
+                resource_name, resource_namespace, resource_type, association_types, offset=offset, limit=limit
+            )
+        )
+
+    def create_association(self, request: AssociationCreateOrUpdateRequest) -> AssociationResponse:
+        """Bind subjects to a resource."""
+        try:
+            return self._ask(asking.bind(request))
+        finally:
+            self._known.clear_latest()
+
+    def delete_associations(
+        self,
+        resource_id: str,
+        resource_type: str | None = None,
+        association_types: list[str] | None = None,
+        cascade_lifecycle: bool = False,
+    ) -> None:
+        """Remove the associations of a resource; with ``cascade_lifecycle`` the subjects that it owns go, too."""
+        try:
+            self._ask(
+                calls.unbind(
+                    resource_id,
+                    resource_type=resource_type,
+                    association_types=association_types or (),
+                    cascade=cascade_lifecycle,
+                )
+            )
+        finally:
+            self._known.clear()
+
+    @staticmethod
+    def new_client(conf: dict[str, Any]) -> SchemaRegistryClient:
+        """Make a client."""
+        return SchemaRegistryClient(conf)
+
+    def _ask(self, call: Call[T]) -> T:
+        try:
+            return self._registry.send(call)
+        except RegistryError as error:
+            raise catchable(error) from None

@@ -1,0 +1,116 @@
+"""The configuration of confluent-kafka's client, key by key, as arguments of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self
+
+from contractlog.clients.conversation import Retries
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
+
+__all__ = ["Conf"]
+
+_LATEST_SECONDS: Final = 60.0
+_MOCK: Final = "mock://"
+_STATIC: Final = "STATIC_TOKEN"
+
+
+@dataclass(frozen=True, slots=True)
+class Conf:
+    """What a client is made of."""
+
+    registry: Mapping[str, Any]  #: arguments of ``Registry``
+    capacity: int  #: answers of each kind that are remembered
+    latest_seconds: float  #: how long the newest version of a subject is believed
+
+    @classmethod
+    def parse(cls, conf: Mapping[str, Any]) -> Self:
+        """Read the configuration.
+
+        Raises:
+            ValueError: a key is missing, unknown, or contradicts another.
+            TypeError: a value is of another kind.
+        """
+        left = dict(conf)
+        url = _url(left.pop("url", None))
+        security = _security(left, url)
+        headers = _bearer(left)
+        seconds = _number(left, "retries.wait.ms", 1_000) / 1_000, _number(left, "retries.max.wait.ms", 20_000) / 1_000
+        retries = Retries(attempts=int(_number(left, "max.retries", 3)) + 1, first=seconds[0], longest=seconds[1])
+        timeout = left.pop("timeout", None)
+        proxy = left.pop("proxy", None)
+        capacity = int(_number(left, "cache.capacity", 1_000))
+        latest = _number(left, "cache.latest.ttl.sec", _LATEST_SECONDS)
+        if left:
+            raise ValueError(f"Unrecognized properties: {', '.join(map(str, left))}")
+        registry = {
+            "url": url,
+            "timeout": DEFAULT_TIMEOUT if timeout is None else float(timeout),
+            "headers": headers,
+            "retries": retries,
+            "security": security,
+            "proxy": proxy,
+        }
+        return cls(registry, capacity, latest)
+
+
+def _url(url: Any) -> str:
+    if url is None:
+        raise ValueError("Missing required configuration property url")
+    if not isinstance(url, str):
+        raise TypeError(f"url must be a str, not {type(url)}")
+    for one in url.split(","):
+        if one.strip().startswith(_MOCK):
+            raise ValueError("there is no mock: the fixture `schema_registry_client` gives the real registry in memory")
+        if not one.strip().startswith("http"):
+            raise ValueError(f"Invalid url {one.strip().rstrip('/')}")
+    return url
+
+
+def _security(left: dict[str, Any], url: str) -> Security:
+    ca, certificate = left.pop("ssl.ca.location", None), left.pop("ssl.certificate.location", None)
+    key, password = left.pop("ssl.key.location", None), left.pop("ssl.key.password", None)
+    if certificate is None and (key is not None or password is not None):
+        raise ValueError("ssl.certificate.location required when configuring ssl.key.location or ssl.key.password")
+    user, secret = _user(left, url)
+    token = left.get("bearer.auth.token")
+    return Security(
+        user=user, password=secret, token=token, ca=ca, certificate=certificate, key=key, key_password=password
+    )
+
+
+def _user(left: dict[str, Any], url: str) -> tuple[str | None, str | None]:
+    if "basic.auth.user.info" not in left:
+        return None, None
+    if Address.parse(url)[0].user is not None:
+        raise ValueError("basic.auth.user.info configured with userinfo credentials in the URL; remove one of them")
+    user, colon, password = str(left.pop("basic.auth.user.info")).partition(":")
+    if not colon:
+        raise ValueError("basic.auth.user.info must be in the form of {username}:{password}")
+    return user, password
+
+
+def _bearer(left: dict[str, Any]) -> dict[str, str]:
+    source = left.pop("bearer.auth.credentials.source", None)
+    if source is None:
+        return {}
+    if source != _STATIC:
+        raise ValueError(f"bearer.auth.credentials.source can be {_STATIC} here, not {source}")
+    token, cluster = left.pop("bearer.auth.token", None), left.pop("bearer.auth.logical.cluster", None)
+    if token is None or cluster is None:
+        raise ValueError(
+            "Missing required bearer configuration properties: bearer.auth.token, bearer.auth.logical.cluster"
+        )
+    pool = left.pop("bearer.auth.identity.pool.id", None)
+    pools = {} if pool is None else {"Confluent-Identity-Pool-Id": pool if isinstance(pool, str) else ",".join(pool)}
+    return {"target-sr-cluster": str(cluster)} | pools
+
+
+def _number(left: dict[str, Any], key: str, default: float) -> float:
+    value = left.pop(key, None)
+    if value is None:
+        return default
+    if not isinstance(value, int | float):
+        raise TypeError(f"{key} must be a number, not {type(value)}")
+    return value

@@ -1,0 +1,64 @@
+"""One exception for two worlds: the class that the service raises, and the one that confluent-kafka raises.
+
+What this package raises is caught as ``SubjectNotFound`` of ``compatibility/errors.py``, as ``SchemaRegistryError`` of
+this package, and as ``SchemaRegistryError`` of confluent-kafka where a program has loaded that (``kinship.py``).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
+from contractlog.compatibility.kinship import become_kin
+
+__all__ = ["SchemaRegistryError", "catchable"]
+
+_THEIRS: Final = ("confluent_kafka.schema_registry.error", "SchemaRegistryError")
+_made: dict[type[RegistryError], type[RegistryError]] = {}
+
+
+class SchemaRegistryError(Exception):
+    """An answer of the registry that is not a success; called as confluent-kafka's is."""
+
+    UNKNOWN: ClassVar[int] = -1
+
+    def __init__(self, http_status_code: int, error_code: int, error_message: str) -> None:
+        become_kin(SchemaRegistryError, *_THEIRS)
+        Exception.__init__(self, http_status_code, error_code, error_message)
+        self.__dict__.update(http_status_code=http_status_code, error_code=error_code, error_message=error_message)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        said: Any = self
+        return f"{said.error_message} (HTTP status code {said.http_status_code}, SR code {said.error_code})"
+
+
+class _Spoken:
+    """Says an error as confluent-kafka does, and survives pickling though its class has no name to import."""
+
+    __str__ = SchemaRegistryError.__str__
+    __repr__ = SchemaRegistryError.__repr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        said: Any = self
+        return _again, (type(self).__bases__[1], said.message, said.facts)
+
+
+def catchable(error: RegistryError) -> Exception:
+    """Make the same error, to be caught by whoever knows only ``SchemaRegistryError``."""
+    if isinstance(error, UnreadableAnswer):
+        status = int(error.facts.get("status", UnreadableAnswer.code))
+        return SchemaRegistryError(status, SchemaRegistryError.UNKNOWN, error.message)
+    return _class(type(error))(error.message, **error.facts)
+
+
+def _class(kind: type[RegistryError]) -> type[RegistryError]:
+    if kind not in _made:
+        _made[kind] = type(kind.__name__, (_Spoken, kind, SchemaRegistryError), {"__module__": kind.__module__})
+    return _made[kind]
+
+
+def _again(kind: type[RegistryError], message: str, facts: dict[str, Any]) -> Exception:
+    return catchable(kind(message, **facts))

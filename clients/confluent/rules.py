@@ -1,0 +1,146 @@
+"""Rules and metadata of a schema, called as confluent-kafka calls them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self
+
+from contractlog.clients.confluent.bodies import Body, each, member
+
+__all__ = [
+    "Metadata",
+    "MetadataProperties",
+    "MetadataTags",
+    "Rule",
+    "RuleKind",
+    "RuleMode",
+    "RuleParams",
+    "RulePhase",
+    "RuleSet",
+]
+
+
+class RuleKind(StrEnum):
+    """Whether a rule tests or changes."""
+
+    CONDITION = "CONDITION"
+    TRANSFORM = "TRANSFORM"
+
+
+class RulePhase(StrEnum):
+    """When a rule runs."""
+
+    MIGRATION = "MIGRATION"
+    DOMAIN = "DOMAIN"
+    ENCODING = "ENCODING"
+
+
+class RuleMode(StrEnum):
+    """On which way a rule runs."""
+
+    UPGRADE = "UPGRADE"
+    DOWNGRADE = "DOWNGRADE"
+    UPDOWN = "UPDOWN"
+    READ = "READ"
+    WRITE = "WRITE"
+    WRITEREAD = "WRITEREAD"
+
+
+@dataclass(slots=True)
+class RuleParams:
+    """Parameters of a rule."""
+
+    params: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the JSON object."""
+        return dict(self.params)
+
+    @classmethod
+    def from_dict(cls, src_dict: dict[str, Any]) -> Self:
+        """Read the JSON object."""
+        return cls(dict(src_dict))
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.params.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Body):
+    """One rule of a schema."""
+
+    name: str | None = member("name")
+    doc: str | None = member("doc")
+    kind: RuleKind | None = member("kind", RuleKind)
+    mode: RuleMode | None = member("mode", RuleMode)
+    type: str | None = member("type")
+    tags: list[str] | None = member("tags", hash=False)
+    params: RuleParams | None = member("params", RuleParams.from_dict)
+    expr: str | None = member("expr")
+    on_success: str | None = member("onSuccess")
+    on_failure: str | None = member("onFailure")
+    disabled: bool | None = member("disabled")
+
+
+@dataclass(slots=True)
+class RuleSet(Body):
+    """The rules of a schema, in the order in which they run."""
+
+    migration_rules: list[Rule] | None = member("migrationRules", each(Rule.from_dict), missing=list, hash=False)
+    domain_rules: list[Rule] | None = member("domainRules", each(Rule.from_dict), missing=list, hash=False)
+    encoding_rules: list[Rule] | None = member(
+        "encodingRules", each(Rule.from_dict), missing=list, default=None, hash=False
+    )
+    enable_at: str | None = member("enableAt", default=None)
+
+    def __hash__(self) -> int:
+        rules = (*(self.migration_rules or ()), *(self.domain_rules or ()), *(self.encoding_rules or ()))
+        return hash((frozenset(rules), self.enable_at))
+
+
+@dataclass(slots=True)
+class MetadataTags:
+    """Tags by path."""
+
+    tags: dict[str, list[str]] = field(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the JSON object."""
+        return dict(self.tags)
+
+    @classmethod
+    def from_dict(cls, src_dict: dict[str, Any]) -> Self:
+        """Read the JSON object."""
+        return cls(dict(src_dict))
+
+    def __hash__(self) -> int:
+        return hash(frozenset((path, tuple(tags)) for path, tags in (self.tags or {}).items()))
+
+
+@dataclass(slots=True)
+class MetadataProperties:
+    """Free properties."""
+
+    properties: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the JSON object."""
+        return dict(self.properties)
+
+    @classmethod
+    def from_dict(cls, src_dict: dict[str, Any]) -> Self:
+        """Read the JSON object."""
+        return cls(dict(src_dict))
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.properties.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata(Body):
+    """What stands beside a schema's text."""
+
+    tags: MetadataTags | None = member("tags", MetadataTags.from_dict)
+    properties: MetadataProperties | None = member("properties", MetadataProperties.from_dict)
+    sensitive: list[str] | None = member("sensitive", list, missing=list, hash=False)

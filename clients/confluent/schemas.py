@@ -1,0 +1,107 @@
+"""Schemas and what is set for subjects, called as confluent-kafka calls them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+from contractlog.clients.confluent.bodies import Body, each, member
+from contractlog.clients.confluent.rules import Metadata, RuleSet
+
+__all__ = [
+    "ConfigCompatibilityLevel",
+    "RegisteredSchema",
+    "Schema",
+    "SchemaReference",
+    "SchemaVersion",
+    "ServerConfig",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVersion(Body):
+    """A version of a subject."""
+
+    subject: str | None = member("subject")
+    version: int | None = member("version")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaReference(Body):
+    """A schema that another one leans on."""
+
+    name: str | None = member("name")
+    subject: str | None = member("subject")
+    version: int | None = member("version")
+
+
+@dataclass(frozen=True, slots=True)
+class Schema(Body):
+    """A schema that is not registered, or of which nobody asks where it is."""
+
+    schema_str: str | None = member("schema")
+    schema_type: str | None = member("schemaType", missing=lambda: "AVRO", default="AVRO")
+    references: list[SchemaReference] | None = member(
+        "references", each(SchemaReference.from_dict), missing=list, factory=list, hash=False
+    )
+    metadata: Metadata | None = member("metadata", Metadata.from_dict, default=None)
+    rule_set: RuleSet | None = member("ruleSet", RuleSet.from_dict, default=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the JSON object; references are always in it."""
+        return {"references": []} | Body.to_dict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class RegisteredSchema:
+    """A schema as a registry holds it."""
+
+    subject: str | None
+    version: int | None
+    schema_id: int | None
+    guid: str | None
+    schema: Schema
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the JSON object."""
+        known = {"id": self.schema_id, "guid": self.guid, "subject": self.subject, "version": self.version}
+        return self.schema.to_dict() | {name: value for name, value in known.items() if value is not None}
+
+    @classmethod
+    def from_dict(cls, src_dict: dict[str, Any]) -> Self:
+        """Read the JSON object."""
+        return cls(
+            subject=src_dict.get("subject"),
+            version=src_dict.get("version"),
+            schema_id=src_dict.get("id"),
+            guid=src_dict.get("guid"),
+            schema=Schema.from_dict(src_dict),
+        )
+
+
+class ConfigCompatibilityLevel(StrEnum):
+    """How strictly versions follow each other."""
+
+    BACKWARD = "BACKWARD"
+    BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
+    FORWARD = "FORWARD"
+    FORWARD_TRANSITIVE = "FORWARD_TRANSITIVE"
+    FULL = "FULL"
+    FULL_TRANSITIVE = "FULL_TRANSITIVE"
+    NONE = "NONE"
+
+
+@dataclass(slots=True)
+class ServerConfig(Body):
+    """What is set for a subject, or for the registry."""
+
+    compatibility: ConfigCompatibilityLevel | None = member("compatibility", ConfigCompatibilityLevel, default=None)
+    compatibility_level: ConfigCompatibilityLevel | None = member(
+        "compatibilityLevel", ConfigCompatibilityLevel, default=None
+    )
+    compatibility_group: str | None = member("compatibilityGroup", default=None)
+    default_metadata: Metadata | None = member("defaultMetadata", Metadata.from_dict, default=None)
+    override_metadata: Metadata | None = member("overrideMetadata", Metadata.from_dict, default=None)
+    default_rule_set: RuleSet | None = member("defaultRuleSet", RuleSet.from_dict, default=None)
+    override_rule_set: RuleSet | None = member("overrideRuleSet", RuleSet.from_dict, default=None)
