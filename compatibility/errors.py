@@ -4,7 +4,7 @@ ContractlogError
 ├── UsageError, Unreachable                  what a caller got wrong; what could not be reached
 └── RegistryError                            has a wire code; the HTTP status is its first three digits
     ├── BadRequest 400, Unauthorized 401, Forbidden 403, MethodNotAllowed 405, NotAcceptable 406,
-    │   PayloadTooLarge 413, UnsupportedMediaType 415
+    │   BodyTimeout 408, PayloadTooLarge 413, UnsupportedMediaType 415
     ├── NotFound 404     SubjectNotFound 40401 … AssociationNotFound 40410, KeyNotFound 40470 …
     ├── Conflict 409     IncompatibleSchema 40901 …
     ├── Unprocessable 422  InvalidSchema 42201 …
@@ -157,6 +157,13 @@ class NotAcceptable(RegistryError):
     template = "HTTP 406 Not Acceptable"
 
 
+class BodyTimeout(RegistryError):
+    """The request's body did not come in time."""
+
+    code = 408
+    template = "The request body did not arrive within {seconds:g} seconds; send it again"
+
+
 class Conflict(RegistryError):
     """The request contradicts what is stored."""
 
@@ -174,7 +181,7 @@ class UnsupportedMediaType(RegistryError):
     """The body has a content type that is not JSON."""
 
     code = 415
-    template = "HTTP 415 Unsupported Media Type"
+    template = "HTTP 415 Unsupported Media Type: send JSON, with the header Content-Type: application/json"
 
 
 class Unprocessable(RegistryError):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contractlog.compatibility.errors import PayloadTooLarge, RegistryError
+from contractlog.compatibility.errors import BodyTimeout, PayloadTooLarge, RegistryError
 from contractlog.registry.paths import routed
 from contractlog.registry.problems import problem
 
@@ -16,42 +17,91 @@ _DRAINED_AT_MOST: Final = 64 * 1024 * 1024
 
 
 class BodyLimit:
-    """Requests whose body is too large get 413: at once when they say so, else when it shows."""
+    """Requests whose body is too large get 413: at once when they say so, else when it shows; too slow ones get 408."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    def __init__(self, app: ASGIApp, limit: int, seconds: float) -> None:
         self._app = app
         self._limit = limit
+        self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count the body as it comes in."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        body = _Body(receive, self._limit, self._seconds)
         announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if announced.isdigit() and int(announced) > self._limit:
-            await self._refuse(scope, receive, send)
-            return
-        received = 0
+            await problem(await self._refused(body))(scope, receive, body.closing(send))
+        else:
+            await self._app(scope, body.receive, body.closing(send))
 
-        async def receive_limited() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self._limit:
-                raise PayloadTooLarge(limit=self._limit)
-            return message
-
-        await self._app(scope, receive_limited, send)
-
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refused(self, body: _Body) -> RegistryError:
         """Read on for a while before answering: many clients look for an answer only after they sent everything."""
-        drained = 0
-        while drained < _DRAINED_AT_MOST:
-            message = await receive()
-            drained += len(message.get("body", b""))
-            if message["type"] == "http.disconnect" or not message.get("more_body"):
-                break
-        await problem(PayloadTooLarge(limit=self._limit))(scope, receive, send)
+        try:
+            while body.received < _DRAINED_AT_MOST:
+                message = await body.next()
+                if message["type"] == "http.disconnect" or not message.get("more_body"):
+                    break
+        except BodyTimeout as late:
+            return late
+        return PayloadTooLarge(limit=self._limit)
+
+
+class _Body:
+    """A request's body as it comes in: counted, and waited for until the time is over, from the first look on."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._seconds = seconds
+        self._deadline: float | None = None
+        self._whole = False
+        self._late = False
+        self.received = 0
+
+    async def receive(self) -> Message:
+        """Receive what comes next.
+
+        Raises:
+            PayloadTooLarge: the body is over the limit now.
+            BodyTimeout: the time is over.
+        """
+        message = await self.next()
+        if self.received > self._limit:
+            raise PayloadTooLarge(limit=self._limit)
+        return message
+
+    async def next(self) -> Message:
+        """Receive what comes next, however much it is; behind the body is the client's going away, whenever it goes.
+
+        Raises:
+            BodyTimeout: the time is over.
+        """
+        if self._whole:
+            return await self._receive()
+        self._deadline = self._deadline or asyncio.get_running_loop().time() + self._seconds
+        try:
+            async with asyncio.timeout_at(self._deadline) as patience:
+                message = await self._receive()
+        except TimeoutError:
+            if not patience.expired():
+                raise
+            self._late = True
+            raise BodyTimeout(seconds=self._seconds) from None
+        self.received += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        return message
+
+    def closing(self, send: Send) -> Send:
+        """Return what sends an answer; after a body that came too late it is the last one of the connection."""
+
+        async def sent(message: Message) -> None:
+            if self._late and message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
+            await send(message)
+
+        return sent
 
 
 class RawPaths:

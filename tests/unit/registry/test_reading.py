@@ -401,7 +401,8 @@ def test_what_the_open_reference_does_not_serve_is_not_there(http: httpx2.Client
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "text/json", "application/xml"])
 def test_a_body_that_says_it_is_no_json_is_refused(http: httpx2.Client, kind: str) -> None:
     answer = http.post("/subjects/s/versions", content=b"{}", headers={"Content-Type": kind})
-    assert answer.json() == {"error_code": 415, "message": "HTTP 415 Unsupported Media Type"}
+    told = "HTTP 415 Unsupported Media Type: send JSON, with the header Content-Type: application/json"
+    assert answer.json() == {"error_code": 415, "message": told}
     assert answer.status_code == 415
 
 

@@ -1,0 +1,104 @@
+"""A body that is announced and never sent holds up nobody for ever: over a real socket."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from support.registry import served
+
+pytestmark = pytest.mark.integration
+
+SECONDS = 1.0
+BODY = json.dumps({"schema": '"string"'}).encode()
+OVER_THE_LIMIT = 3_000_000
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder: Path = tmp_path_factory.mktemp("registry")
+    with served(f"sqlite:///{folder / 'registry.db'}", CONTRACTLOG_BODY_SECONDS=str(SECONDS)) as found:
+        yield found
+
+
+def opened(url: str) -> socket.socket:
+    host, port = url.removeprefix("http://").split(":")
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
+def head(length: int, path: str = "/subjects/s/versions") -> bytes:
+    lines = (f"POST {path} HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {length}")
+    return "\r\n".join((*lines, "", "")).encode()
+
+
+def answered(connection: socket.socket) -> tuple[int, dict[str, object], bytes]:
+    """Read until the other side closes; return status, body and the head."""
+    received = b""
+    while piece := connection.recv(65536):
+        received += piece
+    before, _, body = received.partition(b"\r\n\r\n")
+    found = re.match(rb"HTTP/1.1 (\d+)", before)
+    assert found is not None, received
+    return int(found[1]), json.loads(body), before.lower()
+
+
+@pytest.mark.parametrize("length", [len(BODY), OVER_THE_LIMIT], ids=["within", "over"])
+@pytest.mark.parametrize("path", ["/subjects/s/versions", "/contractlog/v1/check"])
+def test_a_body_that_never_comes_is_408_and_the_end_of_the_connection(url: str, length: int, path: str) -> None:
+    with opened(url) as connection:
+        connection.sendall(head(length, path) + BODY[:3])
+        began = time.monotonic()
+        status, body, before = answered(connection)
+        took = time.monotonic() - began
+    assert (status, body["error_code"]) == (408, 408)
+    assert body["message"] == "The request body did not arrive within 1 seconds; send it again"
+    assert b"connection: close" in before
+    assert SECONDS * 0.9 <= took < SECONDS + 5
+
+
+def test_a_body_that_trickles_is_cut_off_however_often_something_comes(url: str) -> None:
+    with opened(url) as connection:
+        connection.sendall(head(OVER_THE_LIMIT))
+        began = time.monotonic()
+        connection.settimeout(0.1)
+        received = b""
+        while not received and time.monotonic() - began < 20:
+            connection.sendall(b" ")
+            try:
+                received = connection.recv(65536)
+            except TimeoutError:
+                continue
+    assert received.startswith(b"HTTP/1.1 408")
+    assert time.monotonic() - began < SECONDS + 5
+
+
+def test_a_body_in_pieces_that_comes_in_time_is_read_and_the_connection_goes_on(url: str) -> None:
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
+    for _ in range(2):
+        connection.putrequest("POST", "/subjects/s/versions")
+        connection.putheader("Content-Length", str(len(BODY)))
+        connection.endheaders(BODY[:3])
+        time.sleep(SECONDS / 3)
+        kept = connection.sock
+        connection.send(BODY[3:])
+        answer = connection.getresponse()
+        assert (answer.status, json.load(answer)["id"]) == (200, 1)
+        assert connection.sock is kept
+    connection.close()
+
+
+def test_who_waits_for_news_is_not_cut_off_by_it(url: str) -> None:
+    began = time.monotonic()
+    answer = httpx2.get(f"{url}/contractlog/v1/changes?since=latest", timeout=20)
+    since = answer.json()["next"]
+    waited = httpx2.get(f"{url}/contractlog/v1/changes?since={since}&wait={2 * SECONDS}", timeout=20)
+    assert waited.status_code == 200
+    assert time.monotonic() - began >= 2 * SECONDS
