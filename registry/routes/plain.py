@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
+from contractlog.registry.content import json_content
 from contractlog.registry.dependencies import Services
 from contractlog.registry.paths import decode, subject_of
 from contractlog.registry.routes.subjects import registered
@@ -44,8 +45,10 @@ class PlainRegistrations(BaseRoute):
         """Register."""
         name, normalize = scope["asked"]
         services = self._services
+        request = Request(scope, receive)
+        await json_content(request)
         answer = await registered(
-            Request(scope, receive),
+            request,
             subject_of(decode(name)),
             services.registration,
             services.lookup,
