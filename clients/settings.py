@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Final, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from contractlog.compatibility.errors import UsageError
@@ -35,7 +36,9 @@ class Security:
     user: str | None = None
     password: str | None = field(default=None, repr=False)
     token: str | None = field(default=None, repr=False)  #: sent as a bearer, where there is no name
-    ca: str | None = None  #: a file (PEM) of the CA that signed the registry's certificate; None: those of the system
+    #: a file (PEM) or folder of the CA that signed the registry's certificate; None: those of the system; False: nobody
+    #: is asked, anybody is trusted
+    ca: str | Literal[False] | None = None
     certificate: str | None = None  #: a file (PEM) of the client's own certificate
     key: str | None = None  #: its key, where it is not in the same file
     key_password: str | None = field(default=None, repr=False)
@@ -57,13 +60,20 @@ class Security:
         import ssl  # noqa: PLC0415 - nobody else pays for it
 
         try:
-            context = ssl.create_default_context(cafile=self.ca)
+            context = ssl.create_default_context(**_authority(self.ca or None))
+            if self.ca is False:
+                context.check_hostname = False
+                context.verify_mode = ssl.CERT_NONE
             if self.certificate is not None:
                 context.load_cert_chain(self.certificate, self.key, password=self.key_password or str)
         except OSError as error:
             files = ", ".join(file for file in (self.ca, self.certificate, self.key) if file)
             raise UsageError(f"the certificates cannot be used ({files}): {error.strerror or error}") from None
         return context
+
+
+def _authority(ca: str | None) -> dict[str, Any]:
+    return {"capath" if ca is not None and Path(ca).is_dir() else "cafile": ca}
 
 
 @dataclass(frozen=True, slots=True)

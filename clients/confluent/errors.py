@@ -17,7 +17,11 @@ _THEIRS: Final = ("confluent_kafka.schema_registry.error", "SchemaRegistryError"
 _made: dict[type[RegistryError], type[RegistryError]] = {}
 
 
-class SchemaRegistryError(Exception):
+class _Base(Exception):
+    """What stands between: a class that inherits from ``Exception`` itself gets no further base."""
+
+
+class SchemaRegistryError(_Base):
     """An answer of the registry that is not a success; called as confluent-kafka's is."""
 
     UNKNOWN: ClassVar[int] = -1
