@@ -20,9 +20,6 @@ _NAMED: Final = 5
 class VersionSource(SchemaSource, Protocol):
     """A registry that tells where an id stands as well; ``contractlog.clients.Registry`` is one."""
 
-    def versions(self, subject: str, *, deleted: bool = False) -> Sequence[int]:
-        """Return the versions of a subject; raise ``NotFound`` where there is none."""
-
     def versions_of_id(self, schema_id: int, *, deleted: bool = False) -> Sequence[tuple[str, int]]:
         """Return every (subject, version) that an id stands under; raise ``NotFound`` where there is no such id."""
 

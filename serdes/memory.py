@@ -7,13 +7,35 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Final, Generic, TypeVar
 
-__all__ = ["Clock", "Memory"]
+__all__ = ["Clock", "Kept", "Memory"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 Clock = Callable[[], float]
 
 DEFAULT_CAPACITY: Final = 1_000
+
+
+class Kept(dict[K, V]):
+    """A dict that holds a number of values; the oldest goes first. Reading is a dict's own, and takes no lock.
+
+    Args:
+        capacity: how many values are kept.
+    """
+
+    def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
+        super().__init__()
+        self._capacity = capacity
+        self._writing = threading.Lock()
+
+    def keep(self, key: K, value: V) -> V:
+        """Keep a value, and return it."""
+        with self._writing:
+            self.pop(key, None)
+            self[key] = value
+            while len(self) > self._capacity:
+                del self[next(iter(self))]
+        return value
 
 
 class Memory(Generic[K, V]):

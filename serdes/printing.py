@@ -15,11 +15,11 @@ from contractlog.compatibility.schema import SchemaType
 from contractlog.serdes.avro import AvroDeserializer
 from contractlog.serdes.belonging import Belonging, VersionSource
 from contractlog.serdes.context import MessageField, SerializationContext
+from contractlog.serdes.deserializing import Deserializer
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer
 from contractlog.serdes.json_schema.documents import compact
 from contractlog.serdes.plain import to_plain
-from contractlog.serdes.serializing import Deserializer
 from contractlog.serdes.wire import unframe
 
 __all__ = ["Printer"]

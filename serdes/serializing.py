@@ -1,80 +1,84 @@
-"""What the serializers of all formats share: subject, schema, id, frame. Formats bring the body."""
+"""Values to framed bytes: what the serializers of all formats share, for callers that wait and for those that await."""
 
 from __future__ import annotations
 
-import threading
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, Final, Protocol, TypeAlias
+from collections.abc import Callable, Generator
+from typing import Any, Final, Self, TypeAlias
 
-from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.names import SchemaId
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.serdes.context import Context, MessageField, header
-from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
-from contractlog.serdes.memory import Clock, Memory
-from contractlog.serdes.settings import DeserializerSettings, SerializerSettings
-from contractlog.serdes.source import SchemaSource, parsed_of, refuse_rules
-from contractlog.serdes.wire import KEY_ID_HEADER, VALUE_ID_HEADER, frame, unframe
+from contractlog.compatibility.errors import ServerError, Unreachable
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.serdes.adapting import source_of
+from contractlog.serdes.asking import answered, awaited
+from contractlog.serdes.context import Context, MessageField, SerializationContext
+from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.flights import Flights, TaskFlights
+from contractlog.serdes.memory import Clock, Kept
+from contractlog.serdes.schema_ids import put_header
+from contractlog.serdes.settings import SerializerSettings
+from contractlog.serdes.writing import WritePlan, WritePlanner, WriterFormat
 
-__all__ = ["BodyReader", "BodyWriter", "Deserializer", "FromDict", "Serializer", "ToDict"]
+__all__ = ["AsyncSerializer", "Serializer", "Serializing", "ToDict"]
 
 ToDict: TypeAlias = Callable[[Any, Any], Any]
-FromDict: TypeAlias = Callable[[Any, Any], Any]
 
-LATEST_SECONDS: Final = 60.0  #: how long "latest" is believed
-UNKNOWN_SECONDS: Final = 10.0  #: how long an id stays unknown before the registry is asked again
-
-
-class BodyWriter(Protocol):
-    """A schema made ready for writing."""
-
-    def encode(self, value: Any, prefix: bytes = b"") -> bytes:
-        """Return the prefix and the body of a value, or raise ``EncodeError``."""
+PLACES: Final = 10_000  #: topics and parts that are remembered
+PATIENCE: Final = 5.0  #: seconds until a registry that is away is asked for the newest version again
 
 
-class BodyReader(Protocol):
-    """A schema made ready for reading."""
-
-    def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
-        """Return the value of the body from ``start`` to the end, or raise ``DecodeError``."""
-
-
-class Serializer(ABC):
-    """Values to framed bytes. May be shared by threads; ids are kept by subject."""
-
-    format: SchemaType
+class Serializing:
+    """What a serializer holds, and does once it need not wait for the registry."""
 
     def __init__(
         self,
-        client: SchemaSource,
+        client: Any,
         draft: SchemaDraft | None,
         to_dict: ToDict | None,
+        *,
         settings: SerializerSettings,
+        form: WriterFormat,
         clock: Clock = time.monotonic,
     ) -> None:
         if to_dict is not None and not callable(to_dict):
             raise ValueError("to_dict must be a function of value and context")
-        if draft is None and not settings.use_latest_version and settings.use_schema_id is None:
-            raise ValueError("without a schema, use.latest.version or use.schema.id has to be set")
-        self._client = client
-        self._draft = draft
+        self._source = source_of(client)
         self._to_dict = to_dict
         self._settings = settings
-        self._parsed = parsed_of(client, draft) if draft is not None and not draft.references else None
-        seconds = LATEST_SECONDS if settings.use_latest_version else None
-        self._ready: Memory[str, tuple[SchemaId, BodyWriter]] = Memory(seconds=seconds, clock=clock)
-        self._preparing = threading.Lock()
+        self._clock = clock
+        self._planner = WritePlanner(draft, settings, form, clock)
+        self._by_place = settings.naming.by_place
+        self._plain = self._planner.prefixed
+        self._plans: Kept[Any, WritePlan] = Kept(PLACES)
 
-    @abstractmethod
-    def _writer(self, parsed: ParsedSchema) -> BodyWriter:
-        """Make a schema ready."""
+    def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
+        """Hear how to find the id of the Kafka cluster; producers of confluent-kafka call this."""
+        self._settings.naming.set_cluster_id_resolver(resolver)
 
-    @abstractmethod
-    def _name(self, parsed: ParsedSchema) -> str | None:
-        """Return what record name strategies call a schema."""
+    def _known(self, key: Any) -> WritePlan | None:
+        plan = self._plans.get(key)
+        return None if plan is None or (plan.until is not None and plan.until <= self._clock()) else plan
+
+    def _kept_though_old(self, key: Any, error: Exception) -> WritePlan:
+        """Go on with an old plan while the registry is away."""
+        plan = self._plans.get(key)
+        if plan is None or not isinstance(error, Unreachable | ServerError):
+            raise error
+        plan.until = self._clock() + PATIENCE
+        return plan
+
+    def _stamped(self, body: bytes, ctx: Context | None, plan: WritePlan) -> bytes:
+        if self._planner.in_header:
+            put_header(ctx, plan.frame_id.guid_to_bytes())
+            return body
+        return self._settings.id_serializer(body, ctx, plan.frame_id)
+
+
+class Serializer(Serializing):
+    """Values to framed bytes. May be shared by threads; ids are kept by subject."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._flights: Flights[WritePlan] = Flights()
 
     def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
         """Return the framed bytes of a value; None stays None.
@@ -85,158 +89,120 @@ class Serializer(ABC):
         """
         if value is None:
             return None
-        subject = self._settings.subject_name(ctx, self._record_name())
+        key = (ctx.topic, ctx.field) if self._by_place and ctx is not None else self._key(ctx)
+        plan = self._plans.get(key)
+        if plan is None or (plan.until is not None and plan.until <= self._clock()):
+            plan = self._planned(key, ctx)
+        if self._to_dict is not None:
+            value = self._to_dict(value, ctx)
         try:
-            schema_id, writer = self._ready.get(subject or "") or self._prepare(subject)
+            body = plan.encode(value, plan.prefix)
+            return body if self._plain else self._stamped(body, ctx, plan)
         except SerializationError as error:
-            raise error.within(**_facts(ctx, subject)) from None
-        given = value if self._to_dict is None else self._to_dict(value, ctx)
-        try:
-            return frame(schema_id, writer.encode(given))
-        except SerializationError as error:
-            raise error.within(schema_id=schema_id, **_facts(ctx, subject)) from None
+            raise error.within(**plan.facts(ctx)) from None
 
-    def _record_name(self) -> str | None:
-        return None if self._draft is None else self._name(self._understood(self._draft))
-
-    def _understood(self, draft: SchemaDraft) -> ParsedSchema:
-        if self._parsed is None:
-            self._parsed = parsed_of(self._client, draft)
-        return self._parsed
-
-    def _prepare(self, subject: str | None) -> tuple[SchemaId, BodyWriter]:
-        with self._preparing:
-            known = self._ready.get(subject or "")
-            if known is not None:
-                return known
-            registered, parsed = self._found(subject)
-            refuse_rules(registered, "WRITE")
-            return self._ready.put(subject or "", (registered.schema_id, self._writer(parsed)))
-
-    def _found(self, subject: str | None) -> tuple[RegisteredSchema, ParsedSchema]:
-        settings = self._settings
-        if settings.use_schema_id is not None:
-            registered = self._client.schema_by_id(settings.use_schema_id, subject=subject)
-            return registered, parsed_of(self._client, registered.draft)
-        if subject is None:
-            raise SerializationError(reason="the subject name strategy gave no subject")
-        if settings.use_latest_version:
-            registered = self._client.version(subject, "latest")
-            return registered, parsed_of(self._client, registered.draft)
-        if self._draft is None:
-            raise SerializationError(reason="there is no schema to write with")
-        ask = self._client.register if settings.auto_register else self._client.lookup
-        registered = ask(subject, self._draft, normalize=settings.normalize)
-        return registered, self._understood(self._draft)
-
-
-class Deserializer(ABC):
-    """Framed bytes to values. May be shared by threads."""
-
-    format: SchemaType
-
-    def __init__(
-        self,
-        client: SchemaSource,
-        draft: SchemaDraft | None,
-        from_dict: FromDict | None,
-        settings: DeserializerSettings,
-        clock: Clock = time.monotonic,
-    ) -> None:
-        if from_dict is not None and not callable(from_dict):
-            raise ValueError("from_dict must be a function of value and context")
-        self._client = client
-        self._draft = draft
-        self._from_dict = from_dict
-        self._settings = settings
-        self._wanted = parsed_of(client, draft) if draft is not None and not draft.references else None
-        seconds = LATEST_SECONDS if settings.use_latest_version else None
-        self._ready: Memory[tuple[str | None, int], BodyReader] = Memory(seconds=seconds, clock=clock)
-        self._unknown: Memory[tuple[str | None, int], str] = Memory(seconds=UNKNOWN_SECONDS, clock=clock)
-        self._preparing = threading.Lock()
-
-    @abstractmethod
-    def _reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
-        """Make a schema ready."""
-
-    @abstractmethod
-    def _name(self, parsed: ParsedSchema) -> str | None:
-        """Return what record name strategies call a schema."""
-
-    def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
-        """Return the value of framed bytes; None stays None.
+    def prepare(self, topic: str, field: str = MessageField.VALUE) -> RegisteredSchema:
+        """Make everything ready for a topic's values, or keys, and return the schema that they are written with.
 
         Raises:
-            DecodeError: the bytes are not what they say they are; ``outcome`` tells how.
-            SerializationError: the reader's schema cannot follow, or a rule would have to run.
-            ContractlogError: the registry did not answer.
+            SerializationError: the schema cannot be used.
+            ContractlogError: the registry refused, or did not answer.
         """
-        if value is None:
-            return None
-        subject = self._subject(ctx)
-        schema_id = None
-        try:
-            _refuse_guid(ctx)
-            schema_id, body = unframe(value)
-            reader = self._ready.get((subject, schema_id)) or self._prepare(subject, schema_id, ctx)
-            decoded = reader.decode(body)
-        except SerializationError as error:
-            raise error.within(schema_id=schema_id, **_facts(ctx, subject)) from None
-        return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
+        context = SerializationContext(topic, field)
+        return self._planned(self._key(context), context).registered
+
+    def close(self) -> None:
+        """Let go of nothing: the client is the caller's."""
+
+    def _key(self, ctx: Context | None) -> Any:
+        if self._by_place:
+            return (None, None) if ctx is None else (ctx.topic, ctx.field)
+        return self._subject(ctx)
 
     def _subject(self, ctx: Context | None) -> str | None:
-        """Return the subject that the topic names; strategies that want a record's name have to wait for it."""
-        if ctx is None:
-            return None
         try:
-            return self._settings.subject_name(ctx, None)
-        except SerializationError:
+            return answered(self._planner.subject(ctx), self._source)
+        except SerializationError as error:
+            raise error.within(topic=None if ctx is None else ctx.topic) from None
+
+    def _planned(self, key: Any, ctx: Context | None) -> WritePlan:
+        return self._known(key) or self._flights.once(key, lambda: self._made(key, ctx))
+
+    def _made(self, key: Any, ctx: Context | None) -> WritePlan:
+        known = self._known(key)
+        if known is not None:
+            return known
+        subject = None
+        try:
+            subject = self._subject(ctx) if self._by_place else key
+            return self._plans.keep(key, answered(self._planner.plan(subject), self._source))
+        except SerializationError as error:
+            raise error.within(subject=subject, topic=None if ctx is None else ctx.topic) from None
+        except (Unreachable, ServerError) as error:
+            return self._kept_though_old(key, error)
+
+
+class AsyncSerializer(Serializing):
+    """Values to framed bytes, awaited. May be shared by tasks; ids are kept by subject.
+
+    It is ready when it is made; ``await AsyncAvroSerializer(…)``, as confluent-kafka's wants it, gives the same.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._flights: TaskFlights[WritePlan] = TaskFlights()
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        yield from ()
+        return self
+
+    async def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
+        """Return the framed bytes of a value; None stays None. It raises what ``Serializer`` does."""
+        if value is None:
             return None
+        key = (ctx.topic, ctx.field) if self._by_place and ctx is not None else await self._key(ctx)
+        plan = self._plans.get(key)
+        if plan is None or (plan.until is not None and plan.until <= self._clock()):
+            plan = await self._planned(key, ctx)
+        if self._to_dict is not None:
+            value = self._to_dict(value, ctx)
+        try:
+            body = plan.encode(value, plan.prefix)
+            return body if self._plain else self._stamped(body, ctx, plan)
+        except SerializationError as error:
+            raise error.within(**plan.facts(ctx)) from None
 
-    def _prepare(self, subject: str | None, schema_id: SchemaId, ctx: Context | None) -> BodyReader:
-        with self._preparing:
-            known = self._ready.get((subject, schema_id))
-            if known is not None:
-                return known
-            registered = self._registered(subject, schema_id)
-            if registered.type is not self.format:
-                raise DecodeError(
-                    outcome=Outcome.WRONG_SUBJECT,
-                    reason=f"the id stands for a schema of type {registered.type}, and {self.format} is expected",
-                )
-            writer = parsed_of(self._client, registered.draft)
-            wanted = self._wanted_for(subject, writer, ctx)
-            refuse_rules(registered, "READ", migrating=wanted is not None)
-            return self._ready.put((subject, schema_id), self._reader(writer, wanted))
+    async def prepare(self, topic: str, field: str = MessageField.VALUE) -> RegisteredSchema:
+        """Make everything ready for a topic's values, or keys; see ``Serializer.prepare``."""
+        context = SerializationContext(topic, field)
+        return (await self._planned(await self._key(context), context)).registered
 
-    def _registered(self, subject: str | None, schema_id: SchemaId) -> RegisteredSchema:
-        unknown = self._unknown.get((subject, schema_id))
-        if unknown is None:
-            try:
-                return self._client.schema_by_id(schema_id, subject=subject)
-            except NotFound as error:
-                unknown = self._unknown.put((subject, schema_id), str(error))
-        raise DecodeError(outcome=Outcome.UNKNOWN_SCHEMA_ID, reason=f"the registry does not know the id: {unknown}")
+    async def close(self) -> None:
+        """Let go of nothing: the client is the caller's."""
 
-    def _wanted_for(self, subject: str | None, writer: ParsedSchema, ctx: Context | None) -> ParsedSchema | None:
-        if self._settings.use_latest_version:
-            named = subject or self._settings.subject_name(ctx, self._name(writer))
-            if named is None:
-                raise SerializationError(reason="the subject name strategy gave no subject")
-            latest = self._client.version(named, "latest")
-            refuse_rules(latest, "READ", migrating=True)
-            return parsed_of(self._client, latest.draft)
-        if self._draft is not None and self._wanted is None:
-            self._wanted = parsed_of(self._client, self._draft)
-        return self._wanted
+    async def _key(self, ctx: Context | None) -> Any:
+        if self._by_place:
+            return (None, None) if ctx is None else (ctx.topic, ctx.field)
+        return await self._subject(ctx)
 
+    async def _subject(self, ctx: Context | None) -> str | None:
+        try:
+            return await awaited(self._planner.subject(ctx), self._source)
+        except SerializationError as error:
+            raise error.within(topic=None if ctx is None else ctx.topic) from None
 
-def _facts(ctx: Context | None, subject: str | None) -> dict[str, Any]:
-    return {"topic": None if ctx is None else ctx.topic, "subject": subject}
+    async def _planned(self, key: Any, ctx: Context | None) -> WritePlan:
+        return self._known(key) or await self._flights.once(key, lambda: self._made(key, ctx))
 
-
-def _refuse_guid(ctx: Context | None) -> None:
-    key = ctx is not None and ctx.field == MessageField.KEY
-    name = KEY_ID_HEADER if key else VALUE_ID_HEADER
-    if header(ctx, name) is not None:
-        raise BadFrame(reason=f"the schema is named by a guid in the header {name}, which this release does not read")
+    async def _made(self, key: Any, ctx: Context | None) -> WritePlan:
+        known = self._known(key)
+        if known is not None:
+            return known
+        subject = None
+        try:
+            subject = await self._subject(ctx) if self._by_place else key
+            return self._plans.keep(key, await awaited(self._planner.plan(subject), self._source))
+        except SerializationError as error:
+            raise error.within(subject=subject, topic=None if ctx is None else ctx.topic) from None
+        except (Unreachable, ServerError) as error:
+            return self._kept_though_old(key, error)

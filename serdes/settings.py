@@ -1,100 +1,216 @@
-"""The dotted keys by which serializers are configured, as other clients write them."""
+"""How serializers are configured: by dotted keys, as other clients write them, or by keyword arguments.
+
+A keyword is its dotted key with underscores: ``use_latest_version=True`` says what ``"use.latest.version": True`` does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Final, Self, TypedDict, TypeVar
 
-from contractlog.serdes.subjects import SubjectNameStrategy, topic_subject_name
+from contractlog.serdes.naming import Naming, naming_of
+from contractlog.serdes.schema_ids import (
+    IdDeserializer,
+    IdSerializer,
+    dual_schema_id_deserializer,
+    prefix_schema_id_serializer,
+)
+from contractlog.serdes.subjects import SubjectNameStrategy, SubjectNameStrategyType
 
-__all__ = ["DeserializerSettings", "SerializerSettings"]
+__all__ = [
+    "DeserializerOptions",
+    "DeserializerSettings",
+    "Reading",
+    "SerializerOptions",
+    "SerializerSettings",
+]
+
+E = TypeVar("E")
+
+LATEST_SECONDS: Final = 60.0  #: how long "latest" is believed
+
+_NO_RULES: Final = "this release runs no rules, and passes over none"
+_PROTOBUF: Final = frozenset({"skip.known.types", "reference.subject.name.strategy"})
+
+
+class DeserializerOptions(TypedDict, total=False):
+    """Keyword arguments of every deserializer; each stands for a dotted key."""
+
+    use_latest_version: bool  #: values are wanted in the newest version of their subject (False)
+    use_latest_with_metadata: Mapping[str, str] | None  #: … in the newest version with these properties (None)
+    latest_cache_ttl_sec: float | None  #: how long that version is believed (60 seconds; None: for ever)
+    subject_name_strategy: SubjectNameStrategy | Any | None  #: a function of context and record name (None)
+    subject_name_strategy_type: SubjectNameStrategyType | str | None  #: a strategy by its name (ASSOCIATED)
+    subject_name_strategy_conf: Mapping[str, Any] | None  #: of the strategy ASSOCIATED (None)
+    schema_id_deserializer: IdDeserializer  #: where a record says its schema (a header, else before the body)
+
+
+class SerializerOptions(TypedDict, total=False):
+    """Keyword arguments of every serializer; each stands for a dotted key."""
+
+    auto_register_schemas: bool  #: register the schema where its subject does not hold it (True)
+    normalize_schemas: bool  #: compare and store it in its normalized form (False)
+    use_schema_id: int | None  #: write with the schema of this id (None)
+    use_latest_version: bool  #: write with the newest version of the subject (False)
+    use_latest_with_metadata: Mapping[str, str] | None  #: … with the newest version with these properties (None)
+    latest_cache_ttl_sec: float | None  #: how long that version is believed (60 seconds; None: for ever)
+    subject_name_strategy: SubjectNameStrategy | Any | None  #: a function of context and record name (None)
+    subject_name_strategy_type: SubjectNameStrategyType | str | None  #: a strategy by its name (ASSOCIATED)
+    subject_name_strategy_conf: Mapping[str, Any] | None  #: of the strategy ASSOCIATED (None)
+    schema_id_serializer: IdSerializer  #: where a record says its schema (before the body)
 
 
 @dataclass(frozen=True, slots=True)
 class SerializerSettings:
     """How a serializer finds the schema, and the id, that records carry."""
 
-    auto_register: bool = True
-    normalize: bool = False
-    use_latest_version: bool = False
-    use_schema_id: int | None = None
-    subject_name: SubjectNameStrategy = topic_subject_name
-    validate: bool = True  #: JSON only
+    auto_register: bool
+    normalize: bool
+    use_schema_id: int | None
+    latest: bool
+    metadata: Mapping[str, str] | None
+    latest_seconds: float | None
+    naming: Naming
+    id_serializer: IdSerializer
 
     @classmethod
-    def from_conf(cls, conf: Mapping[str, Any] | None, *further: str) -> Self:
-        """Read dotted keys.
-
-        Args:
-            conf: the keys and their values.
-            further: keys that this serializer knows besides.
+    def take(cls, reading: Reading) -> Self:
+        """Take what every serializer knows.
 
         Raises:
-            ValueError: a key is unknown, a value has the wrong type, or two contradict each other.
+            ValueError: a value has the wrong type, or two contradict each other.
         """
-        reading = _Reading(conf)
         settings = cls(
             auto_register=reading.flag("auto.register.schemas", default=True),
             normalize=reading.flag("normalize.schemas", default=False),
-            use_latest_version=reading.flag("use.latest.version", default=False),
             use_schema_id=reading.number("use.schema.id"),
-            subject_name=reading.strategy(),
-            validate=reading.flag("validate", default=True) if "validate" in further else True,
+            latest=reading.flag("use.latest.version", default=False),
+            metadata=reading.properties("use.latest.with.metadata"),
+            latest_seconds=reading.seconds("latest.cache.ttl.sec"),
+            naming=reading.naming(),
+            id_serializer=reading.function("schema.id.serializer", prefix_schema_id_serializer),
         )
-        reading.end()
-        if settings.use_latest_version and settings.auto_register:
+        reading.refuse_rules()
+        if settings.latest and settings.auto_register:
             raise ValueError("use.latest.version and auto.register.schemas cannot both be True")
         return settings
 
 
 @dataclass(frozen=True, slots=True)
 class DeserializerSettings:
-    """How a deserializer finds the schema that values are wanted in."""
+    """How a deserializer finds the schema of a record, and that in which values are wanted."""
 
-    use_latest_version: bool = False
-    subject_name: SubjectNameStrategy = topic_subject_name
-    validate: bool = True  #: JSON only
+    latest: bool
+    metadata: Mapping[str, str] | None
+    latest_seconds: float | None
+    naming: Naming
+    id_deserializer: IdDeserializer
 
     @classmethod
-    def from_conf(cls, conf: Mapping[str, Any] | None, *further: str) -> Self:
-        """Read dotted keys; see ``SerializerSettings.from_conf``."""
-        reading = _Reading(conf)
-        settings = cls(
-            use_latest_version=reading.flag("use.latest.version", default=False),
-            subject_name=reading.strategy(),
-            validate=reading.flag("validate", default=True) if "validate" in further else True,
+    def take(cls, reading: Reading) -> Self:
+        """Take what every deserializer knows; see ``SerializerSettings.take``."""
+        return cls(
+            latest=reading.flag("use.latest.version", default=False),
+            metadata=reading.properties("use.latest.with.metadata"),
+            latest_seconds=reading.seconds("latest.cache.ttl.sec"),
+            naming=reading.naming(),
+            id_deserializer=reading.function("schema.id.deserializer", dual_schema_id_deserializer),
         )
-        reading.end()
-        return settings
 
 
-class _Reading:
-    """Takes keys one by one; what is left in the end is unknown."""
+class Reading:
+    """Takes settings one by one; what is left in the end is unknown.
 
-    def __init__(self, conf: Mapping[str, Any] | None) -> None:
+    Args:
+        conf: dotted keys and their values.
+        options: the same as keyword arguments.
+        rules: what confluent-kafka's serializers take for rules, which have to be None here.
+
+    Raises:
+        ValueError: something is given twice, or rules are.
+    """
+
+    def __init__(self, conf: Mapping[str, Any] | None, options: Mapping[str, Any], **rules: Any) -> None:
         self._left = dict(conf or {})
+        for keyword, value in options.items():
+            key = keyword.replace("_", ".")
+            if key in self._left:
+                raise ValueError(f"{key} is given in conf and as {keyword}")
+            self._left[key] = value
+        for name, value in rules.items():
+            if value is not None:
+                raise ValueError(f"{name} has to be None: {_NO_RULES}")
+        if self._left.pop("use.deprecated.format", False):
+            raise ValueError("use.deprecated.format cannot be True: nobody can read that format any more")
 
     def flag(self, key: str, *, default: bool) -> bool:
+        """Take a truth value."""
         value = self._left.pop(key, default)
         if not isinstance(value, bool):
             raise ValueError(f"{key} must be True or False, not {value!r}")  # noqa: TRY004 -- as other clients do
         return value
 
     def number(self, key: str) -> int | None:
+        """Take a schema id."""
         value = self._left.pop(key, None)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise ValueError(f"{key} must be a schema id, not {value!r}")
         return value
 
-    def strategy(self) -> SubjectNameStrategy:
-        key = "subject.name.strategy"
-        value = self._left.pop(key, topic_subject_name)
+    def seconds(self, key: str) -> float | None:
+        """Take a time to live; None is for ever."""
+        value = self._left.pop(key, LATEST_SECONDS)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0):
+            raise ValueError(f"{key} must be a number of seconds, not {value!r}")
+        return None if value is None else float(value)
+
+    def properties(self, key: str) -> Mapping[str, str] | None:
+        """Take names and values."""
+        value = self._left.pop(key, None)
+        if value is not None and not isinstance(value, Mapping):
+            raise ValueError(f"{key} must be a dict of properties, not {value!r}")
+        return value
+
+    def function(self, key: str, default: Callable[..., E]) -> Callable[..., E]:
+        """Take a function."""
+        value = self._left.pop(key, default)
         if not callable(value):
-            raise ValueError(f"{key} must be a function of context and record name, not {value!r}")  # noqa: TRY004 -- as other clients do
-        strategy: SubjectNameStrategy = value
-        return strategy
+            raise ValueError(f"{key} must be a function, not {value!r}")  # noqa: TRY004 -- as other clients do
+        taken: Callable[..., E] = value
+        return taken
+
+    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
+        """Take one of several words; the first is the default."""
+        value = self._left.pop(key, allowed[0])
+        if value not in allowed:
+            raise ValueError(f"{key} must be one of {', '.join(allowed)}, not {value!r}")
+        return str(value)
+
+    def has(self, key: str) -> bool:
+        """Say whether a key is given and not yet taken."""
+        return key in self._left
+
+    def naming(self) -> Naming:
+        """Take the strategy by which subjects are named."""
+        strategy = self._left.pop("subject.name.strategy", None)
+        kind = self._left.pop("subject.name.strategy.type", None)
+        conf = self.properties("subject.name.strategy.conf")
+        return naming_of(strategy, kind, conf)
+
+    def refuse_rules(self) -> None:
+        """Take the keys of inline rules, which have to be off."""
+        execution = self._left.pop("validation.rules.execution", None)
+        if str(getattr(execution, "value", execution or "DISABLED")).upper() != "DISABLED":
+            raise ValueError(f"validation.rules.execution has to be DISABLED: {_NO_RULES}")
+        self.flag("validation.rules.fail.fast", default=False)
+        if self._left.pop("validation.rules.executor", None) is not None:
+            raise ValueError(f"validation.rules.executor has to be None: {_NO_RULES}")
 
     def end(self) -> None:
+        """Refuse what nobody took."""
+        for key in self._left:
+            if key in _PROTOBUF:
+                raise ValueError(f"{key} is a setting of Protobuf serializers")
         if self._left:
             raise ValueError(f"unknown: {', '.join(map(str, self._left))}")

@@ -2,39 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, Literal, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, Protocol
 
-from contractlog.compatibility.contract import Rule, RuleSet
+from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import ParsedSchema, Reference, RegisteredSchema, SchemaDraft, SchemaType
-from contractlog.serdes.errors import RuleNotRun
+from contractlog.serdes.asking import Steps, answered, ask
 
-__all__ = ["SchemaSource", "draft_of", "parsed_of", "refuse_rules"]
-
-_CLIENT_SIDE: Final = frozenset({None, "ALL", "CLIENT"})
-_BOTH_WAYS: Final = {"WRITE": frozenset({"WRITE", "WRITEREAD"}), "READ": frozenset({"READ", "WRITEREAD"})}
+__all__ = ["SchemaSource", "draft_of", "parsed_of", "parsing"]
 
 
 class SchemaSource(Protocol):
     """A registry, as far as serializers go; ``contractlog.clients.Registry`` is one.
 
-    Every method may raise the classes of ``compatibility/errors.py``.
+    Of a source for async serializers, as ``AsyncRegistry``, the same methods may be coroutines. Every method may raise
+    the classes of ``compatibility/errors.py``.
     """
 
     def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
         """Register a schema, or return the version it already is."""
 
-    def lookup(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
+    def lookup(
+        self, subject: str, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
+    ) -> RegisteredSchema:
         """Return the version of a subject that has this content; raise ``NotFound`` where there is none."""
 
     def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> RegisteredSchema:
         """Return the schema of an id; raise ``NotFound`` where there is none."""
 
-    def version(self, subject: str, version: int | Literal["latest"]) -> RegisteredSchema:
+    def schema_by_guid(self, guid: str) -> RegisteredSchema:
+        """Return the schema of a guid; raise ``NotFound`` where there is none."""
+
+    def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> RegisteredSchema:
         """Return a version of a subject; raise ``NotFound`` where there is none."""
 
-    def referenced(self, draft: SchemaDraft) -> Mapping[str, str]:
+    def versions(self, subject: str, *, deleted: bool = False) -> Sequence[int]:
+        """Return the versions of a subject, ascending; raise ``NotFound`` where there is none."""
+
+    def latest_with_metadata(
+        self, subject: str, metadata: Mapping[str, str], *, deleted: bool = False
+    ) -> RegisteredSchema:
+        """Return the newest version with these properties; raise ``NotFound`` where there is none."""
+
+    def associations_by_resource_name(
+        self,
+        name: str,
+        *,
+        namespace: str = "-",
+        resource_type: str | None = None,
+        association_types: Iterable[str] = (),
+    ) -> Sequence[Any]:
+        """Return the associations of a resource, each with its ``subject``; none or ``NotFound`` if it has none."""
+
+    def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
         """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
 
 
@@ -52,43 +73,31 @@ def draft_of(schema: Any, schema_type: SchemaType) -> SchemaDraft | None:
     if not isinstance(text, str):
         raise TypeError(f"a schema is a text, a SchemaDraft or a Schema with schema_str, not {type(schema).__name__}")
     references = getattr(schema, "references", None) or ()
+    metadata, rule_set = _body(getattr(schema, "metadata", None)), _body(getattr(schema, "rule_set", None))
     return SchemaDraft(
         text,
         SchemaType(getattr(schema, "schema_type", None) or schema_type),
         tuple(Reference(str(each.name), str(each.subject), int(each.version)) for each in references),
+        None if metadata is None else Metadata.from_body(metadata),
+        None if rule_set is None else RuleSet.from_body(rule_set),
     )
 
 
 def parsed_of(source: SchemaSource, draft: SchemaDraft) -> ParsedSchema:
     """Understand a schema that the registry holds, or will judge."""
-    return parse(draft, source.referenced(draft) if draft.references else {}, strict=False)
+    return answered(parsing(draft, None), source)
 
 
-def refuse_rules(schema: RegisteredSchema, way: Literal["WRITE", "READ"], *, migrating: bool = False) -> None:
-    """Refuse a schema whose rules would have to run: none may be passed over in silence.
-
-    Args:
-        schema: as the registry answered it.
-        way: whether values are written or read.
-        migrating: whether values are read as another version than they were written.
-
-    Raises:
-        RuleNotRun: with the first such rule.
-    """
-    rules = schema.rule_set
-    if rules is None or rules.enable_at not in _CLIENT_SIDE:
-        return
-    for rule in _due(rules, way, migrating=migrating):
-        raise RuleNotRun(
-            reason=f"the rule {rule.name} ({rule.type or rule.kind}) of the schema would have to run on "
-            f"{'writing' if way == 'WRITE' else 'reading'}, and this release runs no rules",
-            rule=rule.name,
-            schema_id=int(schema.schema_id),
-        )
+def parsing(draft: SchemaDraft, subject: str | None) -> Steps[ParsedSchema]:
+    """Understand a schema of a subject, whose context is where its references begin."""
+    texts: Mapping[str, str] = {}
+    if draft.references:
+        texts = yield ask("referenced", draft, subject=subject)
+    return parse(draft, texts, strict=False)
 
 
-def _due(rules: RuleSet, way: Literal["WRITE", "READ"], *, migrating: bool) -> list[Rule]:
-    both = (*rules.domain_rules, *rules.encoding_rules)
-    due = [rule for rule in both if rule.mode in _BOTH_WAYS[way]]
-    due += rules.migration_rules if migrating else ()
-    return [rule for rule in due if not rule.disabled]
+def _body(given: Any) -> Mapping[str, Any] | None:
+    """Write metadata or rules of ours, or of confluent-kafka, as the API does."""
+    write = getattr(given, "body", None) or getattr(given, "to_dict", None)
+    body: Mapping[str, Any] | None = write() if callable(write) else given
+    return body

@@ -1,27 +1,54 @@
 """Which subject a record's schema belongs to.
 
-A strategy is a function of context and record name. Own strategies may be passed as well: any callable of
-``(context, record_name)`` that returns a subject.
+A strategy is a function of context and record name; any callable of ``(context, record_name)`` that returns a subject
+may be passed. By default the registry is asked whether the topic is associated with a subject, and where it is not the
+subject is named after the topic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, Final, TypeAlias
 
+from contractlog.compatibility.errors import NotFound
+from contractlog.serdes.asking import Steps, ask
 from contractlog.serdes.context import Context, MessageField
 from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.memory import Memory
 
-__all__ = ["SubjectNameStrategy", "record_subject_name", "topic_record_subject_name", "topic_subject_name"]
+__all__ = [
+    "CLUSTER_ID",
+    "FALLBACK_TYPE",
+    "AssociatedNameStrategy",
+    "SubjectNameStrategy",
+    "SubjectNameStrategyType",
+    "record_subject_name",
+    "topic_record_subject_name",
+    "topic_subject_name",
+]
 
 SubjectNameStrategy: TypeAlias = Callable[[Context | None, str | None], str | None]
 
+CLUSTER_ID: Final = "subject.name.strategy.kafka.cluster.id"
+FALLBACK_TYPE: Final = "subject.name.strategy.fallback.type"
+_ANY_CLUSTER: Final = "-"
+
+
+class SubjectNameStrategyType(StrEnum):
+    """The strategies that have a name; NONE, as a fall-back, means that a topic without association is an error."""
+
+    NONE = "NONE"
+    TOPIC = "TOPIC"
+    RECORD = "RECORD"
+    TOPIC_RECORD = "TOPIC_RECORD"
+    ASSOCIATED = "ASSOCIATED"
+
 
 def topic_subject_name(context: Context | None, record_name: str | None = None) -> str:
-    """Name the subject after the topic: ``<topic>-key`` or ``<topic>-value``; the default."""
+    """Name the subject after the topic: ``<topic>-key`` or ``<topic>-value``."""
     del record_name
-    part = MessageField.KEY if context is not None and context.field == MessageField.KEY else MessageField.VALUE
-    return f"{_topic(context)}-{part}"
+    return f"{_topic(context)}-{_part(context)}"
 
 
 def record_subject_name(context: Context | None, record_name: str | None = None) -> str:
@@ -33,6 +60,98 @@ def record_subject_name(context: Context | None, record_name: str | None = None)
 def topic_record_subject_name(context: Context | None, record_name: str | None = None) -> str:
     """Name the subject after both: ``<topic>-<record name>``."""
     return f"{_topic(context)}-{_record(record_name)}"
+
+
+BY_TYPE: Final[Mapping[SubjectNameStrategyType, SubjectNameStrategy]] = {
+    SubjectNameStrategyType.TOPIC: topic_subject_name,
+    SubjectNameStrategyType.RECORD: record_subject_name,
+    SubjectNameStrategyType.TOPIC_RECORD: topic_record_subject_name,
+}
+
+
+class AssociatedNameStrategy:
+    """Asks the registry which subject a topic is associated with, once for each topic, part and record name.
+
+    Args:
+        conf: ``subject.name.strategy.kafka.cluster.id``, in whose namespace topics are looked up (any), and
+            ``subject.name.strategy.fallback.type``, how subjects are named where there is no association (TOPIC).
+
+    Raises:
+        ValueError: a key is unknown, or a fall-back is.
+    """
+
+    def __init__(self, conf: Mapping[str, Any] | None = None) -> None:
+        given = dict(conf or {})
+        self._cluster_id: str | None = given.pop(CLUSTER_ID, None)
+        self._fallback = _fallback(given.pop(FALLBACK_TYPE, None))
+        if given:
+            raise ValueError(f"unknown in subject.name.strategy.conf: {', '.join(map(str, given))}")
+        self._resolver: Callable[[], Any] | None = None
+        self._known: Memory[tuple[str, str, str | None], str] = Memory()
+
+    def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
+        """Ask this for the cluster's id, at the first look-up, unless one was configured."""
+        self._resolver = resolver
+
+    def subject(self, context: Context | None, record_name: str | None) -> Steps[str]:
+        """Decide on the subject.
+
+        Raises:
+            SerializationError: a topic has several subjects, or none and no fall-back.
+            RegistryError: the registry does not say.
+        """
+        topic, part = _topic(context), _part(context)
+        known = self._known.get((topic, part, record_name))
+        if known is not None:
+            return known
+        cluster = self._cluster_id
+        if not cluster:
+            cluster = (yield from self._resolved()) or _ANY_CLUSTER
+        try:
+            found = yield ask(
+                "associations_by_resource_name",
+                topic,
+                namespace=cluster,
+                resource_type="topic",
+                association_types=[str(part)],
+            )
+        except NotFound:
+            found = []
+        if len(found) > 1:
+            raise SerializationError(reason=f"the topic is associated with {len(found)} subjects", topic=topic)
+        if found:
+            subject = str(found[0].subject)
+        elif self._fallback is None:
+            raise SerializationError(reason="the topic is associated with no subject", topic=topic)
+        else:
+            subject = str(self._fallback(context, record_name))
+        return self._known.put((topic, part, record_name), subject)
+
+    def _resolved(self) -> Steps[str | None]:
+        resolver = self._resolver
+        if resolver is None:
+            return None
+        try:
+            found = yield lambda _source: resolver()
+        except Exception as error:
+            told = f"the id of the Kafka cluster is not known ({error}); {CLUSTER_ID} may name it"
+            raise SerializationError(reason=told) from error
+        if not found:
+            raise SerializationError(reason=f"the id of the Kafka cluster is empty; {CLUSTER_ID} may name it")
+        return str(found)
+
+
+def _fallback(given: Any) -> SubjectNameStrategy | None:
+    text = str(getattr(given, "value", given or SubjectNameStrategyType.TOPIC)).upper()
+    if text == SubjectNameStrategyType.NONE:
+        return None
+    if text not in set(BY_TYPE):
+        raise ValueError(f"{FALLBACK_TYPE} must be one of {', '.join(BY_TYPE)} and NONE, not {given!r}")
+    return BY_TYPE[SubjectNameStrategyType(text)]
+
+
+def _part(context: Context | None) -> MessageField:
+    return MessageField.KEY if context is not None and context.field == MessageField.KEY else MessageField.VALUE
 
 
 def _topic(context: Context | None) -> str:

@@ -1,4 +1,7 @@
-"""The frame around a record: magic byte 0, the schema id in four bytes, big-endian, then the body."""
+"""The frame around a record: magic byte 0, the schema id in four bytes, big-endian, then the body.
+
+Newer producers may send magic byte 1 and the schema's guid in sixteen bytes, in a header of the record.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,19 @@ from typing import Final
 from contractlog.compatibility.names import SchemaId
 from contractlog.serdes.errors import BadFrame
 
-__all__ = ["HEADER_SIZE", "KEY_ID_HEADER", "MAGIC", "VALUE_ID_HEADER", "frame", "unframe"]
+__all__ = [
+    "GUID_MAGIC",
+    "HEADER_SIZE",
+    "KEY_ID_HEADER",
+    "MAGIC",
+    "VALUE_ID_HEADER",
+    "frame",
+    "prefix",
+    "unframe",
+]
 
 MAGIC: Final = 0
+GUID_MAGIC: Final = 1
 _HEADER: Final = struct.Struct(">BI")
 HEADER_SIZE: Final = _HEADER.size
 
@@ -26,6 +39,11 @@ def frame(schema_id: SchemaId, body: bytes | bytearray | memoryview = b"") -> by
     b'\x00\x00\x00\x00\x07body'
     """
     return _HEADER.pack(MAGIC, schema_id) + body
+
+
+def prefix(schema_id: int) -> bytes:
+    """Return what stands before the body of every record of a schema."""
+    return _HEADER.pack(MAGIC, schema_id)
 
 
 def unframe(record: bytes | bytearray | memoryview) -> tuple[SchemaId, memoryview]:

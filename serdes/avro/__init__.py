@@ -1,4 +1,4 @@
-"""Avro records in Kafka frames: ``AvroSerializer`` and ``AvroDeserializer``, loaded when they are asked for."""
+"""Avro records in Kafka frames: serializers and deserializers, loaded when they are asked for."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from contractlog.serdes.avro.serializer import AsyncAvroDeserializer as AsyncAvroDeserializer
+    from contractlog.serdes.avro.serializer import AsyncAvroSerializer as AsyncAvroSerializer
     from contractlog.serdes.avro.serializer import AvroDeserializer as AvroDeserializer
     from contractlog.serdes.avro.serializer import AvroSerializer as AvroSerializer
 
-__all__ = ["AvroDeserializer", "AvroSerializer"]
+__all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""JSON records in Kafka frames: ``JSONSerializer`` and ``JSONDeserializer``, loaded when they are asked for."""
+"""JSON records in Kafka frames: serializers and deserializers, loaded when they are asked for."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from contractlog.serdes.json_schema.serializer import AsyncJSONDeserializer as AsyncJSONDeserializer
+    from contractlog.serdes.json_schema.serializer import AsyncJSONSerializer as AsyncJSONSerializer
     from contractlog.serdes.json_schema.serializer import JSONDeserializer as JSONDeserializer
     from contractlog.serdes.json_schema.serializer import JSONSerializer as JSONSerializer
 
-__all__ = ["JSONDeserializer", "JSONSerializer"]
+__all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
 
 
 def __getattr__(name: str) -> Any:

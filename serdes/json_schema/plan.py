@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
-import jsonschema_rs
 import orjson
 
-from contractlog.compatibility.json_text import pointer
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.serdes.errors import DecodeError, EncodeError, SerializationError
+from contractlog.serdes.errors import DecodeError, EncodeError
 from contractlog.serdes.json_schema.documents import lost, read_document
-from contractlog.serdes.json_schema.validator import NOT_VALID, title, tree, validator_of
+from contractlog.serdes.json_schema.holding import DEFAULT, Check, Validation, path
+from contractlog.serdes.json_schema.validator import tree
 
-__all__ = ["JsonReader", "JsonWriter", "title"]
+__all__ = ["JsonReader", "JsonWriter"]
 
 _TOO_DEEP: Final = "depth limit exceeded"
-_FURTHER_STEPS: Final = 100
 
 
 class JsonWriter:
-    """Makes JSON text of values of one schema."""
+    """Makes JSON text of values of one schema.
 
-    def __init__(self, parsed: ParsedSchema, *, validate: bool = True) -> None:
+    Args:
+        parsed: the schema.
+        validation: how values are held against it; None: they are not.
+        encode: makes the text of a value in place of orjson.
+    """
+
+    def __init__(
+        self,
+        parsed: ParsedSchema,
+        validation: Validation | None = DEFAULT,
+        *,
+        encode: Callable[[Any], str | bytes] | None = None,
+    ) -> None:
         tree(parsed)
-        self._validator = validator_of(parsed) if validate else None
+        self._check = None if validation is None else Check(parsed, validation)
+        self._encode = orjson.dumps if encode is None else _bytes_of(encode)
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
         """Return the prefix and the compact text of a value.
@@ -35,24 +46,39 @@ class JsonWriter:
             EncodeError: JSON cannot hold the value, as NaN and infinity, or the schema does not admit it.
         """
         try:
-            body = orjson.dumps(value)
+            body = self._encode(value)
         except TypeError as error:
             raise EncodeError(reason=f"JSON cannot hold this value: {error}", outcome=Outcome.NOT_JSON) from None
-        if self._validator is not None or b"null" in body:
+        if self._check is not None or b"null" in body:
             made = orjson.loads(body)
             _refuse_lost(value, made)
-            if self._validator is not None:
-                _hold(made, self._validator, EncodeError)
+            if self._check is not None:
+                self._check.hold(made, EncodeError)
         return prefix + body
 
 
 class JsonReader:
-    """Makes values of JSON text that one schema wrote, and that another may have to admit as well."""
+    """Makes values of JSON text that one schema wrote, and that another may have to admit as well.
 
-    def __init__(self, writer: ParsedSchema, reader: ParsedSchema | None = None, *, validate: bool = True) -> None:
+    Args:
+        writer: the schema that values were written with.
+        reader: another that they have to fit; None: none.
+        validation: how values are held against them; None: they are not.
+        decode: makes the value of a text in place of orjson.
+    """
+
+    def __init__(
+        self,
+        writer: ParsedSchema,
+        reader: ParsedSchema | None = None,
+        validation: Validation | None = DEFAULT,
+        *,
+        decode: Callable[[bytes], Any] | None = None,
+    ) -> None:
         tree(writer)
         schemas = (writer,) if reader is None else (writer, reader)
-        self._validators = [validator_of(schema) for schema in schemas] if validate else []
+        self._checks = [] if validation is None else [Check(schema, validation) for schema in schemas]
+        self._decode = read_document if decode is None else decode
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
         """Return the value of a text that begins at ``start`` and goes to the end.
@@ -60,47 +86,28 @@ class JsonReader:
         Raises:
             DecodeError: it is no JSON, or a schema does not admit it.
         """
+        body = bytes(data[start:])
         try:
-            value = read_document(memoryview(data)[start:] if start else data)
+            value = self._decode(body)
         except orjson.JSONDecodeError as error:
             outcome = Outcome.TOO_DEEP if error.msg.startswith(_TOO_DEEP) else Outcome.NOT_JSON
             raise DecodeError(reason=f"{error.msg} (byte {error.pos} of the body)", outcome=outcome) from None
-        for validator in self._validators:
-            _hold(value, validator, DecodeError)
+        for check in self._checks:
+            check.hold(value, DecodeError)
         return value
+
+
+def _bytes_of(encode: Callable[[Any], str | bytes]) -> Callable[[Any], bytes]:
+    def encoded(value: Any) -> bytes:
+        text = encode(value)
+        return text.encode() if isinstance(text, str) else bytes(text)
+
+    return encoded
 
 
 def _refuse_lost(value: Any, made: Any) -> None:
     steps = lost(value, made)
     if steps is not None:
-        field, where = _path(steps, exact=False), _path(steps, exact=True)
+        field, where = path(steps, exact=False), path(steps, exact=True)
         reason = "JSON has no number for NaN and infinity"
         raise EncodeError(reason=reason, field=field, where=where, outcome=Outcome.NOT_JSON)
-
-
-def _hold(value: Any, validator: jsonschema_rs.Validator, kind: type[SerializationError]) -> None:
-    if validator.is_valid(value):
-        return
-    error = next(validator.iter_errors(value), None)
-    if error is None:  # no error to show, as where a pattern gave up
-        raise kind(reason=NOT_VALID, outcome=Outcome.SCHEMA_VIOLATION)
-    steps = error.instance_path[:_FURTHER_STEPS]
-    raise kind(
-        reason=f"{error.kind.name}: {error.message}",
-        field=_path(steps, exact=False),
-        where=_path(steps, exact=True),
-        outcome=Outcome.SCHEMA_VIOLATION,
-        keyword=error.kind.name,
-        instance_path=pointer("", *steps),
-        schema_path=pointer("", *error.schema_path[:_FURTHER_STEPS]),
-    )
-
-
-def _path(steps: Sequence[str | int], *, exact: bool) -> str:
-    path = ""
-    for step in steps:
-        if isinstance(step, int):
-            path += f"[{step}]" if exact else "[]"
-        else:
-            path += f".{step}" if path else step
-    return path

@@ -2,50 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Unpack
 
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.serdes.json_schema.plan import JsonReader, JsonWriter, title
-from contractlog.serdes.serializing import BodyReader, BodyWriter, Deserializer, FromDict, Serializer, ToDict
-from contractlog.serdes.settings import DeserializerSettings, SerializerSettings
-from contractlog.serdes.source import SchemaSource, draft_of
+from contractlog.serdes.deserializing import AsyncDeserializer, Deserializer, Deserializing, FromDict
+from contractlog.serdes.json_schema.holding import Validation
+from contractlog.serdes.json_schema.plan import JsonReader, JsonWriter
+from contractlog.serdes.json_schema.validator import title
+from contractlog.serdes.reading import BodyReader
+from contractlog.serdes.serializing import AsyncSerializer, Serializer, Serializing, ToDict
+from contractlog.serdes.settings import (
+    DeserializerOptions,
+    DeserializerSettings,
+    Reading,
+    SerializerOptions,
+    SerializerSettings,
+)
+from contractlog.serdes.source import draft_of
+from contractlog.serdes.writing import BodyWriter
 
-__all__ = ["JSONDeserializer", "JSONSerializer"]
+__all__ = [
+    "AsyncJSONDeserializer",
+    "AsyncJSONSerializer",
+    "JSONDeserializer",
+    "JSONDeserializerOptions",
+    "JSONSerializer",
+    "JSONSerializerOptions",
+]
+
+JsonEncode = Callable[[Any], str | bytes]
+JsonDecode = Callable[[bytes], Any]
+
+_WORDS = ("jsonschema-rs", "jsonschema")
 
 
-class JSONSerializer(Serializer):
+class JSONSerializerOptions(SerializerOptions, total=False):
+    """Keyword arguments of ``JSONSerializer``; each stands for a dotted key."""
+
+    validate: bool  #: hold values against the schema (True)
+    validate_formats: bool  #: assert ``format`` as well (False)
+    validate_words: str  #: in whose words errors are told: "jsonschema-rs" (the default) or "jsonschema"
+
+
+class JSONDeserializerOptions(DeserializerOptions, total=False):
+    """Keyword arguments of ``JSONDeserializer``; each stands for a dotted key."""
+
+    validate: bool  #: hold values against the schema (True)
+    validate_formats: bool  #: assert ``format`` as well (False)
+    validate_words: str  #: in whose words errors are told: "jsonschema-rs" (the default) or "jsonschema"
+
+
+@dataclass(frozen=True, slots=True)
+class JsonFormat:
+    """What JSON brings to serializers."""
+
+    validation: Validation | None
+    encode: JsonEncode | None = None
+    decode: JsonDecode | None = None
+
+    type: ClassVar[SchemaType] = SchemaType.JSON
+
+    def name(self, parsed: ParsedSchema) -> str | None:
+        """Return the title of a schema."""
+        return title(parsed)
+
+    def writer(self, parsed: ParsedSchema) -> BodyWriter:
+        """Make a schema ready for writing."""
+        return JsonWriter(parsed, self.validation, encode=self.encode)
+
+    def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
+        """Make a pair of schemas ready for reading."""
+        return JsonReader(writer, wanted, self.validation, decode=self.decode)
+
+
+class _JSONSerializing(Serializing):
+    def __init__(  # noqa: PLR0917 -- other clients' order of arguments
+        self,
+        schema_str: str | SchemaDraft | Any | None,
+        schema_registry_client: Any,
+        to_dict: ToDict | None = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any | None = None,
+        json_encode: JsonEncode | None = None,
+        **options: Unpack[JSONSerializerOptions],
+    ) -> None:
+        reading = Reading(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        form = JsonFormat(_validation(reading), encode=json_encode)
+        settings = SerializerSettings.take(reading)
+        reading.end()
+        super().__init__(schema_registry_client, draft_of(schema_str, form.type), to_dict, settings=settings, form=form)
+
+
+class _JSONDeserializing(Deserializing):
+    def __init__(  # noqa: PLR0917 -- other clients' order of arguments
+        self,
+        schema_str: str | SchemaDraft | Any | None,
+        from_dict: FromDict | None = None,
+        schema_registry_client: Any | None = None,
+        conf: Mapping[str, Any] | None = None,
+        rule_conf: Mapping[str, Any] | None = None,
+        rule_registry: Any | None = None,
+        json_decode: JsonDecode | None = None,
+        **options: Unpack[JSONDeserializerOptions],
+    ) -> None:
+        reading = Reading(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        form = JsonFormat(_validation(reading), decode=json_decode)
+        settings = DeserializerSettings.take(reading)
+        reading.end()
+        super().__init__(
+            schema_registry_client, draft_of(schema_str, form.type), from_dict, settings=settings, form=form
+        )
+
+
+class JSONSerializer(_JSONSerializing, Serializer):
     """Makes framed JSON of values; serves as ``value.serializer`` of ``confluent_kafka.SerializingProducer``.
 
     Args:
         schema_str: the schema to write with: text, a draft, or a ``Schema`` of confluent-kafka; None where the
             registry's is used.
-        schema_registry_client: the registry.
+        schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``.
         to_dict: makes plain JSON values of an object: ``(object, context) -> dict``.
-        conf: ``auto.register.schemas`` (True), ``normalize.schemas`` (False), ``use.latest.version`` (False),
-            ``use.schema.id`` (None), ``subject.name.strategy`` (by topic), ``validate`` (True).
+        conf: dotted keys: those of confluent-kafka's serializer, and those that the keyword arguments stand for.
+        rule_conf: has to be None, as this release runs no rules.
+        rule_registry: has to be None, too.
+        json_encode: makes the text of a value in place of ours.
+        options: what ``conf`` can say, as keyword arguments; ``JSONSerializerOptions`` has them all.
+
+    Raises:
+        ValueError: a setting is unknown, has the wrong type, or contradicts another.
+        InvalidSchema: the text is no schema.
     """
 
-    format = SchemaType.JSON
 
-    def __init__(
-        self,
-        schema_str: str | SchemaDraft | Any | None,
-        schema_registry_client: SchemaSource,
-        to_dict: ToDict | None = None,
-        conf: Mapping[str, Any] | None = None,
-    ) -> None:
-        settings = SerializerSettings.from_conf(conf, "validate")
-        super().__init__(schema_registry_client, draft_of(schema_str, self.format), to_dict, settings)
+class AsyncJSONSerializer(_JSONSerializing, AsyncSerializer):
+    """``JSONSerializer`` for tasks: it takes an ``AsyncRegistry``, and its calls are awaited.
 
-    def _writer(self, parsed: ParsedSchema) -> BodyWriter:
-        return JsonWriter(parsed, validate=self._settings.validate)
-
-    def _name(self, parsed: ParsedSchema) -> str | None:
-        return title(parsed)
+    ``await AsyncJSONSerializer(…)`` is allowed, and not needed.
+    """
 
 
-class JSONDeserializer(Deserializer):
+class JSONDeserializer(_JSONDeserializing, Deserializer):
     """Makes values of framed JSON; serves as ``value.deserializer`` of ``confluent_kafka.DeserializingConsumer``.
 
     Values are held against the schema that they were written with; against ``schema_str`` too where it is given.
@@ -53,27 +152,29 @@ class JSONDeserializer(Deserializer):
     Args:
         schema_str: a schema that values have to fit besides; None: none.
         from_dict: makes an object of a dict: ``(dict, context) -> object``.
-        schema_registry_client: the registry.
-        conf: ``use.latest.version`` (False; values have to fit the newest version of their subject besides),
-            ``subject.name.strategy`` (by topic), ``validate`` (True).
+        schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``; None: values are
+            held against ``schema_str`` alone, whatever their ids say.
+        conf: dotted keys: those of confluent-kafka's deserializer, and those that the keyword arguments stand for.
+        rule_conf: has to be None, as this release runs no rules.
+        rule_registry: has to be None, too.
+        json_decode: makes the value of a text in place of ours.
+        options: what ``conf`` can say, as keyword arguments; ``JSONDeserializerOptions`` has them all.
+
+    Raises:
+        ValueError: a setting is unknown, has the wrong type, or contradicts another.
+        InvalidSchema: the text is no schema.
     """
 
-    format = SchemaType.JSON
 
-    def __init__(
-        self,
-        schema_str: str | SchemaDraft | Any | None,
-        from_dict: FromDict | None = None,
-        schema_registry_client: SchemaSource | None = None,
-        conf: Mapping[str, Any] | None = None,
-    ) -> None:
-        if schema_registry_client is None:
-            raise ValueError("a registry is needed: pass schema_registry_client")
-        settings = DeserializerSettings.from_conf(conf, "validate")
-        super().__init__(schema_registry_client, draft_of(schema_str, self.format), from_dict, settings)
+class AsyncJSONDeserializer(_JSONDeserializing, AsyncDeserializer):
+    """``JSONDeserializer`` for tasks: it takes an ``AsyncRegistry``, and its calls are awaited.
 
-    def _reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
-        return JsonReader(writer, wanted, validate=self._settings.validate)
+    ``await AsyncJSONDeserializer(…)`` is allowed, and not needed.
+    """
 
-    def _name(self, parsed: ParsedSchema) -> str | None:
-        return title(parsed)
+
+def _validation(reading: Reading) -> Validation | None:
+    asked = reading.flag("validate", default=True)
+    formats = reading.flag("validate.formats", default=False)
+    words = reading.choice("validate.words", _WORDS)
+    return Validation(formats=formats, words=words) if asked else None

@@ -83,13 +83,13 @@ def prepare(
         raise InvalidSchema(f"not a schema that documents can be held against: {said}") from None
 
 
-def validator_of(parsed: ParsedSchema) -> jsonschema_rs.Validator:
-    """Make a parsed schema ready for a serializer.
+def validator_of(parsed: ParsedSchema, *, formats: bool = False) -> jsonschema_rs.Validator:
+    """Make a parsed schema ready for a serializer, which asserts ``format`` when asked.
 
     Raises:
         InvalidSchema: documents cannot be held against it.
     """
-    return prepare(tree(parsed), parsed.referenced).validator
+    return prepare(tree(parsed), parsed.referenced, formats=formats).validator
 
 
 def shortened(message: str) -> str:

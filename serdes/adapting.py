@@ -1,0 +1,164 @@
+"""Clients of confluent-kafka's shape, sync and async, as sources of schemas: so that migrating can go part by part."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import Any, Final, Literal
+
+from contractlog.clients import calls
+from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.serdes.asking import Steps, answered, ask, awaited
+
+__all__ = ["AsyncConfluentSource", "ConfluentSource", "source_of", "walked"]
+
+_HOMES: Final = ("contractlog.clients.confluent", "confluent_kafka.schema_registry")
+
+
+def source_of(client: Any) -> Any:
+    """Take what users call a client: one of ours, one of confluent-kafka's, or a folder of pulled schemas.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if hasattr(client, "schema_by_id"):
+        return client
+    if hasattr(client, "get_schema") and hasattr(client, "lookup_schema"):
+        return (
+            AsyncConfluentSource(client) if inspect.iscoroutinefunction(client.get_schema) else ConfluentSource(client)
+        )
+    raise TypeError(f"a registry client is needed, not {type(client).__name__}")
+
+
+def walked(draft: SchemaDraft, subject: str | None) -> Steps[Mapping[str, str]]:
+    """Follow the references of a draft with any source."""
+    walk = calls.referenced(draft, subject=subject)
+    try:
+        call = next(walk)
+        while True:
+            _, home, _, number = call.segments
+            wanted = "latest" if number == "latest" else int(number)
+            found = yield ask("version", home, wanted, deleted=True)
+            call = walk.send(found)
+    except StopIteration as done:
+        texts: Mapping[str, str] = done.value
+        return texts
+
+
+class _Shapes:
+    """Says our questions in the client's words, and its answers in ours."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        modules = [kind.__module__ for kind in type(client).__mro__]
+        known = (home for home in _HOMES for module in modules if module.startswith(home))
+        self._words = import_module(next(known, _HOMES[-1]))
+
+    def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> Any:
+        """Register a schema, or find the version it already is."""
+        schema = self._schema(draft)
+        return self._ask(_registered(draft), "register_schema_full_response", subject, schema, normalize)
+
+    def lookup(self, subject: str, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False) -> Any:
+        """Find the version of a subject that has this content."""
+        schema = self._schema(draft)
+        asked = {"normalize_schemas": normalize, "deleted": deleted}
+        return self._ask(_registered(draft), "lookup_schema", subject, schema, **asked)
+
+    def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> Any:
+        """Find the schema of an id."""
+        return self._ask(_bare(schema_id, None), "get_schema", schema_id, subject)
+
+    def schema_by_guid(self, guid: str) -> Any:
+        """Find the schema of a guid."""
+        return self._ask(_bare(0, guid), "get_schema_by_guid", guid)
+
+    def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> Any:
+        """Find a version of a subject."""
+        if version == "latest" and not deleted:
+            return self._ask(_registered(None), "get_latest_version", subject)
+        return self._ask(_registered(None), "get_version", subject, version, deleted)
+
+    def versions(self, subject: str, *, deleted: bool = False) -> Any:
+        """Find the versions of a subject."""
+        return self._ask(list, "get_versions", subject, deleted)
+
+    def latest_with_metadata(self, subject: str, metadata: Mapping[str, str], *, deleted: bool = False) -> Any:
+        """Find the newest version with these properties."""
+        return self._ask(_registered(None), "get_latest_with_metadata", subject, dict(metadata), deleted)
+
+    def associations_by_resource_name(
+        self,
+        name: str,
+        *,
+        namespace: str = "-",
+        resource_type: str | None = None,
+        association_types: Iterable[str] = (),
+    ) -> Any:
+        """Find the associations of a resource; clients from before there were any find none."""
+        if not hasattr(self._client, "get_associations_by_resource_name"):
+            return []
+        kinds = list(association_types)
+        return self._ask(list, "get_associations_by_resource_name", name, namespace, resource_type, kinds, 0, -1)
+
+    def _schema(self, draft: SchemaDraft) -> Any:
+        return self._words.Schema.from_dict({"schemaType": draft.type.value} | draft.body())
+
+    def _ask(self, read: Callable[[Any], Any], method: str, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+
+class ConfluentSource(_Shapes):
+    """A ``SchemaRegistryClient``."""
+
+    def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
+        """Find all schemas that a draft leans on."""
+        return answered(walked(draft, subject), self)
+
+    def _ask(self, read: Callable[[Any], Any], method: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return read(getattr(self._client, method)(*args, **kwargs))
+        except Exception as error:
+            raise _ours(error) from error
+
+
+class AsyncConfluentSource(_Shapes):
+    """An ``AsyncSchemaRegistryClient``."""
+
+    async def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
+        """Find all schemas that a draft leans on."""
+        return await awaited(walked(draft, subject), self)
+
+    async def _ask(self, read: Callable[[Any], Any], method: str, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return read(await getattr(self._client, method)(*args, **kwargs))
+        except Exception as error:
+            raise _ours(error) from error
+
+
+def _registered(draft: SchemaDraft | None) -> Callable[[Any], RegisteredSchema]:
+    """Read an answer about a version; what an older server leaves out is taken from the draft."""
+
+    def read(answer: Any) -> RegisteredSchema:
+        schema = getattr(answer, "schema", None)
+        body = {} if schema is None else schema.to_dict()
+        facts = {"id": answer.schema_id, "guid": answer.guid, "subject": answer.subject, "version": answer.version}
+        return RegisteredSchema.from_body(body | facts, draft=draft)
+
+    return read
+
+
+def _bare(schema_id: int, guid: str | None) -> Callable[[Any], RegisteredSchema]:
+    """Read an answer that holds a schema alone."""
+    return lambda schema: RegisteredSchema.from_body(schema.to_dict() | {"guid": guid}, schema_id=schema_id)
+
+
+def _ours(error: Exception) -> Exception:
+    """Say an error of the client's in our class for its code; other errors stay what they are."""
+    status = getattr(error, "http_status_code", None)
+    if isinstance(error, RegistryError) or not isinstance(status, int):
+        return error
+    code, message = getattr(error, "error_code", None), str(getattr(error, "error_message", error))
+    return RegistryError.of(code if isinstance(code, int) and code > 0 else status, message)

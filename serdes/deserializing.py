@@ -1,0 +1,286 @@
+"""Framed bytes to values: what deserializers of all formats share, for callers that wait and for those that await."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Callable, Generator
+from typing import Any, Literal, Self, TypeAlias
+
+from contractlog.compatibility.errors import ServerError, Unreachable
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.serdes.adapting import source_of
+from contractlog.serdes.asking import Steps, answered, awaited
+from contractlog.serdes.context import Context, MessageField, SerializationContext, header
+from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.flights import Flights, TaskFlights
+from contractlog.serdes.memory import Clock, Kept
+from contractlog.serdes.reading import ReaderFormat, ReadPlan, ReadPlanner, heads_of, id_of
+from contractlog.serdes.schema_ids import (
+    FrameId,
+    dual_schema_id_deserializer,
+    id_header,
+    prefix_schema_id_deserializer,
+    split,
+)
+from contractlog.serdes.serializing import PATIENCE, PLACES
+from contractlog.serdes.settings import DeserializerSettings
+from contractlog.serdes.wire import HEADER_SIZE
+from contractlog.serdes.writing import same
+
+__all__ = ["AsyncDeserializer", "Deserializer", "Deserializing", "FromDict", "Versions"]
+
+FromDict: TypeAlias = Callable[[Any, Any], Any]
+Versions: TypeAlias = Literal["latest", "all"]
+
+
+class Deserializing:
+    """What a deserializer holds, and does once it need not wait for the registry."""
+
+    def __init__(
+        self,
+        client: Any,
+        draft: SchemaDraft | None,
+        from_dict: FromDict | None,
+        *,
+        settings: DeserializerSettings,
+        form: ReaderFormat,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        if from_dict is not None and not callable(from_dict):
+            raise ValueError("from_dict must be a function of value and context")
+        self._source = None if client is None else source_of(client)
+        self._from_dict = from_dict
+        self._settings = settings
+        self._draft = draft
+        self._form = form
+        self._clock = clock
+        self._planner = ReadPlanner(draft, settings, form, clock, has_registry=client is not None)
+        self._by_place = settings.naming.by_place
+        self._dual = same(settings.id_deserializer, dual_schema_id_deserializer)
+        self._prefixed = same(settings.id_deserializer, prefix_schema_id_deserializer)
+        self._plans: Kept[Any, ReadPlan] = Kept(PLACES)
+        self._names: Kept[bytes, str | None] = Kept()
+
+    def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
+        """Hear how to find the id of the Kafka cluster; consumers of confluent-kafka call this."""
+        self._settings.naming.set_cluster_id_resolver(resolver)
+
+    def _located(self, data: bytes, ctx: Context | None) -> tuple[bytes, bytes, int]:
+        """Return the bytes of id or guid, the bytes that hold the body, and where it begins in them."""
+        if self._dual or self._prefixed:
+            found = header(ctx, id_header(ctx)) if self._dual else None
+            if found is None:
+                head, start = split(data)
+                return head, data, start
+            head, _ = split(found.encode() if isinstance(found, str) else found)
+            return head, data, 0
+        frame_id = FrameId(str(self._form.type))
+        rest = self._settings.id_deserializer(data, ctx, frame_id)
+        return frame_id.head, rest.read() if isinstance(rest, io.BytesIO) else bytes(rest), 0
+
+    def _place(self, data: bytes, ctx: Context | None) -> tuple[Any, bytes, int]:
+        """Return what a record's plan is kept under, the bytes that hold the body, and where it begins in them."""
+        try:
+            head, data, start = self._located(data, ctx)
+            if self._by_place:
+                return (None, None, head) if ctx is None else (ctx.topic, ctx.field, head), data, start
+            subject = answered(self._planner.subject(ctx, None), None)
+            if subject is None and head in self._names:
+                subject = answered(self._planner.subject(ctx, self._names[head]), None)
+        except SerializationError as error:
+            raise error.within(topic=None if ctx is None else ctx.topic) from None
+        return (subject, head), data, start
+
+    def _known(self, key: Any) -> ReadPlan | None:
+        plan = self._plans.get(key)
+        return None if plan is None or (plan.until is not None and plan.until <= self._clock()) else plan
+
+    def _kept_though_old(self, key: Any, error: Exception) -> ReadPlan:
+        """Go on with an old plan while the registry is away."""
+        plan = self._plans.get(key)
+        if plan is None or not isinstance(error, Unreachable | ServerError):
+            raise error
+        plan.until = self._clock() + PATIENCE
+        return plan
+
+    def _flight(self, key: Any, ctx: Context | None) -> Any:
+        """Name what is asked for once: of a strategy that wants a record's name, the place decides as well."""
+        unnamed = not self._by_place and key[0] is None and ctx is not None
+        return (key, ctx.topic, ctx.field) if unnamed and ctx is not None else key
+
+    def _planning(self, key: Any, ctx: Context | None) -> Steps[ReadPlan]:
+        """Decide what the records of one place and one schema are read with."""
+        head: bytes = key[-1]
+        subject = None
+        try:
+            subject = (yield from self._planner.subject(ctx, None)) if self._by_place else key[0]
+            plan = yield from self._planner.plan(head, subject, ctx)
+        except SerializationError as error:
+            topic = None if ctx is None else ctx.topic
+            known = {} if error.schema_id else {"schema_id": id_of(head)}
+            raise error.within(topic=topic, subject=subject, **known) from None
+        if not self._by_place and subject is None:
+            self._names.keep(head, plan.name)
+            key = (plan.subject, head)
+        return self._plans.keep(key, plan)
+
+    def _preparing(self, ctx: SerializationContext, versions: Versions) -> Steps[list[RegisteredSchema]]:
+        """Decide what the records of a place are read with, for the versions that its subject has now."""
+        name = None if self._draft is None else self._form.name((yield from self._planner.own(self._draft)))
+        subject = yield from self._planner.subject(ctx, name)
+        if subject is None:
+            raise SerializationError(reason="the subject is named after the record, and none is known", topic=ctx.topic)
+        try:
+            if versions == "all":
+                found = yield from self._planner.every(subject)
+            else:
+                found = [(yield from self._planner.newest(subject))]
+            for registered in found:
+                plan = yield from self._planner.plan_of(registered, subject, ctx)
+                for head in heads_of(registered):
+                    self._plans.keep(self._key(ctx, head, subject), plan)
+        except SerializationError as error:
+            raise error.within(topic=ctx.topic, subject=subject) from None
+        return found
+
+    def _key(self, ctx: Context | None, head: bytes, subject: str | None) -> Any:
+        if not self._by_place:
+            return subject, head
+        return (None, None, head) if ctx is None else (ctx.topic, ctx.field, head)
+
+    def _facts(self, plan: ReadPlan, ctx: Context | None) -> dict[str, Any]:
+        topic = None if ctx is None else ctx.topic
+        return {"topic": topic, "subject": plan.subject, "schema_id": plan.schema_id}
+
+
+class Deserializer(Deserializing):
+    """Framed bytes to values. May be shared by threads."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._flights: Flights[ReadPlan] = Flights()
+
+    def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
+        """Return the value of framed bytes; None stays None.
+
+        Raises:
+            DecodeError: the bytes are not what they say they are; ``outcome`` tells how.
+            SerializationError: the reader's schema cannot follow, or a rule would have to run.
+            ContractlogError: the registry did not answer.
+        """
+        if value is None:
+            return None
+        data = value if type(value) is bytes else plain_bytes(value)
+        start = HEADER_SIZE
+        if self._by_place and self._dual and ctx is not None and not getattr(ctx, "headers", None):
+            key: Any = (ctx.topic, ctx.field, data[:HEADER_SIZE])
+        else:
+            key, data, start = self._place(data, ctx)
+        plan = self._plans.get(key)
+        if plan is None or (plan.until is not None and plan.until <= self._clock()):
+            key, data, start = self._place(data, ctx)
+            plan = self._planned(key, ctx)
+        try:
+            decoded = plan.decode(data, start)
+        except SerializationError as error:
+            raise error.within(**self._facts(plan, ctx)) from None
+        return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
+
+    def prepare(
+        self, topic: str, field: str = MessageField.VALUE, *, versions: Versions = "latest"
+    ) -> list[RegisteredSchema]:
+        """Make everything ready for what a topic's subject holds now, and return it.
+
+        Args:
+            topic: whose records will be read.
+            field: whether they are its values or its keys.
+            versions: whether to make its newest version ready, or all of them.
+
+        Raises:
+            SerializationError: a schema cannot be read, or not as it is wanted.
+            ContractlogError: the registry does not know the subject, or did not answer.
+        """
+        return answered(self._preparing(SerializationContext(topic, field), versions), self._source)
+
+    def close(self) -> None:
+        """Let go of nothing: the client is the caller's."""
+
+    def _planned(self, key: Any, ctx: Context | None) -> ReadPlan:
+        return self._known(key) or self._flights.once(self._flight(key, ctx), lambda: self._made(key, ctx))
+
+    def _made(self, key: Any, ctx: Context | None) -> ReadPlan:
+        known = self._known(key)
+        if known is not None:
+            return known
+        try:
+            return answered(self._planning(key, ctx), self._source)
+        except (Unreachable, ServerError) as error:
+            return self._kept_though_old(key, error)
+
+
+class AsyncDeserializer(Deserializing):
+    """Framed bytes to values, awaited. May be shared by tasks.
+
+    It is ready when it is made; ``await AsyncAvroDeserializer(…)``, as confluent-kafka's wants it, gives the same.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._flights: TaskFlights[ReadPlan] = TaskFlights()
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        yield from ()
+        return self
+
+    async def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
+        """Return the value of framed bytes; None stays None. It raises what ``Deserializer`` does."""
+        if value is None:
+            return None
+        data = value if type(value) is bytes else plain_bytes(value)
+        start = HEADER_SIZE
+        if self._by_place and self._dual and ctx is not None and not getattr(ctx, "headers", None):
+            key: Any = (ctx.topic, ctx.field, data[:HEADER_SIZE])
+        else:
+            key, data, start = self._place(data, ctx)
+        plan = self._plans.get(key)
+        if plan is None or (plan.until is not None and plan.until <= self._clock()):
+            key, data, start = self._place(data, ctx)
+            plan = await self._planned(key, ctx)
+        try:
+            decoded = plan.decode(data, start)
+        except SerializationError as error:
+            raise error.within(**self._facts(plan, ctx)) from None
+        return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
+
+    async def prepare(
+        self, topic: str, field: str = MessageField.VALUE, *, versions: Versions = "latest"
+    ) -> list[RegisteredSchema]:
+        """Make everything ready for what a topic's subject holds now; see ``Deserializer.prepare``."""
+        return await awaited(self._preparing(SerializationContext(topic, field), versions), self._source)
+
+    async def close(self) -> None:
+        """Let go of nothing: the client is the caller's."""
+
+    async def _planned(self, key: Any, ctx: Context | None) -> ReadPlan:
+        return self._known(key) or await self._flights.once(self._flight(key, ctx), lambda: self._made(key, ctx))
+
+    async def _made(self, key: Any, ctx: Context | None) -> ReadPlan:
+        known = self._known(key)
+        if known is not None:
+            return known
+        try:
+            return await awaited(self._planning(key, ctx), self._source)
+        except (Unreachable, ServerError) as error:
+            return self._kept_though_old(key, error)
+
+
+def plain_bytes(value: Any) -> bytes:
+    """Return the bytes of what holds some.
+
+    Raises:
+        SerializationError: it holds none.
+    """
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise SerializationError(reason=f"a record is bytes, not {type(value).__name__}")
+    return bytes(value)

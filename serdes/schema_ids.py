@@ -1,0 +1,148 @@
+"""Where a record carries the id of its schema: before its body, or in a header; and functions by which to say so.
+
+``schema.id.serializer`` and ``schema.id.deserializer`` take the functions of this module, those of confluent-kafka of
+the same names, or any function of their shape.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+from uuid import UUID
+
+from contractlog.serdes.context import Context, MessageField, header
+from contractlog.serdes.errors import BadFrame, SerializationError
+from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, KEY_ID_HEADER, MAGIC, VALUE_ID_HEADER, prefix
+
+__all__ = [
+    "FrameId",
+    "IdDeserializer",
+    "IdSerializer",
+    "dual_schema_id_deserializer",
+    "header_schema_id_serializer",
+    "id_header",
+    "prefix_schema_id_deserializer",
+    "prefix_schema_id_serializer",
+    "put_header",
+    "split",
+]
+
+IdSerializer: TypeAlias = Callable[[bytes, Any, Any], bytes]
+IdDeserializer: TypeAlias = Callable[[bytes, Any, Any], Any]
+
+_GUID_SIZE: Final = 17
+
+
+@dataclass(slots=True)
+class FrameId:
+    """A schema's id and guid on their way into or out of a record, shaped as confluent-kafka's ``SchemaId``."""
+
+    schema_type: str
+    id: int | None = None
+    guid: UUID | None = None
+    message_indexes: list[int] | None = None
+
+    def id_to_bytes(self) -> bytes:
+        """Return magic byte and id."""
+        if self.id is None:
+            raise SerializationError(reason="the schema has no id")
+        return prefix(self.id)
+
+    def guid_to_bytes(self) -> bytes:
+        """Return the other magic byte, and the guid."""
+        if self.guid is None:
+            raise SerializationError(reason="the registry's answer holds no guid, so none can be sent in a header")
+        return bytes((GUID_MAGIC,)) + self.guid.bytes
+
+    def from_bytes(self, payload: io.BytesIO) -> io.BytesIO:
+        """Take an id or a guid from the beginning of a stream, and return the stream.
+
+        Raises:
+            BadFrame: there is neither.
+        """
+        data = payload.getvalue()[payload.tell() :]
+        head, start = split(data)
+        self.take(head)
+        payload.seek(start, io.SEEK_CUR)
+        return payload
+
+    def take(self, head: bytes) -> None:
+        """Take id or guid from the bytes that hold it."""
+        if head[0] == MAGIC:
+            self.id = int.from_bytes(head[1:])
+        else:
+            self.guid = UUID(bytes=head[1:])
+
+    @property
+    def head(self) -> bytes:
+        """The bytes that hold the guid, or else the id."""
+        return self.id_to_bytes() if self.guid is None else self.guid_to_bytes()
+
+
+def split(record: bytes) -> tuple[bytes, int]:
+    """Return the bytes that hold id or guid, and where the body begins.
+
+    Raises:
+        BadFrame: the record does not start with either.
+    """
+    size = len(record)
+    if size and record[0] == GUID_MAGIC and size >= _GUID_SIZE:
+        return record[:_GUID_SIZE], _GUID_SIZE
+    if size < HEADER_SIZE:
+        raise BadFrame(reason=f"{size} bytes cannot hold a schema id")
+    if record[0] != MAGIC:
+        raise BadFrame(reason=f"the record starts with byte 0x{record[0]:02x}, not with a schema id")
+    return record[:HEADER_SIZE], HEADER_SIZE
+
+
+def id_header(context: Context | None) -> str:
+    """Name the header in which a schema of this part is named."""
+    return KEY_ID_HEADER if context is not None and context.field == MessageField.KEY else VALUE_ID_HEADER
+
+
+def put_header(context: Context | None, value: bytes) -> None:
+    """Set the header of this part, in place of an earlier one.
+
+    Raises:
+        SerializationError: there are no headers that could be changed.
+    """
+    headers: Any = getattr(context, "headers", None)
+    name = id_header(context)
+    if isinstance(headers, list):
+        headers[:] = [pair for pair in headers if pair[0] != name]
+        headers.append((name, value))
+    elif isinstance(headers, dict):
+        headers[name] = value
+    else:
+        raise SerializationError(reason="the schema's guid is sent in a header: pass a context with a list of headers")
+
+
+def prefix_schema_id_serializer(payload: bytes, ctx: Any, schema_id: Any) -> bytes:
+    """Put the id before the body; the default."""
+    del ctx
+    framed: bytes = schema_id.id_to_bytes() + payload
+    return framed
+
+
+def header_schema_id_serializer(payload: bytes, ctx: Any, schema_id: Any) -> bytes:
+    """Put the guid into a header, and leave the body alone."""
+    put_header(ctx, schema_id.guid_to_bytes())
+    return payload
+
+
+def prefix_schema_id_deserializer(payload: bytes, ctx: Any, schema_id: Any) -> io.BytesIO:
+    """Take the id from before the body."""
+    del ctx
+    rest: io.BytesIO = schema_id.from_bytes(io.BytesIO(payload))
+    return rest
+
+
+def dual_schema_id_deserializer(payload: bytes, ctx: Any, schema_id: Any) -> io.BytesIO:
+    """Take the guid from the header, or else the id from before the body; the default."""
+    found = header(ctx, id_header(ctx))
+    if found is None:
+        return prefix_schema_id_deserializer(payload, ctx, schema_id)
+    schema_id.from_bytes(io.BytesIO(found.encode() if isinstance(found, str) else found))
+    return io.BytesIO(payload)

@@ -1,0 +1,170 @@
+"""Deciding what values of a place are written with: subject, schema, id, and the codec of the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.serdes.asking import Steps, answered, ask
+from contractlog.serdes.context import Context
+from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.memory import Clock, Kept
+from contractlog.serdes.rules import refuse_rules
+from contractlog.serdes.schema_ids import FrameId, header_schema_id_serializer, prefix_schema_id_serializer
+from contractlog.serdes.settings import SerializerSettings
+from contractlog.serdes.source import parsing
+from contractlog.serdes.wire import prefix
+
+__all__ = ["BodyWriter", "Content", "WritePlan", "WritePlanner", "WriterFormat", "content_of", "frame_id_of", "same"]
+
+Content = tuple[Any, ...]  #: what a schema says, apart from where it is registered and under which id
+
+_THEIRS: Final = "confluent_kafka.schema_registry"
+
+
+class BodyWriter(Protocol):
+    """A schema made ready for writing."""
+
+    def encode(self, value: Any, prefix: bytes = b"") -> bytes:
+        """Return the body of a value after a prefix, or raise ``EncodeError``."""
+
+
+class WriterFormat(Protocol):
+    """What a format brings to writing."""
+
+    @property
+    def type(self) -> SchemaType:
+        """The type of its schemas."""
+
+    def name(self, parsed: ParsedSchema) -> str | None:
+        """Return what record name strategies call a schema."""
+
+    def writer(self, parsed: ParsedSchema) -> BodyWriter:
+        """Make a schema ready."""
+
+
+@dataclass(slots=True)
+class WritePlan:
+    """What the values of one place are written with."""
+
+    subject: str | None
+    registered: RegisteredSchema
+    prefix: bytes  #: what stands before every body
+    encode: Callable[[Any, bytes], bytes]
+    frame_id: FrameId
+    until: float | None  #: when it has to be made anew, by the planner's clock
+
+    def facts(self, context: Context | None) -> dict[str, Any]:
+        """Return what errors of its values say besides."""
+        return {
+            "topic": None if context is None else context.topic,
+            "subject": self.subject,
+            "schema_id": self.frame_id.id,
+        }
+
+
+class WritePlanner:
+    """Makes plans; each schema is made ready once, whatever the number of places that use it."""
+
+    def __init__(
+        self, draft: SchemaDraft | None, settings: SerializerSettings, form: WriterFormat, clock: Clock
+    ) -> None:
+        pinned = settings.latest or settings.use_schema_id is not None or settings.metadata is not None
+        if draft is None and not pinned:
+            raise ValueError(
+                "without a schema, use.latest.version, use.latest.with.metadata or use.schema.id has to be set"
+            )
+        self._draft = draft
+        self._settings = settings
+        self._form = form
+        self._clock = clock
+        self._parsed: ParsedSchema | None = None
+        self._writers: Kept[Content, BodyWriter] = Kept()
+        self.prefixed = same(settings.id_serializer, prefix_schema_id_serializer)
+        self.in_header = same(settings.id_serializer, header_schema_id_serializer)
+        if draft is not None and not draft.references:
+            self._parsed = answered(parsing(draft, None), None)
+
+    def subject(self, context: Context | None) -> Steps[str | None]:
+        """Decide on the subject of a place."""
+        name = None
+        if self._draft is not None:
+            name = self._form.name((yield from self._own(self._draft, None)))
+        return (yield from self._settings.naming.subject(context, name))
+
+    def plan(self, subject: str | None) -> Steps[WritePlan]:
+        """Decide what values of a subject are written with.
+
+        Raises:
+            SerializationError: the schema cannot be used.
+            RegistryError: the registry refused it, or does not know it.
+        """
+        registered, parsed = yield from self._found(subject)
+        refuse_rules(registered, "WRITE")
+        if self._draft is not None:
+            refuse_rules(self._draft, "WRITE")
+        seconds = self._settings.latest_seconds if self._settings.latest or self._settings.metadata else None
+        frame_id = frame_id_of(registered)
+        if self.in_header:
+            frame_id.guid_to_bytes()
+        return WritePlan(
+            subject,
+            registered,
+            prefix(frame_id.id or 0) if self.prefixed else b"",
+            self._writer(parsed).encode,
+            frame_id,
+            None if seconds is None else self._clock() + seconds,
+        )
+
+    def _found(self, subject: str | None) -> Steps[tuple[RegisteredSchema, ParsedSchema]]:
+        settings = self._settings
+        if settings.use_schema_id is not None:
+            pinned = settings.use_schema_id
+            registered = yield ask("schema_by_id", pinned, subject=subject)
+            return registered, (yield from parsing(registered.draft, subject))
+        if subject is None:
+            raise SerializationError(reason="the subject name strategy gave no subject")
+        if settings.metadata is not None:
+            wanted = settings.metadata
+            registered = yield ask("latest_with_metadata", subject, wanted, deleted=True)
+            return registered, (yield from parsing(registered.draft, subject))
+        if settings.latest:
+            registered = yield ask("version", subject, "latest")
+            return registered, (yield from parsing(registered.draft, subject))
+        draft = self._draft
+        if draft is None:
+            raise SerializationError(reason="there is no schema to write with")
+        if settings.auto_register:
+            registered = yield ask("register", subject, draft, normalize=settings.normalize)
+        else:
+            registered = yield ask("lookup", subject, draft, normalize=settings.normalize)
+        return registered, (yield from self._own(draft, subject))
+
+    def _own(self, draft: SchemaDraft, subject: str | None) -> Steps[ParsedSchema]:
+        if self._parsed is None:
+            self._parsed = yield from parsing(draft, subject)
+        return self._parsed
+
+    def _writer(self, parsed: ParsedSchema) -> BodyWriter:
+        content = content_of(parsed)
+        return self._writers.get(content) or self._writers.keep(content, self._form.writer(parsed))
+
+
+def content_of(parsed: ParsedSchema) -> Content:
+    """Return what tells two schemas apart for a codec."""
+    return parsed.type, parsed.canonical, tuple(parsed.referenced.items())
+
+
+def same(given: Callable[..., Any], ours: Callable[..., Any]) -> bool:
+    """Say whether a function is one of ours, or confluent-kafka's of the same name."""
+    named = getattr(given, "__module__", None), getattr(given, "__name__", None)
+    return given is ours or named == (_THEIRS, ours.__name__)
+
+
+def frame_id_of(registered: RegisteredSchema) -> FrameId:
+    """Return what records of a schema carry; answers of older servers, and of others, may have no guid."""
+    guid = UUID(registered.guid) if registered.guid else None
+    return FrameId(str(registered.type), int(registered.schema_id) or None, guid)
