@@ -209,15 +209,15 @@ class UnionCodec(Codec):
 
     def __init__(self, *, named_records: bool = False) -> None:
         self.branches: Sequence[Codec] = ()  # set when the schema's nodes are tied together
-        self._named_records = named_records
-        self._other: int | None = None  # of a nullable type, the position of what is not null
+        self.named_records = named_records
+        self.other: int | None = None  # of a nullable type, the position of what is not null
 
     def tie(self, branches: Sequence[Codec]) -> None:
         """Take the branches, which may lead back to this union."""
         self.branches = tuple(branches)
         nulls = [index for index, branch in enumerate(self.branches) if isinstance(branch, NullCodec)]
         if len(self.branches) == 2 and len(nulls) == 1:  # noqa: PLR2004
-            self._other = 1 - nulls[0]
+            self.other = 1 - nulls[0]
         self.expected = "one of " + ", ".join(branch.names[0] for branch in self.branches)
 
     def read(self, source: Source, depth: int) -> Any:
@@ -227,7 +227,7 @@ class UnionCodec(Codec):
             raise Failure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self.branches)}")
         branch = self.branches[index]
         value = branch.read(source, depth)
-        return (branch.names[0], value) if self._named_records and isinstance(branch, RecordCodec) else value
+        return (branch.names[0], value) if self.named_records and isinstance(branch, RecordCodec) else value
 
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append the branch's position and its value."""
@@ -237,20 +237,21 @@ class UnionCodec(Codec):
 
     def fits(self, value: Any) -> bool:
         """Whether it fits any branch."""
-        return self._named(value) is not None or any(branch.fits(value) for branch in self.branches)
+        return self.named(value) is not None or any(branch.fits(value) for branch in self.branches)
 
     def _chosen(self, out: Output, value: Any, depth: int) -> tuple[int, Any]:
-        named = self._named(value)
+        named = self.named(value)
         if named is not None:
             return named, value[1]
-        if self._other is not None:
-            return (self._other if value is not None else 1 - self._other), value
+        if self.other is not None:
+            return (self.other if value is not None else 1 - self.other), value
         fitting = [index for index, branch in enumerate(self.branches) if branch.fits(value)]
         if not fitting:
             raise misfit(self, value)
         return (fitting[0] if len(fitting) == 1 else self._best(out, fitting, value, depth)), value
 
-    def _named(self, value: Any) -> int | None:
+    def named(self, value: Any) -> int | None:
+        """Return the position of the branch that a tuple names, if it does."""
         if not isinstance(value, tuple) or len(value) != 2:  # noqa: PLR2004
             return None
         return next((index for index, branch in enumerate(self.branches) if value[0] in branch.names), None)

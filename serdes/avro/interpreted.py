@@ -17,7 +17,8 @@ from contractlog.serdes.avro.codecs import Codec, Reader
 from contractlog.serdes.avro.failure import Failure
 from contractlog.serdes.avro.interpret import Builder
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
-from contractlog.serdes.avro.resolve import Mismatch, Resolver
+from contractlog.serdes.avro.resolve import Resolver
+from contractlog.serdes.avro.resolved import Mismatch
 from contractlog.serdes.errors import DecodeError, EncodeError, ReaderMismatch, SerializationError
 
 __all__ = ["InterpretedReader", "InterpretedWriter", "is_bytes", "tree_of"]

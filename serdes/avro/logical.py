@@ -184,6 +184,7 @@ class TimeCodec(LogicalCodec):
 
     def __init__(self, raw: Codec, per_second: int) -> None:
         super().__init__(raw)
+        self.per_second = per_second
         self._unit = _MICROS_A_SECOND // per_second
         self._day = _SECONDS_A_DAY * per_second
 
@@ -219,6 +220,7 @@ class TimestampCodec(LogicalCodec):
 
     def __init__(self, raw: Codec, per_second: int) -> None:
         super().__init__(raw)
+        self.per_second = per_second
         self._unit = _MICROS_A_SECOND // per_second
 
     def made(self, raw: Any) -> datetime | Any:

@@ -8,7 +8,7 @@ their names; enums and fixeds by name. What cannot be followed fails when a reco
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from contractlog.compatibility.avro.nodes import (
@@ -28,22 +28,24 @@ from contractlog.compatibility.avro.nodes import (
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.avro.binary import Output, Source
 from contractlog.serdes.avro.codecs import Codec, Reader
-from contractlog.serdes.avro.containers import ArrayReader, MapReader, opened
+from contractlog.serdes.avro.containers import ArrayReader, MapReader
 from contractlog.serdes.avro.defaults import default_of
 from contractlog.serdes.avro.failure import Failure
 from contractlog.serdes.avro.interpret import Builder, with_logical_type
 from contractlog.serdes.avro.logical import LogicalCodec
+from contractlog.serdes.avro.resolved import (
+    Converted,
+    Mismatch,
+    NamedRecord,
+    RecordReader,
+    SymbolReader,
+    Unreadable,
+    WriterUnion,
+)
 
-__all__ = ["Mismatch", "Resolver"]
+__all__ = ["Resolver"]
 
 _FLOAT: Final = struct.Struct("<f")
-
-
-class Mismatch(Failure):
-    """The reader's schema cannot follow the writer's here; the bytes are not to blame."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(None, reason)
 
 
 class Resolver:
@@ -55,7 +57,7 @@ class Resolver:
         self._named_records = named_records
         self._written = Builder(writer, logical=False)
         self._wanted = Builder(reader, named_records=named_records)
-        self._records: dict[tuple[str, str], _RecordReader] = {}
+        self._records: dict[tuple[str, str], RecordReader] = {}
         self._followed: dict[tuple[str, str], bool] = {}
 
     def reader(self) -> Reader:
@@ -65,7 +67,7 @@ class Resolver:
     def _pair(self, written: Node, wanted: Node) -> Reader:
         writer, reader = self._writer.resolve(written), self._reader.resolve(wanted)
         if isinstance(writer, Union):
-            return _WriterUnion([self._pair(branch, reader) for branch in writer.branches])
+            return WriterUnion([self._pair(branch, reader) for branch in writer.branches])
         if isinstance(reader, Union):
             return self._reader_union(writer, reader)
         return self._plain_pair(writer, reader)
@@ -85,10 +87,10 @@ class Resolver:
                 entries.values = self._pair(writer.values, reader.values)
                 return entries
             case Enum(), Enum() if _same_name(writer, reader):
-                return _EnumReader(self._written.codec(writer), reader)
+                return SymbolReader(self._written.codec(writer), reader)
             case Fixed(), Fixed() if writer.size == reader.size and _same_name(writer, reader):
                 return _logical(reader, self._written.codec(writer))
-        return _Unreadable(f"{_called(writer)} was written, and cannot be read as {_called(reader)}")
+        return Unreadable(f"{_called(writer)} was written, and cannot be read as {_called(reader)}")
 
     def _primitives(self, writer: Primitive, reader: Primitive) -> Reader:
         raw = self._written.codec(writer)
@@ -96,15 +98,15 @@ class Resolver:
             return _logical(reader, raw)
         promoted = _PROMOTIONS.get((writer.type, reader.type))
         if promoted is None:
-            return _Unreadable(f"{_called(writer)} was written, and cannot be read as {_called(reader)}")
+            return Unreadable(f"{_called(writer)} was written, and cannot be read as {_called(reader)}")
         return _logical(reader, raw, promoted)
 
     def _reader_union(self, writer: Node, reader: Union) -> Reader:
         branch = self._branch(writer, reader)
         if branch is None:
-            return _Unreadable(f"{_called(writer)} was written, and no branch of the reader's union takes it")
+            return Unreadable(f"{_called(writer)} was written, and no branch of the reader's union takes it")
         chosen = self._plain_pair(writer, branch)
-        return _NamedRecord(branch.name, chosen) if self._named_records and isinstance(branch, Record) else chosen
+        return NamedRecord(branch.name, chosen) if self._named_records and isinstance(branch, Record) else chosen
 
     def _branch(self, writer: Node, reader: Union) -> Node | None:
         """The same type first (records by name, then by structure), then a promotion."""
@@ -153,7 +155,7 @@ class Resolver:
         known = self._records.get(key)
         if known is not None:
             return known
-        record = self._records[key] = _RecordReader()
+        record = self._records[key] = RecordReader()
         by_name = {field.name: field for field in reader.fields}
         by_alias = {alias: field for field in reader.fields for alias in field.aliases}
         found: set[str] = set()
@@ -187,101 +189,11 @@ class Resolver:
         return default
 
 
-class _Unreadable(Reader):
-    def __init__(self, reason: str) -> None:
-        self._reason = reason
-
-    def read(self, source: Source, depth: int) -> Any:
-        del source, depth
-        raise Mismatch(self._reason)
-
-
-class _NamedRecord(Reader):
-    """Its record may still be untied, so what is asked of it is passed on."""
-
-    def __init__(self, name: str, record: Reader) -> None:
-        self._name = name
-        self._record = record
-
-    def read(self, source: Source, depth: int) -> tuple[str, Any]:
-        return self._name, self._record.read(source, depth)
-
-    @property
-    def empty(self) -> bool:  # type: ignore[override]
-        return self._record.empty
-
-
-class _Converted(Reader):
-    def __init__(self, raw: Reader, convert: Callable[[Any], Any]) -> None:
-        self._raw = raw
-        self._convert = convert
-        self.empty = raw.empty
-
-    def read(self, source: Source, depth: int) -> Any:
-        return self._convert(self._raw.read(source, depth))
-
-
-class _WriterUnion(Reader):
-    def __init__(self, branches: Sequence[Reader]) -> None:
-        self._branches = branches
-
-    def read(self, source: Source, depth: int) -> Any:
-        index = source.read_int()
-        if not 0 <= index < len(self._branches):
-            raise Failure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self._branches)}")
-        return self._branches[index].read(source, depth)
-
-
-class _EnumReader(Reader):
-    def __init__(self, written: Codec, wanted: Enum) -> None:
-        self._written = written
-        self._wanted = wanted
-
-    def read(self, source: Source, depth: int) -> str:
-        symbol: str = self._written.read(source, depth)
-        if symbol in self._wanted.symbols:
-            return symbol
-        if self._wanted.default is None:
-            raise Mismatch(f"the reader's enum {self._wanted.name} has neither the symbol {symbol} nor a default")
-        return self._wanted.default
-
-
-class _RecordReader(Reader):
-    def __init__(self) -> None:
-        self._names: list[str] = []
-        self._steps: list[tuple[str, str | None, Reader]] = []
-        self._missing: list[tuple[str, Callable[[], Any]]] = []
-
-    def tie(
-        self,
-        names: list[str],
-        steps: list[tuple[str, str | None, Reader]],
-        missing: list[tuple[str, Callable[[], Any]]],
-    ) -> None:
-        self._names, self._steps, self._missing = names, steps, missing
-
-    def read(self, source: Source, depth: int) -> dict[str, Any]:
-        depth = opened(depth)
-        read: dict[str, Any] = {}
-        name = ""
-        try:
-            for name, target, reader in self._steps:  # noqa: B007 -- where it failed
-                value = reader.read(source, depth)
-                if target is not None:
-                    read[target] = value
-            for name, default in self._missing:
-                read[name] = default()
-        except Failure as failure:
-            failure.inside(name)
-            raise
-        return {name: read[name] for name in self._names}
-
-
 def _logical(wanted: Node, raw: Codec, convert: Callable[[Any], Any] | None = None) -> Reader:
     """Read raw values as the reader's logical type, whatever the writer's was."""
-    reader: Reader = raw if convert is None else _Converted(raw, convert)
+    reader: Reader = raw if convert is None else Converted(raw, convert)
     logical = with_logical_type(wanted, raw)
-    return _Converted(reader, logical.made) if isinstance(logical, LogicalCodec) else reader
+    return Converted(reader, logical.made) if isinstance(logical, LogicalCodec) else reader
 
 
 def _same_name(writer: Named, reader: Named) -> bool:

@@ -1,0 +1,103 @@
+"""From text to functions: the syntax tree is held against a list of what may be in it before anything is compiled."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+from contractlog.serdes.avro.generated.source import Source
+
+__all__ = ["MAIN", "NotAllowed", "compiled"]
+
+MAIN: Final = "f0"  #: the function that is wanted of a text; others help it
+
+_NODES: Final = {
+    *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Raise, ast.Pass),
+    *(ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.IfExp, ast.For, ast.While, ast.Break),
+    *(ast.Name, ast.Load, ast.Store, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Subscript, ast.Slice),
+    *(ast.BinOp, ast.Add, ast.Sub, ast.Div, ast.RShift, ast.LShift, ast.BitAnd, ast.BitXor, ast.UnaryOp, ast.USub),
+    *(ast.BoolOp, ast.And, ast.Or, ast.Not, ast.Compare, ast.Is, ast.IsNot, ast.In, ast.NotIn),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Call, ast.Attribute),
+}
+_ATTRIBUTES: Final = frozenset({"append", "decode", "get", "items", "toordinal"})
+_LOCAL: Final = re.compile(r"[a-jl-r-t-z][0-9]*")
+_FUNCTION: Final = re.compile(r"f[0-9]+")
+
+
+class NotAllowed(Exception):
+    """The syntax tree holds something that no generator of this package writes."""
+
+
+def compiled(source: Source) -> Callable[..., Any]:
+    """Return the main function of a text.
+
+    Raises:
+        NotAllowed: the text does what it has no reason to do.
+        SyntaxError: it is nested too deep for Python.
+    """
+    tree = ast.parse(source.text)
+    checked(tree, source.constants, source.literals)
+    namespace: dict[str, Any] = {"__builtins__": {}, **source.constants}
+    exec(compile(tree, "<contractlog: generated for a schema>", "exec"), namespace)  # noqa: S102 -- checked
+    main: Callable[..., Any] = namespace[MAIN]
+    return main
+
+
+def checked(tree: ast.Module, constants: Collection[str], literals: Mapping[str, str | bytes]) -> None:
+    """Hold every node against the list, and put the literals where their names stand.
+
+    Raises:
+        NotAllowed: a node, a name, a constant or an attribute is not on it.
+    """
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    fixed = functions.union(constants)
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        if type(node) not in _NODES or not _is_allowed(node, fixed):
+            raise NotAllowed(f"generated code holds {ast.dump(node)[:200]}")
+        pending += _children(node, literals)
+
+
+def _is_allowed(node: ast.AST, fixed: Collection[str]) -> bool:  # noqa: PLR0911 -- one line per kind
+    """Whether a node does no more than its kind is allowed to."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()):
+            return name in fixed or _LOCAL.fullmatch(name) is not None
+        case ast.Name(id=name) | ast.arg(arg=name):
+            return name not in fixed and _LOCAL.fullmatch(name) is not None
+        case ast.Constant(value=value):
+            return value is None or type(value) in {bool, int}
+        case ast.Attribute(attr=name, ctx=ast.Load()):
+            return name in _ATTRIBUTES
+        case ast.FunctionDef(name=name):
+            return _FUNCTION.fullmatch(name) is not None and not node.decorator_list
+        case ast.arguments():
+            return not (node.defaults or node.kwonlyargs or node.vararg or node.kwarg or node.posonlyargs)
+        case ast.Attribute():
+            return False
+    return True
+
+
+def _children(node: ast.AST, literals: Mapping[str, str | bytes]) -> list[ast.AST]:
+    """Return the nodes inside. Literals are put in their places; they are constants, and need no look."""
+    found: list[ast.AST] = []
+    for field in node._fields:
+        inside = getattr(node, field, None)
+        if isinstance(inside, list):
+            for index, item in enumerate(inside):
+                if type(item) is ast.Name and item.id in literals:
+                    inside[index] = _literal(item, literals)
+                elif isinstance(item, ast.AST):
+                    found.append(item)
+        elif type(inside) is ast.Name and inside.id in literals:
+            setattr(node, field, _literal(inside, literals))
+        elif isinstance(inside, ast.AST):
+            found.append(inside)
+    return found
+
+
+def _literal(name: ast.Name, literals: Mapping[str, str | bytes]) -> ast.Constant:
+    return ast.copy_location(ast.Constant(value=literals[name.id]), name)

@@ -1,0 +1,91 @@
+"""What writing the code that reads and the code that writes have in common: lines, functions, and levels."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from contractlog.serdes.avro.codecs import Reader
+from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
+from contractlog.serdes.avro.generated.graph import Graph
+from contractlog.serdes.avro.generated.runtime import Otherwise
+from contractlog.serdes.avro.generated.source import Source
+from contractlog.serdes.avro.limits import Limits
+from contractlog.serdes.avro.resolved import RecordReader, WriterUnion
+
+__all__ = ["Emitter"]
+
+_DEEP: Final = 12  #: levels of indentation after which a function is begun: Python nests blocks only so far
+_CONTAINERS: Final = (RecordCodec, RecordReader, ArrayReader, MapReader, UnionCodec, WriterUnion)
+
+
+class Emitter(ABC):  # noqa: B024 -- those of both directions are its kinds
+    """Text under construction for a tree of codecs. Records that are used twice have a function of their own.
+
+    Levels are counted by the text only where the tree could open more of them than the limit allows: a function is
+    given how many are left, and begins with asking whether those that it opens itself are among them.
+    """
+
+    def __init__(self, root: Reader, limits: Limits) -> None:
+        self.source = Source()
+        self.limits = limits
+        self._graph = Graph(root)
+        self.counted = self._graph.height is None or self._graph.height > limits.max_depth
+        self.pending: list[tuple[str, Reader]] = []  # functions that are called and not written yet
+        self._functions: dict[int, str] = {}
+        self._level = 0  # opened since the function began
+        self._deepest = 0
+
+    def constant(self, value: Any) -> str:
+        """Return the name of an object."""
+        return self.source.constant(value)
+
+    def set(self, value: str) -> str:
+        """Give a value a name."""
+        name = self.source.name()
+        self.source.line(f"{name} = {value}")
+        return name
+
+    def refuse(self) -> None:
+        """Leave what comes here to the interpreter."""
+        self.source.line(f"raise {self.constant(Otherwise)}")
+
+    def refuse_if(self, condition: str) -> None:
+        """Leave to the interpreter what meets a condition."""
+        with self.source.block(f"if {condition}"):
+            self.refuse()
+
+    def is_apart(self, node: Reader) -> bool:
+        """Whether a node is served by a function of its own."""
+        shared = isinstance(node, RecordCodec | RecordReader) and self._graph.is_shared(node)
+        return shared or (self.source.indent > _DEEP and isinstance(node, _CONTAINERS))
+
+    def call(self, node: Reader, arguments: str) -> str:
+        """Return the call of a node's function, which is written later."""
+        name = self._functions.get(id(node))
+        if name is None:
+            name = self._functions[id(node)] = self.source.name("f")
+            self.pending.append((name, node))
+        self._deepest = max(self._deepest, self._level)
+        left = f", r - {self._level}" if self.counted else ""
+        return f"{name}({arguments}{left})"
+
+    @contextmanager
+    def function(self, name: str, arguments: str) -> Iterator[None]:
+        """Begin a function; the check of levels is put at its beginning when it is known how many it opens."""
+        self._level = self._deepest = 0
+        with self.source.block(f"def {name}({arguments})"):
+            at = len(self.source.lines)
+            yield
+            if self.counted and self._deepest:
+                self.source.lines[at:at] = [f" if r < {self._deepest}:", f"  raise {self.constant(Otherwise)}"]
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Be inside a record, an array or a map."""
+        self._level += 1
+        self._deepest = max(self._deepest, self._level)
+        yield
+        self._level -= 1

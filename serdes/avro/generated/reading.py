@@ -1,0 +1,190 @@
+"""Writes the code that reads: one function for a whole record, and one for each type that needs its own.
+
+The names of the text: ``d`` is the bytes, ``p`` the place in them, ``z`` their end, ``r`` how many more levels may be
+opened. Bytes that end early are noticed at the end: a place beyond it never becomes one within it again, and each item
+of an array is paid for by a byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from contractlog.serdes.avro.codecs import FloatCodec, Reader
+from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
+from contractlog.serdes.avro.failure import Failure
+from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated.compiling import MAIN
+from contractlog.serdes.avro.generated.scalars_in import FEW, ScalarReading
+from contractlog.serdes.avro.generated.source import Source
+from contractlog.serdes.avro.limits import Limits
+from contractlog.serdes.avro.resolved import NamedRecord, RecordReader, Unreadable, WriterUnion
+
+__all__ = ["reading"]
+
+
+def reading(root: Reader, limits: Limits) -> Source:
+    """Return the code whose main function reads a whole body: ``(bytes, place) -> value``.
+
+    Raises:
+        Unfit: the interpreter has to serve.
+    """
+    return _Reading(root, limits).whole(root)
+
+
+class _Reading(ScalarReading):
+    def whole(self, root: Reader) -> Source:
+        line = self.source.line
+        with self.function(MAIN, "d, p"):
+            line(f"z = {self.constant(len)}(d)")
+            self.refuse_if(f"z > {self.limits.max_length}")
+            value = self._value(root)
+            self.refuse_if("p != z")
+            line(f"return {value}")
+        if self.counted:
+            self.source.lines.insert(1, f" r = {self.limits.max_depth}")
+        while self.pending:
+            name, node = self.pending.pop()
+            with self.function(name, "d, p, z, r" if self.counted else "d, p, z"):
+                line(f"return {self._inline(node)}, p")
+        return self.source
+
+    def _value(self, node: Reader) -> str:
+        """Write what reads a node; return an expression for the value, to be used once."""
+        if not self.is_apart(node):
+            return self._inline(node)
+        value = self.source.name()
+        self.source.line(f"{value}, p = {self.call(node, 'd, p, z')}")
+        return value
+
+    def _inline(self, node: Reader) -> str:  # noqa: PLR0911 -- one line per class
+        match node:
+            case RecordCodec():
+                return self._record(node)
+            case RecordReader():
+                return self._evolved(node)
+            case ArrayReader():
+                return self._array(node)
+            case MapReader():
+                return self._map(node)
+            case UnionCodec():
+                return self._branches(node.branches, _names(node))
+            case WriterUnion():
+                return self._branches(node.branches, [None] * len(node.branches))
+            case NamedRecord():
+                return f"({self.source.literal(node.name)}, {self._value(node.record)})"
+            case Unreadable():
+                self.refuse()
+                return "None"
+        return self.scalar(node)
+
+    def _record(self, node: RecordCodec) -> str:
+        with self.opened():
+            values = self._steps([field.codec for field in node.fields])
+        return self._display(zip((field.name for field in node.fields), values, strict=True))
+
+    def _evolved(self, node: RecordReader) -> str:
+        with self.opened():
+            read = self._steps([reader for _, _, reader in node.steps])
+        values = {target: value for (_, target, _), value in zip(node.steps, read, strict=True) if target is not None}
+        for name, default in node.missing:
+            values[name] = self._default(default)
+        return self._display((name, values[name]) for name in node.names)
+
+    def _steps(self, nodes: Sequence[Reader]) -> list[str]:
+        """Read values one after the other, but runs of floats at once."""
+        values: list[str] = []
+        while len(values) < len(nodes):
+            rest = nodes[len(values) :]
+            run = _floats(rest)
+            values += self.floats(run) if run else [self._value(rest[0])]
+        return values
+
+    def _display(self, members: Iterable[tuple[str, str]]) -> str:
+        return "{" + ", ".join(f"{self.source.literal(name)}: {value}" for name, value in members) + "}"
+
+    def _default(self, default: Callable[[], Any]) -> str:
+        """Write a default down, so that each record has its own."""
+        try:
+            return self._written(default())
+        except Failure:
+            self.refuse()
+            return "None"
+
+    def _written(self, value: Any) -> str:
+        if value is None or isinstance(value, bool):
+            return repr(value)
+        if isinstance(value, dict):
+            return self._display((name, self._written(member)) for name, member in value.items())
+        if isinstance(value, list):
+            return "[" + ", ".join(map(self._written, value)) + "]"
+        if isinstance(value, tuple):
+            return "(" + "".join(f"{self._written(member)}, " for member in value) + ")"
+        return self.source.literal(value) if isinstance(value, str | bytes) else self.constant(value)
+
+    def _branches(self, nodes: Sequence[Reader], names: Sequence[str | None]) -> str:
+        line, index, value = self.source.line, self.source.name(), self.source.name()
+        few = len(nodes) <= FEW
+        line(f"{index} = d[p]" if few else f"{index}, p = {self.constant(runtime.int_at)}(d, p)")
+        if few:
+            line("p += 1")
+        for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
+            with self.source.block(f"{'elif' if number else 'if'} {index} == {number * 2 if few else number}"):
+                read = self._value(node)
+                line(f"{value} = {read if name is None else f'({self.source.literal(name)}, {read})'}")
+        with self.source.block("else" if nodes else "if True"):
+            self.refuse()
+        return value
+
+    def _array(self, node: ArrayReader) -> str:
+        values = self.set("[]")
+        with self.opened(), self._blocks(empty=node.items.empty):
+            value = self._value(node.items)
+            self.source.line(f"{values}.append({value})")
+        return values
+
+    def _map(self, node: MapReader) -> str:
+        entries = self.set("{}")
+        with self.opened(), self._blocks(empty=False):
+            key = self.string()
+            value = self._value(node.values)
+            self.source.line(f"{entries}[{key}] = {value}")
+        return entries
+
+    @contextmanager
+    def _blocks(self, *, empty: bool) -> Iterator[None]:
+        """Repeat what is written inside for each item; items of no bytes are for the interpreter to count."""
+        line, count, stop = self.source.line, self.source.name(), self.source.name()
+        line(f"{count} = d[p]")
+        line("p += 1")
+        with self.source.block(f"while {count}"):
+            line(f"{stop} = 0")
+            with self.source.block(f"if {count} & {runtime.NEGATED}"):
+                line(f"{count}, p, {stop} = {self.constant(runtime.block_at)}(d, p - 1, z)")
+            with self.source.block("else"):
+                line(f"{count} >>= 1")
+            self.refuse_if("True" if empty else f"{count} > z - p")
+            with self.source.block(f"for {self.source.name()} in {self.constant(range)}({count})"):
+                yield
+            self.refuse_if(f"{stop} and {stop} != p")
+            line(f"{count} = d[p]")
+            line("p += 1")
+
+
+def _floats(nodes: Sequence[Reader]) -> list[FloatCodec]:
+    """Return the floats that a row of nodes begins with."""
+    run: list[FloatCodec] = []
+    for node in nodes:
+        if not isinstance(node, FloatCodec):
+            break
+        run.append(node)
+    return run
+
+
+def _names(union: UnionCodec) -> list[str | None]:
+    """Return by what names the branches are told apart in values; None for all but records that are to be named."""
+    return [
+        branch.names[0] if union.named_records and isinstance(branch, RecordCodec) else None
+        for branch in union.branches
+    ]

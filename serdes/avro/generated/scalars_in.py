@@ -1,0 +1,141 @@
+"""Writes the code that reads values without parts. ``d`` is the bytes, ``p`` the place in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Final
+
+from contractlog.serdes.avro.codecs import (
+    BooleanCodec,
+    BytesCodec,
+    EnumCodec,
+    FixedCodec,
+    FloatCodec,
+    IntCodec,
+    LongCodec,
+    NullCodec,
+    Reader,
+    StringCodec,
+)
+from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated.emitting import Emitter
+from contractlog.serdes.avro.generated.floats import packing
+from contractlog.serdes.avro.generated.graph import Unfit
+from contractlog.serdes.avro.logical import DateCodec, LocalTimestampCodec, LogicalCodec, TimestampCodec
+from contractlog.serdes.avro.resolved import Converted, SymbolReader
+
+__all__ = ["FEW", "ScalarReading"]
+
+FEW: Final = 64  #: branches and symbols whose number takes one byte
+_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+_EXACT_SECONDS: Final = 2**32  #: below, a float of seconds names each microsecond
+_BOOLEANS: Final = (False, True)
+
+
+class ScalarReading(Emitter):
+    """Each method writes what reads, and returns an expression for the value, to be used once."""
+
+    def scalar(self, node: Reader) -> str:  # noqa: C901, PLR0911 -- one line per class
+        """Read a value without parts."""
+        match node:
+            case NullCodec():
+                return "None"
+            case BooleanCodec():
+                return self._by_byte(_BOOLEANS)
+            case IntCodec():
+                return self._integer(runtime.int_at)
+            case LongCodec():
+                return self._integer(runtime.long_at)
+            case FloatCodec():
+                return self.floats([node])[0]
+            case StringCodec():
+                return self.string()
+            case BytesCodec():
+                return self._until(self._length(), "")
+            case FixedCodec(size=size):
+                return self._until(self.set(f"p + {size}"), "")
+            case EnumCodec():
+                return self._symbol(dict(enumerate(node.symbols)))
+            case SymbolReader():
+                return self._symbol(_wanted_symbols(node))
+            case LogicalCodec():
+                return self._made(node, self.scalar(node.raw))
+            case Converted():
+                return self._converted(node)
+        raise Unfit
+
+    def string(self) -> str:
+        """Read a string."""
+        return self._until(self._length(), ".decode()")
+
+    def floats(self, nodes: Sequence[FloatCodec]) -> list[str]:
+        """Read numbers that stand side by side at once."""
+        layout = packing(nodes)
+        names = [self.source.name() for _ in nodes]
+        self.source.line(f"{', '.join(names)}, = {self.constant(layout.unpack_from)}(d, p)")
+        self.source.line(f"p += {layout.size}")
+        return names
+
+    def _by_byte(self, table: object) -> str:
+        value = self.set(f"{self.constant(table)}[d[p]]")
+        self.source.line("p += 1")
+        return value
+
+    def _integer(self, longer: object) -> str:
+        line, value = self.source.line, self.set(f"{self.constant(runtime.SHORT)}[d[p]]")
+        with self.source.block(f"if {value} is not None"):
+            line("p += 1")
+        with self.source.block("else"):
+            line(f"{value}, p = {self.constant(longer)}(d, p)")
+        return value
+
+    def _length(self) -> str:
+        """Read a length; return the name of the place where it ends."""
+        line, end = self.source.line, self.set("d[p]")
+        with self.source.block(f"if {end} & {runtime.NEGATED}"):
+            line(f"{end}, p = {self.constant(runtime.length_at)}(d, p)")
+            line(f"{end} += p")
+        with self.source.block("else"):
+            line("p += 1")
+            line(f"{end} = p + ({end} >> 1)")
+        return end
+
+    def _until(self, end: str, change: str) -> str:
+        value = self.set(f"d[p:{end}]{change}")
+        self.source.line(f"p = {end}")
+        return value
+
+    def _symbol(self, symbols: dict[int, str]) -> str:
+        """Read a symbol; positions that are not in the table are not in order."""
+        if max(symbols, default=0) < FEW:
+            return self._by_byte({index * 2: symbol for index, symbol in symbols.items()})
+        index = self.source.name()
+        self.source.line(f"{index}, p = {self.constant(runtime.int_at)}(d, p)")
+        return self.set(f"{self.constant(symbols)}[{index}]")
+
+    def _converted(self, node: Converted) -> str:
+        raw = self.scalar(node.raw)
+        logical = getattr(node.convert, "__self__", None)
+        if isinstance(logical, LogicalCodec):
+            return self._made(logical, raw)
+        return raw if node.convert is int else f"{self.constant(node.convert)}({raw})"
+
+    def _made(self, node: LogicalCodec, raw: str) -> str:
+        """Return what makes a logical type's value; what Python's types cannot hold is left to the codec."""
+        if isinstance(node, DateCodec):
+            return f"{self.constant(date.fromordinal)}({raw} + {_EPOCH_DAY})"
+        made = f"{self.constant(node.made)}({raw})"
+        if isinstance(node, TimestampCodec) and not isinstance(node, LocalTimestampCodec):
+            moment = f"{self.constant(datetime.fromtimestamp)}({raw} / {node.per_second}, {self.constant(UTC)})"
+            return f"({moment} if 0 <= {raw} < {_EXACT_SECONDS * node.per_second} else {made})"
+        return made
+
+
+def _wanted_symbols(node: SymbolReader) -> dict[int, str]:
+    """Return what the reader makes of each symbol that was written; those that it has no word for are left out."""
+    if not isinstance(node.written, EnumCodec):
+        raise Unfit
+    default = node.wanted.default
+    known = (symbol if symbol in node.wanted.symbols else default for symbol in node.written.symbols)
+    return {index: symbol for index, symbol in enumerate(known) if symbol is not None}

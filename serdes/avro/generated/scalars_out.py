@@ -1,0 +1,111 @@
+"""Writes the code that writes values without parts."""
+
+from __future__ import annotations
+
+import datetime as dt
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from contractlog.serdes.avro.codecs import (
+    BooleanCodec,
+    Codec,
+    FixedCodec,
+    FloatCodec,
+    NullCodec,
+)
+from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated.emitting import Emitter
+from contractlog.serdes.avro.generated.floats import packing
+from contractlog.serdes.avro.generated.graph import Unfit
+from contractlog.serdes.avro.logical import DateCodec, LogicalCodec
+
+__all__ = ["JOIN", "NOTHING", "Pieces", "ScalarWriting", "Taken", "lengths", "numbers"]
+
+Pieces: TypeAlias = list[str]  #: expressions for bytes, each to be used once
+Taken: TypeAlias = Callable[[type, Callable[[Any], Any]], Callable[[Any], Any]]
+"""Makes what takes a value out of a tuple that names its branch: of the branch's plain class, and of what brings other
+classes into that form."""
+
+NOTHING: Final[dict[Any, Any]] = {}
+JOIN: Final = b"".join
+_EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
+
+
+class ScalarWriting(Emitter):
+    """Each method writes what makes pieces of a value that has a name already."""
+
+    def joined(self, pieces: Pieces) -> str:
+        """Return one expression for all pieces."""
+        if len(pieces) == 1:
+            return pieces[0]
+        return f"{self.constant(JOIN)}(({', '.join(pieces)}))" if pieces else self.source.literal(b"")
+
+    def plain(self, value: str, kind: type, otherwise: Callable[[Any], Any], taken: Taken | None) -> None:
+        """Bring a value that is not exactly of this class into its form."""
+        change = otherwise if taken is None else taken(kind, otherwise)
+        with self.source.block(f"if {self.constant(type)}({value}) is not {self.constant(kind)}"):
+            self.source.line(f"{value} = {self.constant(change)}({value})")
+
+    def scalar(self, node: Codec, value: str, taken: Taken | None) -> Pieces:
+        """Make pieces of a value whose bytes do not depend on what stands before them."""
+        match node:
+            case NullCodec():
+                with self.source.block(f"if {value} is not None"):
+                    self.refuse()
+                return []
+            case BooleanCodec():
+                true, false = self.source.literal(b"\1"), self.source.literal(b"\0")
+                refused = f"{self.constant(NOTHING)}[0]"
+                return [f"({true} if {value} is True else {false} if {value} is False else {refused})"]
+            case FloatCodec():
+                self.plain(value, float, runtime.as_float, taken)
+                return [f"{self.constant(packing([node]).pack)}({value})"]
+            case FixedCodec():
+                self.plain(value, bytes, runtime.as_bytes, taken)
+                with self.source.block(f"if {self.constant(len)}({value}) != {node.size}"):
+                    self.refuse()
+                return [value]
+        raise Unfit
+
+    def measured(self, data: str, before: bytes) -> Pieces:
+        """Return bytes after their length."""
+        return [f"{self.constant(lengths(before))}[{self.constant(len)}({data})]", data]
+
+    def logical(self, node: LogicalCodec, value: str, before: bytes, taken: Taken | None) -> Pieces:
+        """Make the raw value; it is held against its type as if it had been given."""
+        change = node.unmade if taken is None else taken(object, node.unmade)
+        raw = self.source.name()
+        if isinstance(node, DateCodec):
+            date = self.constant(dt.date)
+            with self.source.block(f"if {self.constant(type)}({value}) is {date}"):
+                self.source.line(f"{raw} = {value}.toordinal() - {_EPOCH_DAY}")
+            with self.source.block("else"):
+                self.source.line(f"{raw} = {self.constant(change)}({value})")
+        else:
+            self.source.line(f"{raw} = {self.constant(change)}({value})")
+        return self.inline(node.raw, raw, before)
+
+    @abstractmethod
+    def inline(self, node: Codec, value: str, before: bytes = b"", taken: Taken | None = None) -> Pieces:
+        """Make pieces of any node's value, with some bytes before them."""
+
+    def packed(self, run: list[tuple[FloatCodec, str]]) -> Pieces:
+        """Pack numbers that stand side by side at once."""
+        if not run:
+            return []
+        layout = packing([codec for codec, _ in run])
+        return [f"{self.constant(layout.pack)}({', '.join(member for _, member in run)})"]
+
+
+@lru_cache(32)
+def numbers(bits: int, before: bytes) -> runtime.Numbers:
+    """Return the bytes of integers of so many bits, after some other bytes."""
+    return runtime.Numbers(bits, before)
+
+
+@lru_cache(32)
+def lengths(before: bytes) -> runtime.Lengths:
+    """Return the bytes of lengths, after some other bytes."""
+    return runtime.Lengths(before)

@@ -1,0 +1,209 @@
+"""Writes the code that chooses branches of unions, as the interpreter chooses them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import uuid
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from contractlog.serdes.avro.codecs import (
+    BooleanCodec,
+    BytesCodec,
+    Codec,
+    EnumCodec,
+    FixedCodec,
+    FloatCodec,
+    IntCodec,
+    LongCodec,
+    NullCodec,
+    StringCodec,
+)
+from contractlog.serdes.avro.containers import ArrayCodec, MapCodec, RecordCodec, UnionCodec
+from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated.scalars_out import Pieces, ScalarWriting, Taken
+from contractlog.serdes.avro.logical import DateCodec, DecimalCodec, LogicalCodec, TimeCodec, TimestampCodec, UuidCodec
+
+__all__ = ["UnionWriting"]
+
+_SLOTS: Final = 3  #: a branch of more pieces is joined at once
+
+
+class UnionWriting(ScalarWriting):
+    """The first branch that fits the value's class is taken; what is harder to tell is left to the interpreter."""
+
+    @abstractmethod
+    def pieces(self, node: Codec, value: str, before: bytes = b"", taken: Taken | None = None) -> Pieces:
+        """Make pieces of any node's value, in a function of its own where it has one."""
+
+    def union(self, node: UnionCodec, value: str) -> Pieces:
+        """Make pieces of a value and of its branch's position."""
+        if node.other is not None:
+            return self._nullable(node, node.other, value)
+        return self._chosen(node, value)
+
+    def _nullable(self, node: UnionCodec, other: int, value: str) -> Pieces:
+        def taken(plain: type, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+            return runtime.inside(node.named, other, plain, otherwise)
+
+        def present() -> Pieces:
+            return self.pieces(node.branches[other], value, runtime.varint(other), taken)
+
+        null = [self.source.literal(runtime.varint(1 - other))]
+        return self._alternatives([(f"if {value} is None", lambda: null), ("else", present)])
+
+    def _alternatives(self, ways: list[tuple[str, Callable[[], Pieces]]]) -> Pieces:
+        """Write branches, whose pieces are then known by the same names, whichever was taken."""
+        slots = [self.source.name() for _ in range(_SLOTS)]
+        used = 1
+        made: list[tuple[int, int, Pieces]] = []
+        for header, way in ways:
+            with self.source.block(header):
+                pieces = way()
+                if len(pieces) > _SLOTS:
+                    pieces = [self.joined(pieces)]
+                used = max(used, len(pieces))
+                made.append((len(self.source.lines), self.source.indent, pieces))
+                self.source.line("pass")
+        empty = self.source.literal(b"")
+        for at, indent, pieces in reversed(made):
+            full = pieces + [empty] * (used - len(pieces))
+            self.source.lines[at : at + 1] = [
+                f"{' ' * indent}{slot} = {piece}" for slot, piece in zip(slots, full, strict=False)
+            ]
+        return slots[:used]
+
+    def _chosen(self, node: UnionCodec, value: str) -> Pieces:
+        """Write what finds the branch as the interpreter does: the first that fits the value's class.
+
+        Where several records fit, or a value is of no plain class, the interpreter chooses.
+        """
+        kind = self.set(f"{self.constant(type)}({value})")
+        ways: list[tuple[str, Callable[[], Pieces]]] = []
+        for plain, first in _by_class(node):
+            condition = f"{value} is None" if plain is type(None) else f"{kind} is {self.constant(plain)}"
+            word = "elif" if ways else "if"
+            ways.append((f"{word} {condition}", partial(self._of_class, node, first, plain, value)))
+        if any(isinstance(branch, RecordCodec) for branch in node.branches):
+            named = partial(self._named, node, value)
+            ways.append((f"{'elif' if ways else 'if'} {kind} is {self.constant(tuple)}", named))
+        ways.append(("else" if ways else "if True", self._otherwise))
+        return self._alternatives(ways)
+
+    def _otherwise(self) -> Pieces:
+        self.refuse()
+        return []
+
+    def _of_class(self, node: UnionCodec, indexes: list[int], plain: type, value: str) -> Pieces:
+        if plain is dict:
+            return self._of_records(node, indexes, value)
+        index = indexes[0]
+        if len(indexes) > 1 and not isinstance(node.branches[index], _ALWAYS):
+            return self._first_fitting(node, indexes, value)
+        return self.pieces(node.branches[index], value, runtime.varint(index))
+
+    def _first_fitting(self, node: UnionCodec, indexes: list[int], value: str) -> Pieces:
+        """Where a value decides, the branches' own words decide."""
+        ways: list[tuple[str, Callable[[], Pieces]]] = []
+        for index in indexes:
+            branch = node.branches[index]
+            write = partial(self.pieces, branch, value, runtime.varint(index))
+            ways.append((f"{'elif' if ways else 'if'} {self._fits(branch, value)}", write))
+        ways.append(("else", self._otherwise))
+        return self._alternatives(ways)
+
+    def _fits(self, branch: Codec, value: str) -> str:
+        if isinstance(branch, IntCodec | LongCodec):
+            return f"{branch.low} <= {value} <= {branch.high}"
+        return f"{self.constant(branch.fits)}({value})"
+
+    def _of_records(self, node: UnionCodec, indexes: list[int], value: str) -> Pieces:
+        """Take the only record whose fields are all there, if only one is; or the only map."""
+        if len(indexes) == 1 and isinstance(node.branches[indexes[0]], MapCodec):
+            return self.pieces(node.branches[indexes[0]], value, runtime.varint(indexes[0]))
+        records = [(index, branch) for index in indexes if isinstance(branch := node.branches[index], RecordCodec)]
+        if len(records) < len(indexes):
+            return self._otherwise()
+        with self.source.block(f"if {self.source.literal('-type')} in {value}"):
+            self.refuse()
+        ways: list[tuple[str, Callable[[], Pieces]]] = []
+        fitting = {index: self.set(self._has_fields(branch, value)) for index, branch in records}
+        for index, branch in records:
+            others = "".join(f" and not {name}" for other, name in fitting.items() if other != index)
+            write = partial(self.pieces, branch, value, runtime.varint(index))
+            ways.append((f"{'elif' if ways else 'if'} {fitting[index]}{others}", write))
+        ways.append(("else", self._otherwise))
+        return self._alternatives(ways)
+
+    def _has_fields(self, branch: RecordCodec, value: str) -> str:
+        needed = [field.name for field in branch.fields if field.default is None]
+        return " and ".join(f"{self.source.literal(name)} in {value}" for name in needed) or "True"
+
+    def _named(self, node: UnionCodec, value: str) -> Pieces:
+        """Take the record that a tuple names."""
+        index, inner = self.set(f"{self.constant(node.named)}({value})"), self.set(f"{value}[1]")
+        ways: list[tuple[str, Callable[[], Pieces]]] = []
+        for position, branch in enumerate(node.branches):
+            if isinstance(branch, RecordCodec):
+                call = partial(self._apart, branch, position, inner)
+                ways.append((f"{'elif' if ways else 'if'} {index} == {position}", call))
+        ways.append(("else", self._otherwise))
+        return self._alternatives(ways)
+
+    def _apart(self, branch: RecordCodec, position: int, value: str) -> Pieces:
+        return [self.source.literal(runtime.varint(position)), self.set(self.call(branch, value))]
+
+
+def _by_class(node: UnionCodec) -> list[tuple[type, list[int]]]:
+    """Return for each plain class the branches that may take its values, in their order."""
+    found: list[tuple[type, list[int]]] = []
+    for plain in _CLASSES:
+        indexes = [index for index, branch in enumerate(node.branches) if _takes(branch, plain)]
+        if indexes:
+            found.append((plain, _precise(node, indexes)))
+    return found
+
+
+def _precise(node: UnionCodec, indexes: list[int]) -> list[int]:
+    """Put a double where a float would be: Python's floats are doubles."""
+    names = [node.branches[index].names[0] for index in indexes]
+    if "float" not in names or "double" not in names:
+        return indexes
+    first, second = sorted((names.index("float"), names.index("double")))
+    double = indexes[names.index("double")]
+    return [*indexes[:first], double, *indexes[first + 1 : second], *indexes[second + 1 :]]
+
+
+def _takes(branch: Codec, plain: type) -> bool:
+    kinds = next(kinds for codec, kinds in _TAKEN if isinstance(branch, codec))
+    return plain in kinds or (isinstance(branch, LogicalCodec) and plain in kinds and _takes(branch.raw, plain))
+
+
+_ALWAYS: Final = (StringCodec, UuidCodec, FloatCodec, BytesCodec, ArrayCodec)  #: which fit all values of their classes
+_CLASSES: Final = (
+    *(type(None), str, dict, int, float, bool, bytes, list),
+    *(dt.datetime, dt.date, dt.time, decimal.Decimal, uuid.UUID),
+)
+_TAKEN: Final[tuple[tuple[type[Codec], tuple[type, ...]], ...]] = (
+    (UuidCodec, (str, uuid.UUID)),
+    (DecimalCodec, (decimal.Decimal, bytes)),
+    (DateCodec, (dt.date, int)),
+    (TimeCodec, (dt.time, int)),
+    (TimestampCodec, (dt.datetime, int)),
+    (NullCodec, (type(None),)),
+    (BooleanCodec, (bool,)),
+    (IntCodec, (int,)),
+    (LongCodec, (int,)),
+    (FloatCodec, (int, float)),
+    (BytesCodec, (bytes,)),
+    (StringCodec, (str,)),
+    (FixedCodec, (bytes,)),
+    (EnumCodec, (str,)),
+    (ArrayCodec, (list,)),
+    (MapCodec, (dict,)),
+    (RecordCodec, (dict,)),
+    (LogicalCodec, ()),
+)

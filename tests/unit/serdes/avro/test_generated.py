@@ -1,0 +1,221 @@
+# ruff: noqa: S311 -- tests repeat
+"""Generated code and the interpreter agree: on bytes, values, and on what is refused, with any schema and any data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.serdes.avro.generated.compiling import compiled
+from contractlog.serdes.avro.generated.reading import reading
+from contractlog.serdes.avro.generated.writing import writing
+from contractlog.serdes.avro.interpreted import InterpretedReader, InterpretedWriter
+from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
+from contractlog.serdes.errors import SerializationError
+
+from support.avro_data import schemas, values
+from support.avro_datums import Datums, NoFiniteValueError
+from support.avro_plans import parsed, record
+from support.avro_versions import RichSchemas, version
+
+MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SEEDS = st.integers(0, 2**40)
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    2**31,
+    2**63,
+    1.5,
+    "x",
+    "\ud800",
+    b"x",
+    [],
+    (),
+    {},
+    {"f0": 1},
+    Decimal(1),
+    ("int", 1),
+)
+REFUSED = "refused"
+
+
+def outcome(call: Callable[..., Any], *arguments: Any) -> str:
+    """What a call returns, told apart by type; or that it refused."""
+    try:
+        return repr(call(*arguments))
+    except Exception:  # noqa: BLE001 -- generated code may raise anything
+        return REFUSED
+
+
+def exact(call: Callable[..., Any], *arguments: Any) -> str:
+    """What the interpreter returns; it raises nothing but errors with a place."""
+    try:
+        return repr(call(*arguments))
+    except SerializationError:
+        return REFUSED
+
+
+def bare(value: Any, random: Random) -> Any:
+    """Take names of branches away here and there, so that the branch has to be found."""
+    if isinstance(value, tuple) and random.random() < 0.7:
+        return bare(value[1], random)
+    if isinstance(value, tuple):
+        return value[0], bare(value[1], random)
+    if isinstance(value, dict):
+        return {key: bare(member, random) for key, member in value.items()}
+    return [bare(item, random) for item in value] if isinstance(value, list) else value
+
+
+def spoiled(value: Any, random: Random) -> Any:
+    """Put something odd in some place, or leave something out."""
+    if random.random() < 0.15 or not value:
+        return random.choice(ODD)
+    if isinstance(value, dict):
+        key = random.choice(list(value))
+        changed = {name: member for name, member in value.items() if name != key or random.random() < 0.8}
+        return changed | {key: spoiled(value[key], random)} if key in changed else changed
+    if isinstance(value, list):
+        at = random.randrange(len(value))
+        return [*value[:at], spoiled(value[at], random), *value[at + 1 :]]
+    return (value[0], spoiled(value[1], random)) if isinstance(value, tuple) else random.choice(ODD)
+
+
+def damaged(body: bytes, random: Random) -> bytes:
+    """Change bytes here and there."""
+    data = bytearray(body)
+    for _ in range(random.randint(0, 3)):
+        at = random.randint(0, len(data))
+        data[at : at + random.choice([0, 1, 1, 1, 4])] = random.choice(
+            [b"", b"\x00", b"\x01", b"\xff", random.randbytes(2)]
+        )
+    return bytes(data)
+
+
+def rich(random: Random) -> tuple[ParsedSchema, ParsedSchema]:
+    """A schema with all that Avro has, and another version of it."""
+    while True:
+        texts = RichSchemas(random).schemas()
+        others = texts
+        for _ in range(random.randint(1, 3)):
+            others, _ = version(others, random)
+        if len(texts) == 1:
+            try:
+                return parsed(texts[0]), parsed(others[0])
+            except InvalidSchema:
+                continue
+
+
+@MANY
+@given(SEEDS)
+def test_what_is_written_is_the_interpreters(seed: int) -> None:
+    random = Random(seed)
+    schema, _ = rich(random)
+    interpreted = InterpretedWriter(schema)
+    write = compiled(writing(interpreted.codec, DEFAULT_LIMITS))
+    for _ in range(12):
+        try:
+            value, _ = Datums(schema.root, random).pair()
+        except NoFiniteValueError:
+            return
+        for given_ in (value, bare(value, random), spoiled(value, random), spoiled(bare(value, random), random)):
+            expected = exact(interpreted.encode, given_, b"id")
+            assert outcome(write, given_, b"id") in {expected, REFUSED}
+
+
+@MANY
+@given(SEEDS)
+def test_what_is_read_is_the_interpreters(seed: int) -> None:
+    random = Random(seed)
+    schema, wanted = rich(random)
+    writer = InterpretedWriter(schema)
+    for reader in (InterpretedReader(schema), InterpretedReader(schema, wanted, named_records=True)):
+        read = compiled(reading(reader.reader, DEFAULT_LIMITS))
+        for _ in range(6):
+            try:
+                body = b"\x00head" + writer.encode(Datums(schema.root, random).pair()[0])
+            except NoFiniteValueError:
+                return
+            for mutant in (body, *(b"\x00head" + damaged(body[5:], random) for _ in range(6))):
+                assert outcome(read, mutant, 5) in {exact(reader.decode, mutant, 5), REFUSED}
+
+
+@MANY
+@given(st.data())
+def test_plain_values_are_left_to_no_interpreter(data: st.DataObject) -> None:
+    schema = data.draw(schemas())
+    value = data.draw(values(schema))
+    writer, reader = InterpretedWriter(parsed(schema)), InterpretedReader(parsed(schema))
+    body = writer.encode(value)
+    assert outcome(compiled(writing(writer.codec, DEFAULT_LIMITS)), value, b"") == repr(body)
+    if not has_items_of_no_bytes(schema):
+        read = compiled(reading(reader.reader, DEFAULT_LIMITS))
+        assert outcome(read, body, 0) == repr(reader.decode(body))
+
+
+def has_items_of_no_bytes(schema: Any) -> bool:
+    """Whether there may be an array that the interpreter has to count."""
+    text = json.dumps(schema)
+    return '"array"' in text and any(word in text for word in ('"null"', '"size": 0', '"fields": []'))
+
+
+LIST = {
+    "type": "record",
+    "name": "R",
+    "fields": [{"name": "v", "type": "int"}, {"name": "next", "type": ["null", "R"]}],
+}
+
+
+@pytest.mark.parametrize("depth", [1, 2, 127, 128, 129, 5_000])
+def test_levels_are_counted_by_generated_code_as_by_the_interpreter(depth: int) -> None:
+    schema = parsed(LIST)
+    writer, reader = InterpretedWriter(schema), InterpretedReader(schema)
+    value: Any = None
+    for number in range(depth):
+        value = {"v": number, "next": value}
+    body = b"".join(b"\x02\x02" for _ in range(depth - 1)) + b"\x02\x00"
+    write = compiled(writing(writer.codec, DEFAULT_LIMITS))
+    read = compiled(reading(reader.reader, DEFAULT_LIMITS))
+    fits = depth <= DEFAULT_LIMITS.max_depth
+    assert (outcome(write, value, b"") != REFUSED) is fits
+    assert (outcome(read, body, 0) != REFUSED) is fits
+    assert outcome(read, body, 0) == exact(reader.decode, body)
+
+
+@pytest.mark.parametrize("limit", range(1, 6))
+def test_a_schema_that_is_higher_than_the_limit_is_counted_too(limit: int) -> None:
+    schema: Any = "int"
+    for _ in range(4):
+        schema = {"type": "array", "items": schema}
+    writer, reader = InterpretedWriter(parsed(schema), Limits(max_depth=limit)), parsed(schema)
+    read = InterpretedReader(reader, limits=Limits(max_depth=limit))
+    value: Any = [[[[1, 2], []], []], []]
+    assert outcome(compiled(writing(writer.codec, Limits(max_depth=limit))), value, b"") == exact(writer.encode, value)
+    body = InterpretedWriter(parsed(schema)).encode(value)
+    assert outcome(compiled(reading(read.reader, Limits(max_depth=limit))), body, 0) == exact(read.decode, body)
+
+
+def test_a_schema_of_many_levels_becomes_many_functions() -> None:
+    schema: Any = record(("f", "string"), name="Last")
+    for number in range(20):
+        inner = {"type": "array", "items": {"type": "map", "values": schema}}
+        schema = record(("f", ["null", inner]), name=f"R{number}")
+    schema = parse(SchemaDraft(json.dumps(schema)), strict=True)
+    limits = Limits(max_depth=64)
+    writer, reader = InterpretedWriter(schema, limits), InterpretedReader(schema, limits=limits)
+    value: Any = {"f": "x"}
+    for _ in range(20):
+        value = {"f": [{"k": value}]}
+    body = compiled(writing(writer.codec, limits))(value, b"")
+    assert body == writer.encode(value)
+    assert compiled(reading(reader.reader, limits))(body, 0) == value
