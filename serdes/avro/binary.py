@@ -74,11 +74,12 @@ class Source:
             raise Failure(Outcome.BAD_LENGTH, f"the length {length} is over the limit of {self.limits.max_length}")
         return length
 
-    def block(self, *, empty: bool) -> tuple[int, int | None]:
+    def block(self, *, empty: int) -> tuple[int, int | None]:
         """Read the header of a block of an array or map.
 
         Args:
-            empty: whether an item can take no bytes at all, so that the input's length does not bound their number.
+            empty: what an item counts for that can take no bytes at all, so that the input's length does not bound
+                their number; 0 for others.
 
         Returns:
             How many items it has, 0 for the end, and where it ends if that is told.
@@ -92,10 +93,11 @@ class Source:
                 raise self._ended(size)
             stop = self.at + size
         if empty:
-            self.empty_items -= count
+            self.empty_items -= count * empty
             if self.empty_items < 0:
                 raise Failure(
-                    Outcome.TOO_MANY_ITEMS, f"more than {self.limits.max_empty_items} items that take no bytes"
+                    Outcome.TOO_MANY_ITEMS,
+                    f"items that take no bytes count for more than {self.limits.max_empty_items}",
                 )
         elif count > self.end - self.at:
             raise self._ended(count)

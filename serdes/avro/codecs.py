@@ -17,6 +17,7 @@ from contractlog.serdes.avro.failure import Failure, shown
 
 __all__ = [
     "HINT",
+    "RECORD_COST",
     "BooleanCodec",
     "BytesCodec",
     "Codec",
@@ -32,6 +33,7 @@ __all__ = [
     "misfit",
 ]
 
+RECORD_COST: Final = 10  #: of a record of no bytes, beside those of its fields: what its dict takes
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
 
@@ -40,6 +42,7 @@ class Reader(ABC):
     """Reads values of one node of a schema."""
 
     empty: bool = False  #: whether a value can take no bytes at all
+    cost: int = 1  #: what such a value counts for among the items that an array may have
 
     @abstractmethod
     def read(self, source: Source, depth: int) -> Any:

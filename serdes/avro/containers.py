@@ -37,7 +37,7 @@ class ArrayReader(Reader):
         items = self.items
         values: list[Any] = []
         while True:
-            count, stop = source.block(empty=items.empty)
+            count, stop = source.block(empty=items.cost if items.empty else 0)
             if not count:
                 return values
             try:
@@ -88,7 +88,7 @@ class MapReader(Reader):
         depth = opened(depth)
         entries: dict[str, Any] = {}
         while True:
-            count, stop = source.block(empty=False)
+            count, stop = source.block(empty=0)
             if not count:
                 return entries
             step = _UNREAD

@@ -21,6 +21,7 @@ from contractlog.compatibility.avro.nodes import (
 )
 from contractlog.compatibility.json_text import Number
 from contractlog.serdes.avro.codecs import (
+    RECORD_COST,
     BooleanCodec,
     BytesCodec,
     Codec,
@@ -107,6 +108,7 @@ class Builder:
                 self._named[node.name] = record
                 record.tie([self._field(field) for field in node.fields])
                 record.empty = all(field.codec.empty for field in record.fields)
+                record.cost = RECORD_COST + sum(field.codec.cost for field in record.fields)
             case Enum():
                 codec = EnumCodec((node.name,), node.symbols)
             case Fixed():

@@ -27,7 +27,7 @@ from contractlog.compatibility.avro.nodes import (
 )
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.avro.binary import Output, Source
-from contractlog.serdes.avro.codecs import Codec, Reader
+from contractlog.serdes.avro.codecs import RECORD_COST, Codec, Reader
 from contractlog.serdes.avro.containers import ArrayReader, MapReader
 from contractlog.serdes.avro.defaults import default_of
 from contractlog.serdes.avro.failure import Failure
@@ -171,6 +171,7 @@ class Resolver:
         missing = [(field.name, self._default(field)) for field in reader.fields if field.name not in found]
         record.tie([field.name for field in reader.fields], steps, missing)
         record.empty = all(step[2].empty for step in steps)
+        record.cost = RECORD_COST * (1 + len(missing)) + sum(step[2].cost for step in steps)
         return record
 
     def _default(self, field: Field) -> Callable[[], Any]:

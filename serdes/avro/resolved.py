@@ -50,6 +50,11 @@ class NamedRecord(Reader):
         """Whether the record can take no bytes at all."""
         return self.record.empty
 
+    @property
+    def cost(self) -> int:  # type: ignore[override]
+        """What it counts for then."""
+        return self.record.cost
+
 
 class Converted(Reader):
     """A value made of a raw one, by a promotion or the reader's logical type."""

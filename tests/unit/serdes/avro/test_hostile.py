@@ -113,6 +113,22 @@ def test_empty_items_are_counted_over_the_whole_record() -> None:
     assert len(decode(schema, body, Limits(max_empty_items=2_000_000))) == 10
 
 
+def test_records_that_take_no_bytes_count_for_the_room_that_they_take() -> None:
+    """A record of seven bytes may not ask for hundreds of megabytes."""
+    wide = {"type": "array", "items": record(*((f"f{index}", "null") for index in range(90)))}
+    reader = {"type": "array", "items": record(*((f"d{index}", "string", "default") for index in range(9)))}
+    bare = {"type": "array", "items": record()}
+    for schema, most in ((wide, 10_000), (bare, 100_000)):
+        assert len(decode(schema, zigzag(most) + b"\x00")) == most
+        with pytest.raises(DecodeError) as caught:
+            decode(schema, zigzag(most + 1) + b"\x00")
+        assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
+    defaults = AvroReader(parsed(bare), parsed(reader))
+    assert len(defaults.decode(zigzag(10_000) + b"\x00")) == 10_000
+    with pytest.raises(DecodeError):
+        defaults.decode(zigzag(10_001) + b"\x00")
+
+
 def test_depth_counts_records_arrays_and_maps() -> None:
     deepest = (b"\x02\x02" * 127) + b"\x02\x00"
     value, depth = decode(LIST, deepest), 0
