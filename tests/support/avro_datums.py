@@ -56,6 +56,10 @@ class Datums:
             raise NoFiniteValueError
         return self._pair(self.schema.root, 0)
 
+    def endless(self) -> bool:
+        """Whether any of the types has no finite value."""
+        return any(height >= _ENDLESS for height in self._heights.values())
+
     def height(self, node: Node) -> int:
         """How many levels the smallest value of a node has; very many where it has none."""
         found = self.schema.resolve(node)
@@ -196,7 +200,7 @@ def _decimal(random: Random, node: Node) -> Pair:
     unscaled = random.choice([0, 1, -1, 10**precision - 1, random.randrange(-(10**precision) + 1, 10**precision)])
     least = (abs(unscaled).bit_length() + 8) // 8
     size = node.size if isinstance(node, Fixed) else least
-    return unscaled.to_bytes(size, "big", signed=True), Decimal(unscaled).scaleb(-scale)
+    return unscaled.to_bytes(size, "big", signed=True), Decimal(f"{unscaled}E{-scale}")
 
 
 _LOCAL_EPOCH: Final = _EPOCH.replace(tzinfo=None)

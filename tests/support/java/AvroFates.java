@@ -1,6 +1,8 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.math.BigInteger;
@@ -29,46 +31,50 @@ import org.apache.avro.io.ResolvingDecoder;
  */
 final class AvroFates {
   private static final Pattern UUID = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
-  private final Schema writer;
+  private final boolean resolves;
   private final WatchedReader asWritten;
-  private final GenericDatumReader<Object> asWanted;
+  private final WatchedReader asWanted;
 
   AvroFates(Schema writer, Schema reader) {
-    this.writer = writer;
-    asWritten = new WatchedReader(writer);
-    GenericData model = AvroValues.converting();
-    model.setFastReaderEnabled(false);
-    asWanted = new GenericDatumReader<>(writer, reader == null ? writer : reader, model);
+    resolves = reader != null;
+    asWritten = new WatchedReader(writer, writer, new GenericData());
+    asWanted = new WatchedReader(writer, resolves ? reader : writer, AvroValues.converting());
   }
 
   /** Appends {@code [error or null, position, broken rules, error or null of the reader, its value or null]}. */
   void judge(byte[] body, boolean withValue, ArrayNode fates) {
     WatchedDecoder decoder = new WatchedDecoder(body, asWritten.broken);
     ArrayNode fate = fates.addArray();
-    asWritten.broken.clear();
-    asWritten.depth = 0;
     String problem = null;
     try {
+      asWritten.begin(decoder);
       asWritten.read(null, decoder);
     } catch (Exception | StackOverflowError | OutOfMemoryError error) {
       problem = String.valueOf(error);
     }
+    Set<String> broken = new TreeSet<>(asWritten.broken);
     if (problem == null && decoder.position() < body.length) {
-      asWritten.broken.add("TRAILING_BYTES");
+      broken.add("TRAILING_BYTES");
+    }
+    JsonNode mismatch = NullNode.instance;
+    JsonNode value = NullNode.instance;
+    if (problem == null && (withValue || resolves)) {
+      try {
+        asWanted.begin(null);
+        Object read = asWanted.read(null, DecoderFactory.get().binaryDecoder(body, null));
+        value = withValue ? AvroValues.told(read) : value;
+      } catch (Exception | StackOverflowError | OutOfMemoryError error) {
+        mismatch = TextNode.valueOf(String.valueOf(error));
+      }
+      if (resolves) { // what logical types stand for is the reader's to say
+        broken.remove("LOGICAL_TYPE");
+        broken.addAll(asWanted.broken);
+      }
     }
     fate.add(problem).add(decoder.position());
     ArrayNode rules = fate.addArray();
-    asWritten.broken.forEach(rules::add);
-    if (problem != null || !withValue) {
-      fate.addNull().addNull();
-      return;
-    }
-    try {
-      Object value = asWanted.read(null, DecoderFactory.get().binaryDecoder(body, null));
-      fate.addNull().add(AvroValues.told(value));
-    } catch (Exception | StackOverflowError | OutOfMemoryError error) {
-      fate.add(String.valueOf(error)).addNull();
-    }
+    broken.forEach(rules::add);
+    fate.add(mismatch).add(value);
   }
 
   static void judge(JsonNode request, Schema writer, Schema reader, ObjectNode answer) {
@@ -113,16 +119,61 @@ final class AvroFates {
   private static final class WatchedReader extends GenericDatumReader<Object> {
     private static final int DEEPEST = 128;
     final Set<String> broken = new TreeSet<>();
-    int depth;
+    private int depth;
+    private WatchedDecoder bytes;
 
-    WatchedReader(Schema schema) {
-      super(schema, schema, model());
+    WatchedReader(Schema writer, Schema reader, GenericData model) {
+      super(writer, reader, plain(model));
     }
 
-    private static GenericData model() {
-      GenericData model = new GenericData();
+    private static GenericData plain(GenericData model) {
       model.setFastReaderEnabled(false);
       return model;
+    }
+
+    void begin(WatchedDecoder decoder) {
+      broken.clear();
+      depth = 0;
+      bytes = decoder;
+    }
+
+    @Override
+    protected Object readArray(Object old, Schema expected, ResolvingDecoder in) throws IOException {
+      if (bytes == null) {
+        return super.readArray(old, expected, in);
+      }
+      Schema item = expected.getElementType();
+      bytes.items.push(takesNoBytes(item) ? cost(item) : 0L);
+      Object items = super.readArray(old, expected, in);
+      bytes.items.pop();
+      return items;
+    }
+
+    @Override
+    protected Object readMap(Object old, Schema expected, ResolvingDecoder in) throws IOException {
+      if (bytes == null) {
+        return super.readMap(old, expected, in);
+      }
+      bytes.items.push(0L);
+      Object entries = super.readMap(old, expected, in);
+      bytes.items.pop();
+      return entries;
+    }
+
+    /** What a value of no bytes counts for: a record takes room for itself and for its fields. */
+    private static long cost(Schema schema) {
+      return schema.getType() == Schema.Type.RECORD
+          ? 10 + schema.getFields().stream().mapToLong(field -> cost(field.schema())).sum()
+          : 1;
+    }
+
+    private static boolean takesNoBytes(Schema schema) {
+      return switch (schema.getType()) {
+        case NULL -> true;
+        case FIXED -> schema.getFixedSize() == 0;
+        case RECORD -> schema.getFields().stream().allMatch(field -> takesNoBytes(field.schema()));
+        default -> false;
+      };
     }
 
     @Override

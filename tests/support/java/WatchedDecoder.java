@@ -20,6 +20,8 @@ final class WatchedDecoder extends Decoder {
   private final byte[] body;
   private final Set<String> broken;
   private final BinaryDecoder java;
+  final Deque<Long> items = new ArrayDeque<>(); // of open arrays and maps, what an item of no bytes counts for, or 0
+  private long allowance = MOST; // of items that take no bytes, in the whole record
   private final Deque<Long> stops = new ArrayDeque<>(); // where open blocks say that they end; -1 where they do not
 
   WatchedDecoder(byte[] body, Set<String> broken) {
@@ -87,14 +89,21 @@ final class WatchedDecoder extends Decoder {
       }
       stop = body.length - left + size;
     }
-    if (Math.abs(count) > MOST && Math.abs(count) > ahead.inputStream().available() || count == Long.MIN_VALUE) {
-      throw new EOFException("too many items"); // no bytes are left for them, or they take none: then that many are refused
-    }
-    long items = next.count();
-    if (items != 0) {
+    allowed(Math.abs(count), ahead.inputStream().available());
+    long found = next.count();
+    if (found != 0) {
       stops.push(stop);
     }
-    return items;
+    return found;
+  }
+
+  /** Java would make room for items that have no bytes, or wait for bytes that are not there. */
+  private void allowed(long count, int left) throws IOException {
+    long cost = items.peek();
+    if (count < 0 || cost == 0 && count > left || cost > 0 && count > allowance / cost) {
+      throw new EOFException("too many items");
+    }
+    allowance -= count * cost;
   }
 
   private void closed() {

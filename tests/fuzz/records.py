@@ -1,0 +1,178 @@
+"""A fuzzer of Avro records: valid ones are mutated, read by us and judged by Java and the written rules.
+
+    python tests/fuzz/records.py --mutants 1000000 [--seed 1]
+
+A finding is a crash, more than a second of processor time for a record, more than 100 MB, an exception without a type
+of ours, a record that is accepted or refused wrongly, a code that is not the rule's that is broken, a value that is not
+Java's, and generated code that does not do what the interpreter does. Java reads each mutant as it was written, and as
+the reader wants it; where it takes what the rules of ``docs/outcomes.md`` refuse, ``WatchedDecoder`` and ``AvroFates``
+say which rule. Our readers live in a process of their own. Findings are printed with the schema and the bytes; exit 1
+when there are any, or when fewer than 30 % of the mutants are read past their half.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from support.confined import MISMATCH, SECONDS, Answer, ConfinedReaders, Died
+from support.java_avro import Judge, avro
+from support.java_values import difference
+from support.record_corpus import Subject, corpus
+from support.record_mutants import mutant
+
+BATCH: Final = 400  #: mutants of one schema at once
+ABREAST: Final = 8  #: batches that Java is asked about at once
+THOROUGH: Final = 10  #: of so many batches one is compared value by value, and with the interpreter
+PAST_HALF: Final = 0.3
+TOLD: Final = 20  #: findings are told, at most
+NOT_STRUCTURAL: Final = {"TRAILING_BYTES", "LOGICAL_TYPE"}
+Fate = Sequence[
+    Any
+]  # the error of Java's reading or None, how far it came, broken rules, the reader's error, its value
+
+
+@dataclass
+class Fuzzer:
+    """Makes mutants and compares what becomes of them."""
+
+    subjects: list[Subject]
+    random: Random
+    java: Judge
+    readers: ConfinedReaders
+    hand: Executor
+    counts: Counter[str] = field(default_factory=Counter)
+    findings: dict[str, str] = field(default_factory=dict)
+
+    def turn(self, number: int) -> None:
+        """Make batches of mutants and meet them."""
+        batches = [self._batch((number * ABREAST + index) % len(self.subjects)) for index in range(ABREAST)]
+        thorough = [(number * ABREAST + index) % THOROUGH == 0 for index in range(ABREAST)]
+        reading = self.hand.submit(self._read, batches, thorough)
+        fates = self.java.ask([self._question(*batch, deep) for batch, deep in zip(batches, thorough, strict=True)])
+        for (subject, bodies), answers, told in zip(batches, reading.result(), fates, strict=True):
+            if isinstance(answers, Died):
+                body = bodies[min(answers.index, len(bodies) - 1)]
+                self._found(f"{answers}".partition(" at record")[0], subject, body, str(answers))
+                continue
+            for body, answer, fate in zip(bodies, answers, told["fates"], strict=True):
+                self._met(subject, body, answer, fate)
+
+    def _read(self, batches: Sequence[tuple[int, list[bytes]]], thorough: list[bool]) -> list[list[Answer] | Died]:
+        """Let our readers read while Java does."""
+        answers: list[list[Answer] | Died] = []
+        for (subject, bodies), deep in zip(batches, thorough, strict=True):
+            self.readers.ask(subject, bodies, thorough=deep)
+            try:
+                answers.append(self.readers.answers())
+            except Died as death:
+                answers.append(death)
+        return answers
+
+    def _batch(self, subject: int) -> tuple[int, list[bytes]]:
+        bodies = self.subjects[subject].bodies
+        random = self.random
+        return subject, [mutant(random.choice(bodies), random.choice(bodies), random) for _ in range(BATCH)]
+
+    def _question(self, subject: int, bodies: list[bytes], thorough: bool) -> dict[str, Any]:  # noqa: FBT001
+        one = self.subjects[subject]
+        question = {"op": "fates", "writer": one.writer, "bodies": [body.hex() for body in bodies], "values": thorough}
+        return question | ({} if one.reader is None else {"reader": one.reader})
+
+    def _met(self, subject: int, body: bytes, answer: Answer, fate: Fate) -> None:
+        self.counts["mutants"] += 1
+        self.counts["past their half"] += fate[0] is None or 2 * fate[1] >= len(body)
+        self.counts[answer.outcome] += 1
+        wrong = _wrong(answer, fate)
+        if wrong:
+            self._found(wrong, subject, body, f"{answer}\n  Java: {fate}")
+
+    def _found(self, what: str, subject: int, body: bytes, more: str) -> None:
+        one = self.subjects[subject]
+        cause = f"{what.partition(':')[0]} ({one.name})"
+        self.counts["findings"] += 1
+        if cause not in self.findings or len(body) < len(self.findings[cause]):
+            self.findings[cause] = f"{what}\n  {one.writer}\n  {one.reader}\n  {body.hex()}\n  {more}"[:3_000]
+
+
+def _wrong(answer: Answer, fate: Fate) -> str | None:
+    """Say what is wrong with an answer, if anything is."""
+    problem, _, broken, mismatch, value = fate
+    if answer.outcome.startswith("untyped") or answer.outcome == "NO OUTCOME":
+        return answer.outcome
+    if answer.seconds > SECONDS:
+        return f"slow: {answer.seconds:.1f} s"
+    if answer.interpreted is not None and answer.interpreted != (answer.outcome, answer.value):
+        return "another answer than the interpreter's"
+    return _misjudged(answer.outcome, problem, set(broken), mismatch) or _misread(answer, value)
+
+
+def _misjudged(outcome: str, problem: str | None, broken: set[str], mismatch: str | None) -> str | None:
+    if outcome == "CONFORMS":
+        accepted = problem is None and not broken and mismatch is None
+        return None if accepted else f"wrongly accepted: {problem or broken or mismatch}"
+    if problem is None and not broken:
+        right = mismatch is not None and outcome == MISMATCH
+        return None if right else f"wrongly refused: {outcome}"
+    structural = broken - NOT_STRUCTURAL
+    if problem is not None:
+        expected = outcome not in {*NOT_STRUCTURAL, MISMATCH}
+    elif structural:
+        expected = outcome in structural
+    else:
+        expected = outcome == ("TRAILING_BYTES" if "TRAILING_BYTES" in broken else "LOGICAL_TYPE")
+    return None if expected else f"another code: {outcome} for {problem or broken}"
+
+
+def _misread(answer: Answer, value: Any) -> str | None:
+    if answer.outcome != "CONFORMS" or answer.interpreted is None:
+        return None
+    differs = difference(answer.value, value)
+    return None if differs is None or differs.startswith("a number for") else f"another value: {differs}"
+
+
+def say(sentence: str) -> None:
+    """Write a line at once."""
+    print(sentence, flush=True)  # noqa: T201 -- a script
+
+
+def fuzz(mutants: int, seed: int) -> int:
+    """Fuzz so many mutants, and return the exit code."""
+    random = Random(seed)  # noqa: S311 -- repeats by its seed
+    subjects, start, number = corpus(random), time.monotonic(), 0
+    with ConfinedReaders(subjects) as readers, avro() as java, ThreadPoolExecutor(1) as hand:
+        fuzzer = Fuzzer(subjects, random, java, readers, hand)
+        while fuzzer.counts["mutants"] < mutants and len(fuzzer.findings) < TOLD:
+            fuzzer.turn(number)
+            number += 1
+    counts = fuzzer.counts
+    for cause, finding in fuzzer.findings.items():
+        say(f"FINDING {cause}: {finding}")
+    share = counts["past their half"] / max(1, counts["mutants"])
+    say(f"{dict(counts.most_common())}")
+    say(f"{counts['mutants']} mutants of {len(subjects)} schemas, {share:.0%} read past their half, "
+        f"{counts['findings']} findings in {time.monotonic() - start:.0f} s")  # fmt: skip
+    return 1 if fuzzer.findings or share < PAST_HALF else 0
+
+
+def main() -> int:
+    """Fuzz as asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mutants", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    return fuzz(given.mutants, given.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

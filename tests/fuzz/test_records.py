@@ -1,0 +1,63 @@
+"""The fuzzer of records finds nothing: a million mutants in the long part, a hundred million by ``make soak``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent / "records.py"
+BROKEN = f"""
+import sys, runpy
+sys.argv = ['records.py', '--mutants', '6000']
+from contractlog.serdes.avro import plan
+from contractlog.serdes.errors import DecodeError
+decode = plan.AvroReader.decode
+%s
+plan.AvroReader.decode = broken
+runpy.run_path({str(SCRIPT)!r}, run_name='__main__')
+"""
+LAX = """
+def broken(self, data, start=0):
+    try:
+        return decode(self, data, start)
+    except DecodeError as error:
+        if error.outcome.name != 'BAD_UTF8':
+            raise
+"""
+UNTYPED = "def broken(self, data, start=0): return decode(self, data, start) if data[:1] != b'!' else data[999]"
+GREEDY = "def broken(self, data, start=0): return decode(self, data, start) if data[:1] != b'!' else [0] * 2**26"
+OTHER = "def broken(self, data, start=0): return decode(self, data, start) or 'something else'"
+CRASHING = """
+import ctypes
+def broken(self, data, start=0): return decode(self, data, start) if data[:1] != b'!' else ctypes.string_at(0)
+"""
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_the_fuzzer_of_records_finds_nothing() -> None:
+    done = run(str(SCRIPT), "--mutants", "1000000")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("broken", "cause"),
+    [
+        pytest.param(LAX, "wrongly accepted", id="accepts"),
+        pytest.param(UNTYPED, "untyped: IndexError", id="untyped"),
+        pytest.param(GREEDY, "untyped: MemoryError", id="memory"),
+        pytest.param(OTHER, "another answer than the interpreter's", id="value"),
+        pytest.param(CRASHING, "the process died", id="crash"),
+    ],
+)
+def test_the_fuzzer_of_records_can_find_something(broken: str, cause: str) -> None:
+    done = run("-c", BROKEN % broken)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert cause in done.stdout
