@@ -26,6 +26,8 @@ from contractlog.compatibility.avro.nodes import (
 __all__ = ["Datums", "NoFiniteValueError"]
 
 _DEEP: Final = 5
+_NULLABLE: Final = 2  #: branches of a nullable type
+_PLAIN: Final = 0.8
 _ENDLESS: Final = 1_000_000
 _INTS: Final = (0, -1, 1, 63, 64, -64, -65, 2**31 - 1, -(2**31))
 _LONGS: Final = (*_INTS, 2**53 + 1, 2**63 - 1, -(2**63))
@@ -50,7 +52,8 @@ class Datums:
     def pair(self) -> Pair:
         """Return a value for our writer, and the same one told for Java's.
 
-        A union's value names its branch, ``(name, value)``, so that nothing has to be guessed.
+        A union's value names its branch, ``(name, value)``, so that nothing has to be guessed; those of nullable types
+        mostly do not.
         """
         if self.height(self.schema.root) >= _ENDLESS:
             raise NoFiniteValueError
@@ -117,7 +120,10 @@ class Datums:
         least = min(finite, key=lambda index: self.height(branches[index]))
         index = least if depth > _DEEP else self.random.choice(finite)
         ours, theirs = self._pair(branches[index], depth + 1)
-        return (_called(self.schema.resolve(branches[index])), ours), {"u": [index, theirs]}
+        chosen = self.schema.resolve(branches[index])
+        nullable = len(branches) == _NULLABLE and any(_called(self.schema.resolve(one)) == "null" for one in branches)
+        plain = nullable and self.random.random() < _PLAIN
+        return (ours if plain else (_called(chosen), ours)), {"u": [index, theirs]}
 
     def _scalar(self, node: Fixed | Primitive) -> Pair:
         kind = node.type if isinstance(node, Primitive) else "fixed"

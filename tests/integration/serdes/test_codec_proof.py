@@ -1,4 +1,4 @@
-"""Java Avro and our codecs agree on random schemas and values, but for classes that are written down.
+"""Java Avro, interpreter and generated code agree on random schemas and values, but for classes that are written down.
 
 The long part runs the full size; ``python -m support.avro_codec_proof`` prints what it met.
 """
@@ -27,3 +27,7 @@ def test_bytes_and_values_are_javas(java_avro: Judge, count: int) -> None:
     assert proof.counts["same bytes"] > 0.9 * count
     assert proof.counts["same value"] > 0.65 * count
     assert proof.counts["read by neither"] > 0.05 * count
+    assert (
+        proof.counts["written by generated code"] > 0.5 * count
+    )  # a branch that is named is written by the interpreter
+    assert proof.counts["read by generated code"] > 0.7 * count
