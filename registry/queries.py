@@ -1,46 +1,82 @@
-"""Parameters of contractlog's own resources: what cannot be read is told by name, not taken for another address."""
+"""Parameters of contractlog's own resources: what cannot be used is told by name and with its bounds, never cut."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Query
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 from contractlog.compatibility.errors import InvalidQuery, InvalidSubject
 from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.registry.paths import subject_of
+from contractlog.registry.services.changes import LONGEST_WAIT
 
-__all__ = ["Since", "Wait", "named", "numbered", "one_version", "whole"]
+__all__ = ["LARGEST", "Since", "Wait", "Whole", "named", "one_version", "said", "whole"]
 
 N = TypeVar("N", bound=StrEnum)
+LARGEST: Final = 10**18 - 1  #: the largest whole number that is read
 _DIGITS: Final = 18
 _LATEST: Final = frozenset({"latest", "-1"})
 
 
 def whole(parameter: str, text: str, *, default: int, least: int, most: int) -> int:
-    """Read a whole number; empty means the default, and more than the most means the most.
+    """Read a whole number; empty means the default.
 
     Raises:
-        InvalidQuery: it is none, or too small.
+        InvalidQuery: it is none, or out of bounds.
     """
     if text == "":
         return default
-    if not (text.isascii() and text.isdigit()) or int(text[:_DIGITS]) < least:
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS and least <= int(text) <= most):
         raise InvalidQuery(parameter=parameter, detail=f"it is a whole number from {least} to {most}")
-    return min(int(text), most) if len(text) <= _DIGITS else most
+    return int(text)
 
 
-def numbered(parameter: str, *, default: int, least: int = 0, most: int) -> BeforeValidator:
-    """Read a parameter that is a whole number."""
-    return BeforeValidator(lambda text: whole(parameter, str(text), default=default, least=least, most=most))
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """An annotation: a parameter that is a whole number, read with its bounds and described with them."""
+
+    parameter: str
+    default: int
+    least: int
+    most: int
+
+    def read(self, text: object) -> int:
+        """Read the parameter.
+
+        Raises:
+            InvalidQuery: it is no such number.
+        """
+        return whole(self.parameter, str(text), default=self.default, least=self.least, most=self.most)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Tell pydantic how it is read."""
+        return core_schema.no_info_before_validator_function(self.read, handler(source))
+
+    def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Tell ``openapi.yaml`` what it takes."""
+        return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+
+def said(values: Iterable[str]) -> WithJsonSchema:
+    """Describe a parameter that takes one of a few words; ``named`` reads it."""
+    return WithJsonSchema({"type": "string", "enum": list(values)})
 
 
 def _since(text: object) -> int | None:
-    if str(text).lower() in _LATEST:
+    if str(text).lower() == "latest":
         return None
-    return whole("since", str(text), default=0, least=0, most=2**62)
+    try:
+        return whole("since", str(text), default=0, least=0, most=LARGEST)
+    except InvalidQuery:
+        detail = f"it is `latest`, or a whole number from 0 to {LARGEST}"
+        raise InvalidQuery(parameter="since", detail=detail) from None
 
 
 def _seconds(text: object) -> float:
@@ -48,18 +84,23 @@ def _seconds(text: object) -> float:
         seconds = float(str(text) or 0)
     except ValueError:
         seconds = -1.0
-    if not seconds >= 0:
-        raise InvalidQuery(parameter="wait", detail="it is a number of seconds")
+    if not 0 <= seconds <= LONGEST_WAIT:
+        raise InvalidQuery(parameter="wait", detail=f"it is a number of seconds from 0 to {LONGEST_WAIT:g}")
     return seconds
 
 
 Since = Annotated[
     int | None,
-    Query(),
+    Query(description="The number of the last change that is known already; 0 for all, `latest` for none."),
     BeforeValidator(_since),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0}, {"const": "latest"}]}),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": LARGEST}, {"const": "latest"}]}),
 ]
-Wait = Annotated[float, Query(), BeforeValidator(_seconds), WithJsonSchema({"type": "number", "minimum": 0})]
+Wait = Annotated[
+    float,
+    Query(description="Seconds to wait for a change, where there is none yet."),
+    BeforeValidator(_seconds),
+    WithJsonSchema({"type": "number", "minimum": 0, "maximum": LONGEST_WAIT}),
+]
 
 
 def one_version(parameter: str, text: str) -> tuple[Subject, int | None]:
@@ -71,7 +112,7 @@ def one_version(parameter: str, text: str) -> tuple[Subject, int | None]:
     name, _, number = text.rpartition(":")
     if number.lower() in _LATEST:
         return _subject(parameter, name), None
-    if number.isascii() and number.isdigit() and name and 1 <= int(number[:_DIGITS]) <= MAX_VERSION:
+    if number.isascii() and number.isdigit() and len(number) <= _DIGITS and 1 <= int(number) <= MAX_VERSION:
         return _subject(parameter, name), int(number)
     raise InvalidQuery(parameter=parameter, detail="it reads SUBJECT:VERSION, with a number or `latest` as version")
 

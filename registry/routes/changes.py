@@ -11,20 +11,20 @@ from contractlog.registry.bodies.own import ChangeBody, ChangesBody
 from contractlog.registry.documented import documented
 from contractlog.registry.own import ChangesDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import Since, Wait, numbered
+from contractlog.registry.queries import Since, Wait, Whole
 from contractlog.registry.services.changes import MOST_CHANGES
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["changes"])
-_Limit = Annotated[int, Query(), numbered("limit", default=100, least=1, most=MOST_CHANGES)]
+_Limit = Annotated[int, Query(description="How many changes to list at most."), Whole("limit", 100, 1, MOST_CHANGES)]
 
 
 @router.get("/contractlog/v1/changes", **documented(ChangesBody, InvalidQuery, ChangesAhead, Overloaded))
 async def changes(changes: ChangesDependency, *, since: Since = 0, limit: _Limit = 100, wait: Wait = 0) -> Answer:
     """List what was changed after ``since``, oldest first and without a gap; ``next`` is what to ask from next.
 
-    With ``wait`` (seconds, at most 30) an answer that would be empty comes when there is something to tell, or when
+    With ``wait`` an answer that would be empty comes when there is something to tell, or when
     the time is over. ``since=latest`` tells where the journal ends, and nothing else.
     """
     page = await changes.after(since, limit=limit, wait=wait)

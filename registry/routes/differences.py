@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 
 from contractlog.compatibility.errors import (
     BadRequest,
@@ -23,18 +23,27 @@ from contractlog.registry.bodies.requests import RegisterRequest, read
 from contractlog.registry.documented import documented
 from contractlog.registry.own import DifferencesDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import named, one_version
+from contractlog.registry.queries import named, one_version, said
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["diff"])
 _PATH: Final = "/contractlog/v1/diff"
+_Earlier = Annotated[str, Query(description="`SUBJECT:VERSION`, with a number or `latest`.")]
+_Later = Annotated[str, Query(description="`SUBJECT:VERSION`; the subject may be another one.")]
+_Level = Annotated[str, Query(description="Whose findings come first, with mends; else what is in force."), said(Level)]
+_Policy = Annotated[str, Query(description="By which it is judged; else what is in force."), said(Policy)]
 _ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema, Overloaded)
 
 
 @router.get(_PATH, **documented(DifferenceBody, *_ERRORS))
 async def difference(
-    differences: DifferencesDependency, *, earlier: str = "", later: str = "", level: str = "", policy: str = ""
+    differences: DifferencesDependency,
+    *,
+    earlier: _Earlier = "",
+    later: _Later = "",
+    level: _Level = "",
+    policy: _Policy = "",
 ) -> Answer:
     """Tell what one version changes of another; each is named ``SUBJECT:VERSION``, with a number or ``latest``.
 
@@ -52,7 +61,12 @@ async def difference(
     _PATH, **documented(DifferenceBody, *_ERRORS, BadRequest, PayloadTooLarge, Unprocessable, body=RegisterRequest)
 )
 async def candidate(
-    request: Request, differences: DifferencesDependency, *, earlier: str = "", level: str = "", policy: str = ""
+    request: Request,
+    differences: DifferencesDependency,
+    *,
+    earlier: _Earlier = "",
+    level: _Level = "",
+    policy: _Policy = "",
 ) -> Answer:
     """Tell what a candidate changes of a version of its subject; nothing is registered."""
     against = one_version("earlier", earlier)

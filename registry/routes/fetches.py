@@ -14,15 +14,17 @@ from contractlog.registry.dependencies import SubjectQuery
 from contractlog.registry.documented import documented
 from contractlog.registry.own import FetchesDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import numbered, whole
+from contractlog.registry.queries import Whole, whole
 from contractlog.registry.services.fetches import MOST_FETCHES
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["fetches"])
-_Days = Annotated[int, Query(), numbered("days", default=30, least=1, most=400)]
-_Limit = Annotated[int, Query(), numbered("limit", default=1_000, least=1, most=MOST_FETCHES)]
 _LARGEST_ID: Final = 2**31 - 1
+_MOST_DAYS: Final = 400
+_Id = Annotated[str, Query(description=f"An id, from 1 to {_LARGEST_ID}.")]
+_Days = Annotated[int, Query(description="How many days to look back."), Whole("days", 30, 1, _MOST_DAYS)]
+_Limit = Annotated[int, Query(description="How many lines to list at most."), Whole("limit", 1_000, 1, MOST_FETCHES)]
 _DAY: Final = 86_400
 
 
@@ -31,7 +33,7 @@ async def fetches(
     fetches: FetchesDependency,
     *,
     subject: SubjectQuery,
-    id: str = "",  # noqa: A002 - as it is sent
+    id: _Id = "",  # noqa: A002 - as it is sent
     days: _Days = 30,
     limit: _Limit = 1_000,
 ) -> Answer:

@@ -13,13 +13,15 @@ from contractlog.registry.dependencies import SubjectPath
 from contractlog.registry.documented import documented
 from contractlog.registry.own import GraphsDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import named, numbered, whole
+from contractlog.registry.queries import Whole, named, said, whole
 from contractlog.registry.services.graph import DEEPEST, Ways
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["graph"])
-_Depth = Annotated[int, Query(), numbered("depth", default=DEEPEST, least=1, most=DEEPEST)]
+_Depth = Annotated[int, Query(description="Steps away from the subject."), Whole("depth", DEEPEST, 1, DEEPEST)]
+_Version = Annotated[str, Query(description="A number, or `latest`; else all versions count, soft-deleted ones too.")]
+_Direction = Annotated[str, Query(description="Which way to go."), said([way.value.lower() for way in Ways])]
 
 
 @router.get(
@@ -30,8 +32,8 @@ async def graph(
     subject: SubjectPath,
     graphs: GraphsDependency,
     *,
-    version: str = "",
-    direction: str = "",
+    version: _Version = "",
+    direction: _Direction = "",
     depth: _Depth = DEEPEST,
 ) -> Answer:
     """Show what the versions of a subject lean on and what leans on them, directly or not.

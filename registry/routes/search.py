@@ -12,14 +12,21 @@ from contractlog.registry.bodies.own import HitBody, HitsBody
 from contractlog.registry.documented import documented
 from contractlog.registry.own import SearchDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import numbered
+from contractlog.registry.queries import Whole, said
 from contractlog.registry.services.search import MOST_HITS
 from contractlog.registry.storage.search import Wanted
 
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["search"])
-_Limit = Annotated[int, Query(), numbered("limit", default=100, least=1, most=MOST_HITS)]
+_Limit = Annotated[int, Query(description="How many hits to list at most."), Whole("limit", 100, 1, MOST_HITS)]
+_Field = Annotated[str, Query(description="The name of a field, or the names of a path to it: `street`.")]
+_Type = Annotated[str, Query(description="The name of a record, enum or fixed, with its namespace or without it.")]
+_Tag = Annotated[str, Query(description="A tag of the metadata, or of a field.")]
+_Property = Annotated[str, Query(description="A property of the metadata, as `name` or `name=value`.")]
+_Match = Annotated[str, Query(description="Whole words, or how they begin."), said(("exact", "prefix"))]
+_Context = Annotated[str, Query(description="Of this context alone: `.` is the default one, `.eu` another.")]
+_After = Annotated[str, Query(description="Where to go on: `next` of the page before.")]
 _MATCHES: Final = {"": False, "exact": False, "prefix": True}
 
 
@@ -27,13 +34,13 @@ _MATCHES: Final = {"": False, "exact": False, "prefix": True}
 async def search(
     search: SearchDependency,
     *,
-    field: str = "",
-    type: str = "",  # noqa: A002 - as it is sent
-    tag: str = "",
-    property: str = "",  # noqa: A002 - as it is sent
-    match: str = "",
-    context: str = "",
-    after: str = "",
+    field: _Field = "",
+    type: _Type = "",  # noqa: A002 - as it is sent
+    tag: _Tag = "",
+    property: _Property = "",  # noqa: A002 - as it is sent
+    match: _Match = "",
+    context: _Context = "",
+    after: _After = "",
     limit: _Limit = 100,
 ) -> Answer:
     """Find fields, types, tags and properties in the latest live version of every subject.
@@ -47,8 +54,8 @@ async def search(
         raise InvalidQuery(parameter="match", detail="it is `exact` or `prefix`")
     given = zip(TermKind, (field, type, tag, property), strict=True)
     wanted = [Wanted(kind, word) for kind, word in given if word]
-    if "\0" in context:
-        raise InvalidQuery(parameter="context", detail="no context has this name")
+    if context and (not context.startswith(".") or "\0" in context):
+        raise InvalidQuery(parameter="context", detail="no context has this name: they begin with a dot")
     found = await search.find(wanted, prefix=_MATCHES[match], context=context or None, after=after, limit=limit)
     return Answer(
         HitsBody(

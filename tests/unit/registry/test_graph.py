@@ -112,7 +112,8 @@ def test_versions_are_told_apart_and_soft_deleted_ones_are_marked(chain: httpx2.
 @pytest.mark.parametrize(
     ("path", "code"),
     [("nobody", 40401), ("nobody?version=latest", 40401), ("nobody?version=1", 40401), ("item?version=7", 40402),
-     ("item?version=x", 42281), ("item?version=0", 42281), ("item?direction=up", 42281), ("item?depth=0", 42281)],
+     ("item?version=x", 42281), ("item?version=0", 42281), ("item?direction=up", 42281), ("item?depth=0", 42281),
+     ("item?depth=17", 42281), ("item?version=2147483648", 42281), ("item?version=" + "9" * 30, 42281)],
 )  # fmt: skip
 def test_what_cannot_be_shown_is_named(chain: httpx2.Client, path: str, code: int) -> None:
     assert chain.get(f"{GRAPH}/{path}").json()["error_code"] == code

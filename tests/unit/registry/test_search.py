@@ -178,7 +178,17 @@ def test_words_go_with_their_schema(node: httpx2.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["", "match=prefix", "field=x&match=some", "field=x&limit=0", "field=x&after=x", "field=x&after=kqDAAQEB"]
+    "query",
+    [
+        "",
+        "match=prefix",
+        "field=x&match=some",
+        "field=x&limit=0",
+        "field=x&after=x",
+        "field=x&after=kqDAAQEB",
+        "field=x&limit=1001",
+        "field=x&context=eu",
+    ],
 )
 def test_a_parameter_that_cannot_be_used_is_named(node: httpx2.Client, query: str) -> None:
     answer = node.get(f"{SEARCH}?{query}")
