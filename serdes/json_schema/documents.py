@@ -29,9 +29,10 @@ def read_document(body: bytes | bytearray | memoryview) -> Any:
         orjson.JSONDecodeError: it is no JSON.
     """
     value = orjson.loads(body)
-    if not has_long_numbers(body):
+    body = bytes(body)
+    if _RUN not in body.translate(_DIGITS):
         return value
-    quoted, found = _TOKENS.subn(_quoted, bytes(body))
+    quoted, found = _TOKENS.subn(_quoted, body)
     return _exact(value, orjson.loads(quoted)) if found else value
 
 

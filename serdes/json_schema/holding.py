@@ -35,6 +35,13 @@ class Check:
         self._validator = validator_of(parsed, formats=validation.formats)
         self.admits = self._validator.is_valid
 
+    def surely_admits(self, value: Any) -> bool:
+        """Say whether a value is admitted as it is; where it is no plain JSON value, its text has to be asked."""
+        try:
+            return self.admits(value)
+        except ValueError:
+            return False
+
     def hold(self, value: Any, kind: type[SerializationError]) -> None:
         """Return for a document that the schema admits.
 

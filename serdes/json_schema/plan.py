@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import orjson
 
@@ -12,7 +12,7 @@ from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError, EncodeError
 from contractlog.serdes.json_schema.documents import lost, read_document
 from contractlog.serdes.json_schema.holding import DEFAULT, Check, Validation, path
-from contractlog.serdes.json_schema.validator import tree
+from contractlog.serdes.json_schema.validator import NOT_VALID, tree
 
 __all__ = ["JsonReader", "JsonWriter"]
 
@@ -49,11 +49,13 @@ class JsonWriter:
             body = self._encode(value)
         except TypeError as error:
             raise EncodeError(reason=f"JSON cannot hold this value: {error}", outcome=Outcome.NOT_JSON) from None
-        if self._check is not None or b"null" in body:
-            made = orjson.loads(body)
+        if b"null" not in body and (self._check is None or self._check.surely_admits(value)):
+            return prefix + body
+        made = orjson.loads(body)
+        if made != value:  # NaN has become null, or it is a tuple, a date, an object …
             _refuse_lost(value, made)
-            if self._check is not None:
-                self._check.hold(made, EncodeError)
+        if self._check is not None:
+            self._check.hold(made, EncodeError)
         return prefix + body
 
 
@@ -78,6 +80,7 @@ class JsonReader:
         tree(writer)
         schemas = (writer,) if reader is None else (writer, reader)
         self._checks = [] if validation is None else [Check(schema, validation) for schema in schemas]
+        self._admits = [check.admits for check in self._checks]
         self._decode = read_document if decode is None else decode
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
@@ -86,15 +89,21 @@ class JsonReader:
         Raises:
             DecodeError: it is no JSON, or a schema does not admit it.
         """
-        body = bytes(data[start:])
+        body = bytes(data[start:]) if start else data
         try:
             value = self._decode(body)
         except orjson.JSONDecodeError as error:
             outcome = Outcome.TOO_DEEP if error.msg.startswith(_TOO_DEEP) else Outcome.NOT_JSON
             raise DecodeError(reason=f"{error.msg} (byte {error.pos} of the body)", outcome=outcome) from None
+        for admits in self._admits:
+            if not admits(value):
+                self._refuse(value)
+        return value
+
+    def _refuse(self, value: Any) -> NoReturn:
         for check in self._checks:
             check.hold(value, DecodeError)
-        return value
+        raise DecodeError(reason=NOT_VALID, outcome=Outcome.SCHEMA_VIOLATION)
 
 
 def _bytes_of(encode: Callable[[Any], str | bytes]) -> Callable[[Any], bytes]:
