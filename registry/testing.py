@@ -1,0 +1,151 @@
+"""A pytest plug-in for users: every test gets a registry of its own, the real service on an empty database in memory.
+
+```python
+def test_orders_evolve(schema_registry):
+    schema_registry.register("orders-value", first)
+    with pytest.raises(IncompatibleSchema):
+        schema_registry.register("orders-value", broken)
+```
+
+pytest loads this module in every project where contractlog is installed, so importing it costs nothing: the service is
+imported by the first test that asks for a registry. This is the one module that sees the service and its clients.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from contractlog.clients import AsyncRegistry, Registry
+    from contractlog.clients.confluent import SchemaRegistryClient
+
+__all__ = [
+    "Registries",
+    "async_schema_registry",
+    "schema_registries",
+    "schema_registry",
+    "schema_registry_app",
+    "schema_registry_client",
+    "schema_registry_settings",
+]
+
+
+class Registries:
+    """Makes registries that share nothing but their code: routes are prepared once, and tables are copied."""
+
+    def __init__(self) -> None:
+        from contractlog.registry.app import create_app  # noqa: PLC0415 - see the module's docstring
+        from contractlog.registry.database import open_store  # noqa: PLC0415
+        from contractlog.registry.settings import Settings  # noqa: PLC0415
+        from contractlog.registry.storage import engines  # noqa: PLC0415
+        from contractlog.registry.storage.sql import SqlStore, create_tables  # noqa: PLC0415
+
+        self._create_app, self._settings, self._store, self._engines = create_app, Settings, SqlStore, engines
+        self._url = engines.parse_url("sqlite://")
+        self._empty = engines.open_engines(self._url)
+        with self._empty.writer.begin() as connection:
+            create_tables(connection)
+        self._first = create_app(
+            Settings(database_url="sqlite://"), store=open_store(Settings(database_url="sqlite://"))
+        )
+        self._first.build_middleware_stack()  # which prepares the routes, the costly part of an app
+        self._prepared = {_shared(route): route for route in self._first.router.routes if _shared(route)}
+
+    def make(self, settings: Mapping[str, Any]) -> FastAPI:
+        """Make the service on an empty database; ``app.state.close()`` ends it.
+
+        Args:
+            settings: members of ``registry/settings.py``, but for the database.
+        """
+        known = {one.name for one in fields(self._settings)} - {"database_url"}
+        if unknown := settings.keys() - known:
+            raise ValueError(
+                f"{', '.join(sorted(unknown))}: a registry for tests can be given {', '.join(sorted(known))}"
+            )
+        app = self._create_app(self._settings(database_url="sqlite://", **settings), store=self._copied())
+        app.router.routes[:] = [self._prepared.get(_shared(route), route) for route in app.router.routes]
+        return app
+
+    def close(self) -> None:
+        """Let go of what registries are made from."""
+        self._first.state.close()
+        self._empty.dispose()
+
+    def _copied(self) -> Any:
+        with ExitStack() as stack:
+            made = self._engines.open_engines(self._url)
+            stack.callback(made.dispose)
+            source, target = self._empty.writer.raw_connection(), made.writer.raw_connection()
+            source.driver_connection.backup(target.driver_connection)  # type: ignore[union-attr]
+            source.close()  # they go back to where they are kept
+            target.close()
+            return self._store(made, max_pending_writes=self._settings().max_pending_writes, closing=stack.pop_all())
+
+
+def _shared(route: Any) -> int:
+    """Return which of the service's modules a route comes from; 0 for those that know their app, and stay with it."""
+    return id(getattr(route, "original_router", None)) if hasattr(route, "original_router") else 0
+
+
+@pytest.fixture(scope="session")
+def schema_registries() -> Iterator[Registries]:
+    """What registries are made from: for fixtures of one's own that need several, or one for a module."""
+    try:
+        made = Registries()
+    except ModuleNotFoundError as error:
+        pytest.fail(
+            f"{error.name} is missing; a registry in tests needs: pip install 'contractlog[server]'", pytrace=False
+        )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def schema_registry_settings() -> dict[str, Any]:
+    """Members of ``registry/settings.py``; override this fixture to change them: ``{"level": Level.FULL}``."""
+    return {}
+
+
+@pytest.fixture
+def schema_registry_app(
+    schema_registries: Registries, schema_registry_settings: Mapping[str, Any]
+) -> Iterator[FastAPI]:
+    """The service itself, an ASGI application; the test's other fixtures speak to this one."""
+    app = schema_registries.make(schema_registry_settings)
+    yield app
+    app.state.close()
+
+
+@pytest.fixture
+def schema_registry(schema_registry_app: FastAPI) -> Iterator[Registry]:
+    """A ``Registry``, empty and ready; levels, modes and contexts are the real ones."""
+    from contractlog.clients import Registry  # noqa: PLC0415
+
+    with Registry(app=schema_registry_app) as registry:
+        yield registry
+
+
+@pytest.fixture
+def async_schema_registry(schema_registry_app: FastAPI) -> Iterator[AsyncRegistry]:
+    """An ``AsyncRegistry`` on the same service."""
+    from contractlog.clients import AsyncRegistry  # noqa: PLC0415
+
+    registry = AsyncRegistry(app=schema_registry_app)
+    yield registry
+    asyncio.run(registry.close())
+
+
+@pytest.fixture
+def schema_registry_client(schema_registry: Registry) -> SchemaRegistryClient:
+    """What ``confluent_kafka.schema_registry.SchemaRegistryClient`` is called, on the same service."""
+    from contractlog.clients.confluent import SchemaRegistryClient  # noqa: PLC0415
+
+    return SchemaRegistryClient.over(schema_registry)
