@@ -82,7 +82,7 @@ final class WatchedDecoder extends Decoder {
       number(body.length - ahead.inputStream().available(), 10, "BAD_VARINT");
       long size = ahead.readLong();
       int left = ahead.inputStream().available();
-      if (size < 0) {
+      if (size < 0 || size > Integer.MAX_VALUE) {
         broken.add("BAD_LENGTH");
       } else if (size > left) {
         broken.add("TRUNCATED");
