@@ -2,143 +2,136 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from contextlib import ExitStack
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, Final
 
-import httpx2
 import pytest
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+import yaml
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
 from sqlalchemy import create_engine, insert, text
 
-from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.values import JOURNAL
 
-from support.registry import in_process
-from support.registry_model import GLOBAL, Content, Model, Refused
+from support.registry_model.comparing import OPERATIONS
+from support.registry_model.faults import FAULTS
+from support.registry_model.machine import Agreement, Seen
 
-SUBJECTS = st.sampled_from(["a", "b", ":.eu:a"])
-SCOPES = st.sampled_from(["a", ":.eu:a", ".", ":.eu:", GLOBAL])
-CONTENTS = st.builds(Content, st.sampled_from(["string", "boolean", "int"]), st.sampled_from([None, None, "x", "y"]))
-MODES = st.sampled_from(["READWRITE", "READONLY", "READONLY_OVERRIDE", "IMPORT", "IMPORT", "FORWARD", None, None])
+DOCUMENT: Final = yaml.safe_load((Path(__file__).parents[3] / "openapi.yaml").read_text())
+WRITING: Final = frozenset({"post", "put", "delete"})
+#: Operations of these methods that write nothing, or nothing that the model is about.
+LEFT_OUT: Final = {
+    "POST /": "does nothing",
+    "POST /compatibility/subjects/{subject}/versions": "judges, and writes nothing",
+    "POST /compatibility/subjects/{subject}/versions/{version}": "judges, and writes nothing",
+    "POST /associations:batchGet": "reads",
+}
+_TAGS: Final = (
+    "schemaTagsToAdd",
+    "schemaTagsToRemove",
+    "propagateSchemaTags",
+    "schemaEntity",
+    "entityPath",
+    "entityType",
+)
+_LOOKUP: Final = dict.fromkeys((*_TAGS, "version", "id"), "asks nothing of a lookup")
+_CONFIG: Final = {
+    "compatibilityLevel": "the same as compatibility, by another name",
+    "contractlogPolicy": "our own, about JSON schemas alone",
+}
+_BOUND: Final = dict.fromkeys(_TAGS, "asks nothing of a schema that comes with an association")
+_SINGLE: Final = _BOUND | {"opType": "outside a batch the method says it", "cascadeLifecycle": "is for a deletion"}
+_SHOWN: Final = {"format": "shows the same otherwise"}
+#: Members of bodies and questions that the machine never sends.
+UNSENT: Final = {
+    "POST /subjects/{subject}/versions": _SHOWN,
+    "POST /subjects/{subject}": _SHOWN | _LOOKUP,
+    "PUT /config": _CONFIG | {"alias": "of a context means nothing"},
+    "PUT /config/{subject}": _CONFIG,
+    "PUT /associations/resources/{resource}": _SINGLE,
+    "POST /associations": _SINGLE,
+    "POST /associations:batchMutate": _BOUND,
+    "DELETE /associations/resources/{resource}": {"resourceType": "there is one", "lifecycle": "is for reading"},
+}
 
 
-def body(content: Content, **members: Any) -> dict[str, Any]:
-    metadata = {} if content.owner is None else {"metadata": {"properties": {"owner": content.owner}}}
-    return {"schema": json.dumps(content.text), **metadata, **{k: v for k, v in members.items() if v}}
-
-
-class Agreement(RuleBasedStateMachine):
-    """Makes each call to both."""
-
-    database: ClassVar[Callable[[], str]] = lambda: "sqlite://"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.model = Model()
-        self.opened = ExitStack()
-        self.http: httpx2.Client = self.opened.enter_context(in_process(Settings(database_url=type(self).database())))
-
-    def teardown(self) -> None:
-        self.opened.close()
-
-    def agree(self, expected: Callable[[], Any], answer: httpx2.Response, read: Callable[[Any], Any]) -> None:
-        code, value = 200, None
-        try:
-            value = expected()
-        except Refused as refused:
-            code = refused.args[0]
-        found = answer.json()
-        told = 200 if answer.status_code == code else found.get("error_code")
-        assert told == code, answer.text
-        if code == 200:
-            assert read(found) == value
-
-    @rule(
-        subject=SUBJECTS,
-        content=CONTENTS,
-        version=st.sampled_from([0, 0, 0, 1, 2, 3]),
-        force=st.booleans(),
+def run(steps: int, examples: int, **options: Any) -> Seen:
+    Agreement.seen = Seen()
+    limits = settings(
+        max_examples=examples,
+        stateful_step_count=steps,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        **options,
     )
-    def register(self, subject: str, content: Content, version: int, *, force: bool) -> None:
-        answer = self.http.post(f"/subjects/{subject}/versions?force={force}", json=body(content, version=version))
-        self.agree(
-            lambda: self.model.register(subject, content, version=version, force=force),
-            answer,
-            lambda found: (found["id"], found["version"]),
-        )
-
-    @rule(
-        subject=SUBJECTS,
-        content=CONTENTS,
-        schema_id=st.integers(1, 8),
-        version=st.sampled_from([0, 0, 1, 2, 5]),
-    )
-    def take_over(self, subject: str, content: Content, schema_id: int, version: int) -> None:
-        answer = self.http.post(f"/subjects/{subject}/versions", json=body(content, id=schema_id, version=version))
-        self.agree(
-            lambda: self.model.register(subject, content, schema_id=schema_id, version=version),
-            answer,
-            lambda found: (found["id"], found["version"]),
-        )
-
-    @rule(subject=st.sampled_from(["b", ":.eu:a"]), content=CONTENTS, deleted=st.booleans())
-    def lookup(self, subject: str, content: Content, *, deleted: bool) -> None:
-        answer = self.http.post(f"/subjects/{subject}?deleted={deleted}", json=body(content))
-        self.agree(lambda: self.model.lookup(subject, content, deleted=deleted), answer, lambda found: found["version"])
-
-    @rule(subject=SUBJECTS, permanent=st.booleans())
-    def delete_subject(self, subject: str, *, permanent: bool) -> None:
-        answer = self.http.delete(f"/subjects/{subject}?permanent={permanent}")
-        self.agree(lambda: self.model.delete_subject(subject, permanent=permanent), answer, lambda found: found)
-
-    @rule(subject=SUBJECTS, number=st.integers(1, 6), permanent=st.booleans())
-    def delete_version(self, subject: str, number: int, *, permanent: bool) -> None:
-        answer = self.http.delete(f"/subjects/{subject}/versions/{number}?permanent={permanent}")
-        self.agree(lambda: self.model.delete_version(subject, number, permanent=permanent), answer, lambda found: found)
-
-    @rule(scope=SCOPES, level=st.sampled_from(["NONE", "NONE", "FULL", "BACKWARD", None]))
-    def set_level(self, scope: str, level: str | None) -> None:
-        path = "/config" if scope == "." else f"/config/{scope}"
-        answer = self.http.put(path, json={"compatibility": level})
-        self.agree(lambda: self.model.set_level(scope, level), answer, lambda found: found.get("mode"))
-
-    @rule(scope=SCOPES, mode=MODES, force=st.booleans())
-    def set_mode(self, scope: str, mode: str | None, *, force: bool) -> None:
-        path = "/mode" if scope == "." else f"/mode/{scope}"
-        answer = self.http.put(f"{path}?force={force}", json={"mode": mode})
-        self.agree(lambda: self.model.set_mode(scope, mode, force=force), answer, lambda found: None)
-
-    @precondition(lambda self: self.model.subjects)
-    @invariant()
-    def they_hold_the_same(self) -> None:
-        for subject in ("a", "b", ":.eu:a"):
-            versions = self.model.subjects.get(subject, {})
-            answer = self.http.get(f"/subjects/{subject}/versions?deletedAsNegative=true")
-            if subject != "a" or versions:
-                expected = [-number if one.deleted else number for number, one in sorted(versions.items())]
-                assert answer.json() == expected if versions else answer.status_code == 404
+    run_state_machine_as_test(Agreement, settings=limits)
+    return Agreement.seen
 
 
-def run(steps: int, examples: int) -> None:
-    run_state_machine_as_test(
-        Agreement,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=steps,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+def writing() -> dict[str, dict[str, Any]]:
+    """Return the reference's operations that write."""
+    return {
+        f"{method.upper()} {path}": operation
+        for path, operations in DOCUMENT["paths"].items()
+        if not path.startswith("/contractlog/")
+        for method, operation in operations.items()
+        if method in WRITING and f"{method.upper()} {path}" not in LEFT_OUT
+    }
+
+
+def asked(operation: dict[str, Any]) -> set[str]:
+    """Return the names of what an operation takes: questions, and members of its body, at whatever depth."""
+    names = {one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"}
+    content = operation.get("requestBody", {}).get("content", {})
+    for kind in content.values():
+        names |= members(kind["schema"], set())
+    return names
+
+
+def members(schema: Any, met: set[str]) -> set[str]:
+    found: set[str] = set()
+    if isinstance(schema, list):
+        return found.union(*(members(one, met) for one in schema))
+    if not isinstance(schema, dict):
+        return found
+    reference = schema.get("$ref")
+    if reference is not None and reference not in met:
+        met.add(reference)
+        found |= members(DOCUMENT["components"]["schemas"][reference.rpartition("/")[2]], met)
+    found |= set(schema.get("properties", ()))
+    for part in ("properties", "items", "anyOf", "oneOf"):
+        inner = schema.get(part)
+        found |= members(list(inner.values()) if part == "properties" and inner else inner, met)
+    return found
+
+
+def test_every_operation_that_writes_is_called_or_left_out_for_a_reason() -> None:
+    assert set(writing()) == OPERATIONS
+    operations = {f"{m.upper()} {path}" for path, found in DOCUMENT["paths"].items() for m in found}
+    assert set(LEFT_OUT) <= operations
+    for operation, names in UNSENT.items():
+        assert set(names) <= asked(writing()[operation]), operation
 
 
 def test_the_service_and_the_model_agree() -> None:
-    run(steps=25, examples=8)
+    seen = run(steps=30, examples=12, derandomize=True)
+    assert len(seen.answers) >= 30
+    assert len(seen.codes) >= 12
+
+
+@pytest.mark.slow
+def test_the_service_and_the_model_agree_for_long() -> None:
+    seen = run(steps=40, examples=60)
+    print(f"{sum(seen.answers.values())} calls, {len(seen.answers)} kinds of answers")  # noqa: T201 - how far it came
+    for name, operation in writing().items():
+        sent = {member for one, member in seen.members if one == name}
+        assert asked(operation) - sent == set(UNSENT.get(name, ())), name
+        assert {(name, status) for status in (200, 204, 207)} & set(seen.answers), f"{name} never succeeded"
+    assert seen.codes >= {40401, 40402, 40403, 40404, 40405, 40406, 40407, 40410, 40901, 40907}
+    assert seen.codes >= {42201, 42204, 42205, 42206, 42210, 42211, 42212}
 
 
 @pytest.mark.slow
@@ -158,10 +151,13 @@ def test_the_service_and_the_model_agree_on_postgresql(postgres_url: str, monkey
         return postgres_url
 
     monkeypatch.setattr(Agreement, "database", staticmethod(emptied))
-    run(steps=30, examples=25)
+    assert len(run(steps=30, examples=25).codes) >= 15
     engine.dispose()
 
 
 @pytest.mark.slow
-def test_the_service_and_the_model_agree_for_long() -> None:
-    run(steps=30, examples=30)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_model_notices_what_is_wrong_with_a_service(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    FAULTS[fault](monkeypatch)
+    with pytest.raises(AssertionError):
+        run(steps=40, examples=60, derandomize=True, phases=[Phase.generate])
