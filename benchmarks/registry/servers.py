@@ -82,27 +82,42 @@ def main() -> None:
     sys.exit(command())
 
 
+def everywhere() -> set[int]:
+    """All cores."""
+    return set(range(os.cpu_count() or 1))
+
+
+@contextmanager
+def cores(these: set[int]) -> Iterator[None]:
+    """Let what is started meanwhile, with every thread of it, run on these cores."""
+    own = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, these)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, own)
+
+
 @contextmanager
 def running(variant: str, database_url: str, core: int | None = 0, **environment: str) -> Iterator[tuple[int, int]]:
     """Run one of them; yields its port and process id once it listens."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, __file__, variant, str(port), database_url]
-    process = subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE if variant == "registry" else None,
-        env=os.environ | {"CONTRACTLOG_DRAIN_SECONDS": "0"} | environment,
-    )
+    with cores({core} if core is not None else everywhere()):
+        process = subprocess.Popen(
+            command,
+            stderr=subprocess.PIPE if variant in {"registry", "single"} else None,
+            env=os.environ | {"CONTRACTLOG_DRAIN_SECONDS": "0"} | environment,
+        )
     try:
-        for _ in range(600):
+        for _ in range(6_000):
             try:
                 socket.create_connection(("127.0.0.1", port)).close()
                 break
             except ConnectionRefusedError:
-                time.sleep(0.05)
+                time.sleep(0.01)
                 assert process.poll() is None
-        if core is not None:
-            os.sched_setaffinity(process.pid, {core})
         yield port, process.pid
     finally:
         process.terminate()

@@ -9,8 +9,7 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Dialect, Text, bindparam
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Dialect, Text, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import GenericFunction

@@ -1,0 +1,80 @@
+"""Starting on a store of many schemas, and reading from it, beside a small one."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import time
+from pathlib import Path
+
+from reporting import resident, told, verdict
+from work import fetched
+
+from filling import VERSIONS, fill
+from load import Measured, get, load
+from servers import running
+
+SMALL = 1_000
+READ = 10_000  #: different ids
+CONNECTIONS = 16
+GOAL_SECONDS, GOAL_SAME, GOAL_MEMORY = 2, 0.8, 1.2
+
+
+def start(folder: str, durability: str, schemas: int, seconds: float, count: int) -> None:
+    """Compare a store of many schemas with a small one: start, reads, memory."""
+    print(f"\nstart on {schemas:,} schemas beside {SMALL:,}: level BACKWARD, {VERSIONS} versions per subject")
+    print(f"{durability}; metrics, request ids and counts of fetches on, authentication off")
+    urls = {}
+    for size in (SMALL, schemas):
+        began = time.perf_counter()
+        urls[size] = f"sqlite:///{folder}/{size}.db"
+        fill(urls[size], size)
+        file = Path(folder, f"{size}.db")
+        print(f"  {size:,} schemas: {file.stat().st_size >> 20:,} MiB, filled in {time.perf_counter() - began:.0f} s")
+    found: dict[int, list[dict[str, Measured]]] = {size: [] for size in urls}
+    took: dict[int, list[float]] = {size: [] for size in urls}
+    memory: dict[int, list[int]] = {size: [] for size in urls}
+    for _ in range(count):
+        for size, url in urls.items():
+            began = time.perf_counter()
+            with running("registry", url) as (port, pid):
+                fetched(port, "/healthz/ready")
+                took[size].append(time.perf_counter() - began)
+                at_start = resident(pid)
+                found[size].append(_reads(port, pid, size, seconds))
+                memory[size].append(resident(pid))
+                print(
+                    f"  {size:>9,}: ready after {took[size][-1]:.2f} s; {at_start} MiB then, {memory[size][-1]} after"
+                )
+    _compare(found, took, memory, schemas)
+
+
+def _reads(port: int, pid: int, size: int, seconds: float) -> dict[str, Measured]:
+    step = max(1, size // READ)
+    ids = [get(f"/schemas/ids/{one}") for one in range(1, size + 1, step)][:READ]
+    subjects = max(1, size // VERSIONS)
+    latest = [
+        get(f"/subjects/subject-{one}-value/versions/latest")
+        for one in range(1, subjects + 1, max(1, subjects // READ))
+    ]
+    once = [iter(ids[place::CONNECTIONS]) for place in range(CONNECTIONS)]
+    return {
+        "each id once": load(port, pid, once, 600),
+        "ids again": load(port, pid, [itertools.cycle(ids)] * CONNECTIONS, seconds),
+        "latest": load(port, pid, [itertools.cycle(latest)] * CONNECTIONS, seconds),
+    }
+
+
+def _compare(
+    found: dict[int, list[dict[str, Measured]]],
+    took: dict[int, list[float]],
+    memory: dict[int, list[int]],
+    schemas: int,
+) -> None:
+    for name in found[SMALL][0]:
+        small, large = (told(f"{name}, {size:,} schemas", [one[name] for one in found[size]]) for size in found)
+        if name != "each id once":  # the small store has fewer, so they are not the same reads
+            verdict(f"{name}: small / large", small.microseconds / large.microseconds, GOAL_SAME)
+    verdict("start to ready, seconds", statistics.median(took[schemas]), GOAL_SECONDS, at_most=True)
+    ratio = statistics.median(memory[schemas]) / statistics.median(memory[SMALL])
+    verdict(f"memory after up to {READ:,} different reads", ratio, GOAL_MEMORY, at_most=True)

@@ -1,0 +1,24 @@
+"""Starting loads what serving needs at once, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+#: What one database, one verb or one answer needs is loaded when that comes.
+LATER = ("alembic", "psycopg", "sqlalchemy.dialects.postgresql", "sqlalchemy.orm", "jinja2", "numpy", "httpx2")
+
+
+def test_a_registry_on_sqlite_starts_without_what_others_need() -> None:
+    program = """if True:
+        import sys
+        from contractlog.registry import cli
+        from contractlog.registry.app import create_app
+        from contractlog.registry.settings import Settings
+        app = create_app(Settings(database_url="sqlite://"))
+        app.state.close()
+        print(*sorted(sys.modules))
+    """
+    told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert set(LATER) & set(told.split()) == set()
+    assert "sqlalchemy.dialects.sqlite" in told.split()
