@@ -53,6 +53,7 @@ class Registries:
         self._empty = engines.open_engines(self._url)
         with self._empty.writer.begin() as connection:
             create_tables(connection)
+        self._free: list[engines.Engines] = []
         self._first = create_app(
             Settings(database_url="sqlite://"), store=open_store(Settings(database_url="sqlite://"))
         )
@@ -77,17 +78,23 @@ class Registries:
     def close(self) -> None:
         """Let go of what registries are made from."""
         self._first.state.close()
-        self._empty.dispose()
+        for engines in (self._empty, *self._free):
+            engines.dispose()
 
     def _copied(self) -> Any:
+        """Make a store on a connection that is free, or a new one: whatever was in it, the empty database replaces it.
+
+        A connection is free again when its store has ended all its threads. It knows the statements of those before it.
+        """
         with ExitStack() as stack:
-            made = self._engines.open_engines(self._url)
-            stack.callback(made.dispose)
-            source, target = self._empty.writer.raw_connection(), made.writer.raw_connection()
+            engines = self._free.pop() if self._free else self._engines.open_engines(self._url)
+            stack.callback(self._free.append, engines)
+            source, target = self._empty.writer.raw_connection(), engines.writer.raw_connection()
+            target.rollback()
             source.driver_connection.backup(target.driver_connection)  # type: ignore[union-attr]
             source.close()  # they go back to where they are kept
             target.close()
-            return self._store(made, max_pending_writes=self._settings().max_pending_writes, closing=stack.pop_all())
+            return self._store(engines, max_pending_writes=self._settings().max_pending_writes, closing=stack.pop_all())
 
 
 def _shared(route: Any) -> int:

@@ -1,0 +1,25 @@
+"""What ``docs/testing.md`` shows is run, and what it names is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from contractlog.registry import testing
+
+pytest_plugins = ["pytester"]
+PAGE = (Path(__file__).parents[2] / "docs" / "testing.md").read_text("utf-8")
+
+
+def test_the_page_names_every_fixture() -> None:
+    named = set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
+    assert named == set(testing.__all__) - {"Registries"}
+
+
+def test_the_examples_pass(pytester: pytest.Pytester) -> None:
+    examples = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    pytester.makepyfile("\n".join(examples))
+    result = pytester.runpytest_subprocess("-q", "-W", "error", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=len(examples))
