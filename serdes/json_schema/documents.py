@@ -15,6 +15,7 @@ __all__ = ["Steps", "compact", "has_long_numbers", "lost", "read_document"]
 Steps = tuple[str | int, ...]  #: the way to a value: names of members and positions of items
 
 _RUN: Final = b"0" * 19  # no number of 18 digits is beyond 64 bits
+_BEFORE_NUMBERS: Final = b"[:,- \t\r\n"
 _DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 _TOKENS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|(-?\d{19,})(?![\d.eE])|-?\d[\d.eE+-]*')
 _EXACT: Final = range(-(2**63), 2**64)  #: what orjson reads as integers; others become floats
@@ -30,7 +31,7 @@ def read_document(body: bytes | bytearray | memoryview) -> Any:
     """
     value = orjson.loads(body)
     body = bytes(body)
-    if _RUN not in body.translate(_DIGITS):
+    if not _has_long_numbers(body):
         return value
     quoted, found = _TOKENS.subn(_quoted, body)
     return _exact(value, orjson.loads(quoted)) if found else value
@@ -67,6 +68,15 @@ def _lost(given: Any, made: Any, steps: Steps) -> Iterator[Steps]:
     elif isinstance(made, list) and isinstance(given, list | tuple):
         for place, (one, inner) in enumerate(zip(given, made, strict=True)):
             yield from _lost(one, inner, (*steps, place))
+
+
+def _has_long_numbers(body: bytes) -> bool:
+    """Whether one text may hold integers beyond 64 bits: a long run of digits that no word or fraction goes before."""
+    flat = body.translate(_DIGITS)
+    at = flat.find(_RUN)
+    while at > 0 and body[at - 1] not in _BEFORE_NUMBERS:
+        at = flat.find(_RUN, at + len(_RUN))
+    return at >= 0
 
 
 def _quoted(token: re.Match[bytes]) -> bytes:
