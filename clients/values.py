@@ -108,7 +108,7 @@ class Association:
     resource_type: str | None = None
     association_type: str | None = None  #: ``key`` or ``value``
     lifecycle: str | None = None  #: ``STRONG``: the subject goes with the resource; ``WEAK``: it is only used
-    frozen: bool = False
+    frozen: bool = False  #: whether it goes only with its subject
     create_ts: int | None = None  #: milliseconds since 1970, UTC
     update_ts: int | None = None
 
@@ -116,7 +116,9 @@ class Association:
     def from_body(cls, body: Mapping[str, Any]) -> Self:
         """Read an association as the API writes it."""
         known: dict[str, Any] = {one.name: body.get(_camel(one.name)) for one in fields(cls)}
-        return cls(**known | {"subject": str(body["subject"]), "frozen": bool(body.get("frozen"))})
+        frozen = body.get("frozen")
+        owned = body.get("lifecycle") == "STRONG"  # which is frozen, where the answer does not tell
+        return cls(**known | {"subject": str(body["subject"]), "frozen": owned if frozen is None else bool(frozen)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from contractlog.clients import AsyncRegistry, Registry, Retries, transport
+from contractlog.clients import AsyncRegistry, Exchange, Registry, Retries, Security, transport
 from contractlog.compatibility.errors import Unreachable, UnreadableAnswer
 from contractlog.compatibility.schema import SchemaDraft
 
@@ -201,3 +201,77 @@ def test_the_asynchronous_client_raises_the_same_classes() -> None:
 
     with pytest.raises(Unreachable):
         asyncio.run(ask())
+
+
+def test_a_token_is_sent_as_a_bearer_and_a_name_goes_before_it() -> None:
+    token = Security(token="t0ken")  # noqa: S106 - no secret
+    with answering(http(b"[]"), http(b"[]")) as (url, requests):
+        with Registry(url, security=token) as registry:
+            registry.subjects()
+        with Registry(url.replace("//", "//me:pass@"), security=token) as registry:
+            registry.subjects()
+    assert b"authorization: bearer t0ken" in requests[0].lower()
+    assert b"authorization: basic " in requests[1].lower()
+    assert "t0ken" not in repr(token)
+
+
+def test_a_proxy_is_asked_for_everything() -> None:
+    with answering(http(b"[]"), http(b"[]")) as (proxy, requests):
+        with Registry("http://registry.invalid:8081", proxy=proxy, retries=ONCE) as registry:
+            assert registry.subjects() == []
+
+        async def asynchronous() -> list[str]:
+            async with AsyncRegistry("http://registry.invalid:8081", proxy=proxy, retries=ONCE) as registry:
+                return await registry.subjects()
+
+        assert asyncio.run(asynchronous()) == []
+    assert all(request.startswith(b"GET http://registry.invalid:8081/subjects HTTP/1.1") for request in requests)
+
+
+class Watching:
+    """Takes note of every request."""
+
+    def __init__(self) -> None:
+        self.told: list[Exchange] = []
+
+    def exchanged(self, exchange: Exchange) -> None:
+        self.told.append(exchange)
+
+    def looked_up(self, cache: str, *, hit: bool) -> None:
+        raise AssertionError("no memory was asked")
+
+
+def test_who_watches_is_told_of_every_attempt_whatever_came_of_it() -> None:
+    watch = Watching()
+    gone = f"http://me:pass@127.0.0.1:{unused_port()}"
+    quick = Retries(first=0.001)
+    with (
+        answering(http(b"", "503 Busy"), http(b"[]")) as (url, _),
+        Registry(f"{url},{gone}", retries=quick, watch=watch) as registry,
+    ):
+        registry.subjects()
+    assert [(one.attempt, one.status, one.address == url, one.reason is None) for one in watch.told] == [
+        (1, 503, True, True),
+        (2, None, False, False),
+        (3, 200, True, True),
+    ]
+    assert "pass" not in str(watch.told)
+
+    async def asynchronous() -> None:
+        with answering(http(b"", "503 Busy"), http(b"[]")) as (url, _):
+            async with AsyncRegistry(url, retries=quick, watch=watch) as registry:
+                await registry.subjects()
+
+    asyncio.run(asynchronous())
+    assert [(one.attempt, one.status) for one in watch.told[3:]] == [(1, 503), (2, 200)]
+
+
+def test_an_answer_may_be_empty_and_may_be_a_text() -> None:
+    with (
+        answering(http(b"", "204 No Content"), http(b"message M {}"), http(b"")) as (url, _),
+        Registry(url, retries=ONCE) as registry,
+    ):
+        registry.delete_context(".eu")
+        assert registry.text_of_id(1) == "message M {}"
+        with pytest.raises(UnreadableAnswer, match="has no body"):
+            registry.subjects()
