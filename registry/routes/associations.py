@@ -14,6 +14,7 @@ from contractlog.compatibility.errors import (
     BadRequest,
     IncompatibleSchema,
     InvalidAssociation,
+    InvalidRuleSet,
     InvalidSchema,
     InvalidSubject,
     NoActiveVersion,
@@ -65,6 +66,7 @@ _BIND: Final = (
     AssociationTypeExists,
     IncompatibleSchema,
     InvalidAssociation,
+    InvalidRuleSet,
     InvalidSchema,
     InvalidSubject,
     NoActiveVersion,
@@ -179,7 +181,9 @@ def _single(body: AssociationRequest) -> list[Any]:
 
 @router.delete(
     "/associations/resources/{resource}",
-    **documented({}, AssociationNotFound, AssociationFrozen, OperationNotPermitted, Overloaded, status=204),
+    **documented(
+        {}, AssociationNotFound, AssociationFrozen, OperationNotPermitted, Overloaded, ReferenceExists, status=204
+    ),
 )
 async def remove(
     resource: TextPath,

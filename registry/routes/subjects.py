@@ -8,12 +8,14 @@ from typing import Final
 from fastapi import APIRouter, Request
 
 from contractlog.compatibility.errors import (
+    AssociationExists,
     BadRequest,
     IncompatibleSchema,
     InvalidRuleSet,
     InvalidSchema,
     InvalidSubject,
     InvalidVersion,
+    NoActiveVersion,
     OperationNotPermitted,
     Overloaded,
     PayloadTooLarge,
@@ -161,7 +163,13 @@ async def lookup(
 @router.delete(
     "/subjects/{subject}",
     **documented(
-        listed("integer"), SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists, *_WRITE
+        listed("integer"),
+        SubjectNotFound,
+        SubjectSoftDeleted,
+        SubjectNotSoftDeleted,
+        AssociationExists,
+        ReferenceExists,
+        *_WRITE,
     ),
 )
 async def delete_subject(subject: SubjectPath, retirement: RetirementDependency, *, permanent: Flag = False) -> Answer:
@@ -178,6 +186,7 @@ async def delete_subject(subject: SubjectPath, retirement: RetirementDependency,
         VersionSoftDeleted,
         VersionNotSoftDeleted,
         InvalidVersion,
+        NoActiveVersion,
         ReferenceExists,
         *_WRITE,
     ),

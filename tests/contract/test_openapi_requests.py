@@ -10,16 +10,13 @@ import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
-from jsonschema import Draft202012Validator
 from schemathesis import GenerationMode
 
-from contractlog.registry.openapi import document
 from contractlog.registry.settings import Settings
 
+from support.described import DOCUMENT, OPERATIONS, judge
 from support.registry import in_process
 
-DOCUMENT: Final = document()
-OPERATIONS: Final = [(method.upper(), path) for path, operations in DOCUMENT["paths"].items() for method in operations]
 SCHEMA: Final = schemathesis.openapi.from_dict(DOCUMENT)
 RECORD: Final = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": "long"}]})
 #: What waits as long as it is told to.
@@ -67,7 +64,7 @@ def ask(client: httpx2.Client, method: str, path: str, mode: GenerationMode, *, 
             headers=_sendable(sent["headers"]),
             content=content,
         )
-        judge(operation.definition.raw, answer)
+        judge(method, path, answer)
 
     limits = settings(
         max_examples=examples, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
@@ -83,22 +80,3 @@ def _texts(params: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _sendable(headers: dict[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in headers.items() if str(value).isascii() and str(value).isprintable()}
-
-
-def judge(operation: dict[str, Any], answer: httpx2.Response) -> None:
-    """Hold an answer against what the document says about its operation."""
-    what = f"{answer.request.method} {answer.request.url} answered {answer.status_code}: {answer.text[:500]}"
-    assert answer.status_code < 500, what
-    told = operation["responses"].get(str(answer.status_code))
-    assert told is not None, f"a status that the document does not tell: {what}"
-    contents = told.get("content") or {}
-    if not contents or not answer.content:
-        return
-    kind = answer.headers["content-type"].partition(";")[0]
-    assert kind in contents, what
-    if kind.endswith("json"):
-        schema = contents[kind].get("schema") or {}
-        problems = list(
-            Draft202012Validator(schema | {"components": DOCUMENT["components"]}).iter_errors(answer.json())
-        )
-        assert not problems, f"{problems[0].message}: {what}"
