@@ -20,6 +20,7 @@ from contractlog.compatibility.avro.nodes import (
     Union,
 )
 from contractlog.compatibility.json_text import Number
+from contractlog.serdes.avro.binary import INT_RANGE
 from contractlog.serdes.avro.codecs import (
     RECORD_COST,
     BooleanCodec,
@@ -161,7 +162,7 @@ def with_logical_type(node: Node, raw: Codec) -> Codec:  # noqa: PLR0911 -- one 
 
 def _decimal(props: Mapping[str, Any], raw: Codec) -> Codec:
     precision, scale = _integer(props.get("precision")), _integer(props.get("scale", Number("0")))
-    if precision is None or scale is None or not 0 <= scale <= precision or precision < 1:
+    if precision is None or scale is None or not 0 <= scale <= precision or not 1 <= precision <= INT_RANGE[1]:
         return raw
     if isinstance(raw, FixedCodec) and precision > int((8 * raw.size - 1) * _DIGITS_PER_BIT):
         return raw

@@ -10,10 +10,22 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
+from binascii import unhexlify
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
+from decimal import (
+    MAX_EMAX,
+    MAX_PREC,
+    MIN_EMIN,
+    Context,
+    Decimal,
+    DecimalException,
+    Inexact,
+    InvalidOperation,
+    Rounded,
+)
+from functools import partial
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, SafeUUID
 
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.avro.binary import Output, Source
@@ -31,11 +43,16 @@ __all__ = [
 ]
 
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
+_UUID_LENGTH: Final = 36
+_UUID_BYTES: Final = 16
+_USUAL: Final = 1_000  #: digits of a number that is small enough to try
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LOCAL_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 -- local timestamps have no zone
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
 _MICROSECOND: Final = timedelta(microseconds=1)
 _SECONDS_A_DAY: Final = 86_400
+_MILLIS_A_DAY: Final = 86_400_000
+_MILLI: Final = 1_000  #: microseconds
 _MICROS_A_SECOND: Final = 1_000_000
 _BITS_PER_DIGIT: Final = 3.3219280949
 
@@ -69,6 +86,19 @@ def _broken(reason: str) -> Failure:
     return Failure(Outcome.LOGICAL_TYPE, reason)
 
 
+_new_uuid: Final = partial(object.__new__, UUID)
+_set_int: Final = UUID.__dict__["int"].__set__
+_set_is_safe: Final = UUID.__dict__["is_safe"].__set__
+
+
+def uuid_of(data: bytes) -> UUID:
+    """Return the UUID of sixteen bytes, without the detour through a text that its constructor takes."""
+    made = _new_uuid()
+    _set_int(made, int.from_bytes(data, "big"))
+    _set_is_safe(made, SafeUUID.unknown)
+    return made
+
+
 class UuidCodec(LogicalCodec):
     """A UUID as a string of 36 characters."""
 
@@ -76,12 +106,20 @@ class UuidCodec(LogicalCodec):
 
     def made(self, raw: Any) -> UUID:
         """Make a UUID of its text."""
-        if not _UUID.fullmatch(raw):
-            raise _broken(f"{shown(raw)} is no UUID")
-        return UUID(raw)
+        if len(raw) == _UUID_LENGTH and raw[8:24:5] == "----":
+            try:
+                data = unhexlify(raw.replace("-", ""))
+            except ValueError:
+                data = b""
+            if len(data) == _UUID_BYTES:
+                return uuid_of(data)
+        raise _broken(f"{shown(raw)} is no UUID")
 
     def unmade(self, value: Any) -> Any:
         """Make the text; texts have to be UUIDs already."""
+        if type(value) is UUID:
+            digits = f"{value.int:032x}"
+            return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
         if isinstance(value, UUID):
             return str(value)
         if isinstance(value, str) and not _UUID.fullmatch(value):
@@ -102,26 +140,39 @@ class DecimalCodec(LogicalCodec):
         super().__init__(raw)
         self.precision = precision
         self.scale = scale
-        self._context = Context(prec=max(precision, 1), Emax=MAX_EMAX, Emin=MIN_EMIN)
+        digits = min(precision, MAX_PREC)
+        self._read = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Rounded]).multiply
+        exact = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact, InvalidOperation])
+        self._scaled = exact.quantize  # raises where digits would be lost or are too many
+        self._shifted = exact.multiply
+        self._unit = Decimal((0, (1,), -scale))
+        self._units = Decimal((0, (1,), scale))
+        self._size = raw.size if isinstance(raw, FixedCodec) else None
 
     def made(self, raw: Any) -> Decimal:
         """Make a number of at most so many digits."""
         if not raw:
             raise _broken("no bytes are no decimal number")
-        unscaled = int.from_bytes(raw, "big", signed=True)
-        if self._too_long(unscaled):
-            raise _broken(f"the number has more than {self.precision} digits")
-        return Decimal(unscaled).scaleb(-self.scale, self._context)
+        try:
+            return self._read(int.from_bytes(raw, "big", signed=True), self._unit)
+        except Rounded:
+            raise _broken(f"the number has more than {self.precision} digits") from None
 
     def unmade(self, value: Any) -> Any:
         """Make the bytes; nothing is rounded."""
+        if type(value) is Decimal and self.precision <= _USUAL:
+            try:
+                unscaled = int(self._shifted(self._scaled(value, self._unit), self._units))
+                return unscaled.to_bytes(self._size or (unscaled.bit_length() + 8) // 8, "big", signed=True)
+            except (DecimalException, ValueError, OverflowError):
+                pass  # and say below what is wrong
         number = Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
         if not isinstance(number, Decimal):
             return number
         unscaled = self._unscaled(number)
         if self._too_long(unscaled):
             raise _broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
-        size = self.raw.size if isinstance(self.raw, FixedCodec) else (abs(unscaled).bit_length() + 8) // 8
+        size = self._size or (abs(unscaled).bit_length() + 8) // 8
         try:
             return unscaled.to_bytes(size, "big", signed=True)
         except OverflowError:
@@ -232,6 +283,11 @@ class TimestampCodec(LogicalCodec):
 
     def unmade(self, value: Any) -> Any:
         """Make the number since 1970; what is finer than the unit is dropped."""
+        if type(value) is datetime and value.tzinfo is UTC and self.epoch is _EPOCH:
+            since = value - _EPOCH
+            if self._unit == _MILLI:
+                return since.days * _MILLIS_A_DAY + since.seconds * 1000 + since.microseconds // _MILLI
+            return (since.days * _SECONDS_A_DAY + since.seconds) * _MICROS_A_SECOND + since.microseconds
         if not isinstance(value, datetime):
             return value
         return (self._zoned(value) - self.epoch) // _MICROSECOND // self._unit

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from contractlog.compatibility.schema import ParsedSchema
+from contractlog.serdes.avro.generated import Otherwise
 from contractlog.serdes.avro.generated.compiling import compiled
 from contractlog.serdes.avro.generated.graph import Unfit
 from contractlog.serdes.avro.generated.reading import reading
-from contractlog.serdes.avro.generated.runtime import Otherwise
 from contractlog.serdes.avro.generated.source import Source
 from contractlog.serdes.avro.generated.writing import writing
+from contractlog.serdes.avro.hopeless import refuse_hopeless
 from contractlog.serdes.avro.interpreted import InterpretedReader, InterpretedWriter, is_bytes, tree_of
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 
@@ -96,6 +97,14 @@ class AvroReader:
         except Exception:  # noqa: BLE001, S110 -- whatever it is, the interpreter knows it exactly
             pass
         return self._interpreted.decode(data, start)
+
+    def prove(self) -> None:
+        """Return where some records may be read.
+
+        Raises:
+            ReaderMismatch: none can, whatever it holds.
+        """
+        refuse_hopeless(self._interpreted.reader)
 
     def _not_yet(self, data: bytes, start: int) -> Any:
         self._first -= 1

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from contractlog.serdes.avro.codecs import Reader
 from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
+from contractlog.serdes.avro.generated import Otherwise
 from contractlog.serdes.avro.generated.graph import Graph
-from contractlog.serdes.avro.generated.runtime import Otherwise
 from contractlog.serdes.avro.generated.source import Source
 from contractlog.serdes.avro.limits import Limits
 from contractlog.serdes.avro.resolved import RecordReader, WriterUnion

@@ -7,14 +7,14 @@ of an array is paid for by a byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
-from contractlog.serdes.avro.codecs import FloatCodec, Reader
+from contractlog.serdes.avro.codecs import DoubleCodec, FloatCodec, IntCodec, LongCodec, Reader
 from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
 from contractlog.serdes.avro.failure import Failure
-from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated import received
 from contractlog.serdes.avro.generated.compiling import MAIN
 from contractlog.serdes.avro.generated.scalars_in import FEW, ScalarReading
 from contractlog.serdes.avro.generated.source import Source
@@ -31,6 +31,14 @@ def reading(root: Reader, limits: Limits) -> Source:
         Unfit: the interpreter has to serve.
     """
     return _Reading(root, limits).whole(root)
+
+
+_AT_ONCE: Final[Mapping[type[Reader], Callable[..., Any]]] = {
+    IntCodec: received.ints_at,
+    LongCodec: received.longs_at,
+    FloatCodec: received.floats_at,
+    DoubleCodec: received.doubles_at,
+}
 
 
 class _Reading(ScalarReading):
@@ -126,7 +134,7 @@ class _Reading(ScalarReading):
     def _branches(self, nodes: Sequence[Reader], names: Sequence[str | None]) -> str:
         line, index, value = self.source.line, self.source.name(), self.source.name()
         few = len(nodes) <= FEW
-        line(f"{index} = d[p]" if few else f"{index}, p = {self.constant(runtime.int_at)}(d, p)")
+        line(f"{index} = d[p]" if few else f"{index}, p = {self.constant(received.int_at)}(d, p)")
         if few:
             line("p += 1")
         for number, (node, name) in enumerate(zip(nodes, names, strict=True)):
@@ -139,37 +147,49 @@ class _Reading(ScalarReading):
 
     def _array(self, node: ArrayReader) -> str:
         values = self.set("[]")
-        with self.opened(), self._blocks(empty=node.items.empty):
+        at_once = _AT_ONCE.get(type(node.items))
+        if at_once is not None:
+            read = self.source.name()
+            with self.opened(), self._blocks() as count:
+                self.source.line(f"{read}, p = {self.constant(at_once)}(d, p, {count})")
+                self.source.line(f"{values} += {read}")
+            return values
+        with self.opened(), self._blocks(empty=node.items.empty) as count, self._each(count):
             value = self._value(node.items)
             self.source.line(f"{values}.append({value})")
         return values
 
     def _map(self, node: MapReader) -> str:
         entries = self.set("{}")
-        with self.opened(), self._blocks(empty=False):
+        with self.opened(), self._blocks() as count, self._each(count):
             key = self.string()
             value = self._value(node.values)
             self.source.line(f"{entries}[{key}] = {value}")
         return entries
 
     @contextmanager
-    def _blocks(self, *, empty: bool) -> Iterator[None]:
-        """Repeat what is written inside for each item; items of no bytes are for the interpreter to count."""
+    def _blocks(self, *, empty: bool = False) -> Iterator[str]:
+        """Repeat what is written inside for each block; items of no bytes are for the interpreter to count."""
         line, count, stop = self.source.line, self.source.name(), self.source.name()
         line(f"{count} = d[p]")
         line("p += 1")
         with self.source.block(f"while {count}"):
             line(f"{stop} = 0")
-            with self.source.block(f"if {count} & {runtime.NEGATED}"):
-                line(f"{count}, p, {stop} = {self.constant(runtime.block_at)}(d, p - 1, z)")
+            with self.source.block(f"if {count} & {received.NEGATED}"):
+                line(f"{count}, p, {stop} = {self.constant(received.block_at)}(d, p - 1, z)")
             with self.source.block("else"):
                 line(f"{count} >>= 1")
             self.refuse_if("True" if empty else f"{count} > z - p")
-            with self.source.block(f"for {self.source.name()} in {self.constant(range)}({count})"):
-                yield
+            yield count
             self.refuse_if(f"{stop} and {stop} != p")
             line(f"{count} = d[p]")
             line("p += 1")
+
+    @contextmanager
+    def _each(self, count: str) -> Iterator[None]:
+        """Repeat what is written inside for each item of a block."""
+        with self.source.block(f"for {self.source.name()} in {self.constant(range)}({count})"):
+            yield
 
 
 def _floats(nodes: Sequence[Reader]) -> list[FloatCodec]:

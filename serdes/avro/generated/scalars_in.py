@@ -18,7 +18,7 @@ from contractlog.serdes.avro.codecs import (
     Reader,
     StringCodec,
 )
-from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated import received
 from contractlog.serdes.avro.generated.emitting import Emitter
 from contractlog.serdes.avro.generated.floats import packing
 from contractlog.serdes.avro.generated.graph import Unfit
@@ -30,6 +30,7 @@ __all__ = ["FEW", "ScalarReading"]
 FEW: Final = 64  #: branches and symbols whose number takes one byte
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
 _EXACT_SECONDS: Final = 2**32  #: below, a float of seconds names each microsecond
+_MILLIS: Final = 1_000
 _BOOLEANS: Final = (False, True)
 
 
@@ -44,9 +45,9 @@ class ScalarReading(Emitter):
             case BooleanCodec():
                 return self._by_byte(_BOOLEANS)
             case IntCodec():
-                return self._integer(runtime.int_at)
+                return self._integer(received.int_at)
             case LongCodec():
-                return self._integer(runtime.long_at)
+                return self._integer(received.long_at)
             case FloatCodec():
                 return self.floats([node])[0]
             case StringCodec():
@@ -60,10 +61,18 @@ class ScalarReading(Emitter):
             case SymbolReader():
                 return self._symbol(_wanted_symbols(node))
             case LogicalCodec():
-                return self._made(node, self.scalar(node.raw))
+                return self._made(node, self._raw(node))
             case Converted():
                 return self._converted(node)
         raise Unfit
+
+    def _raw(self, node: LogicalCodec) -> str:
+        if not isinstance(node, TimestampCodec):
+            return self.scalar(node.raw)
+        likely = received.millis_at if node.per_second == _MILLIS else received.micros_at
+        value = self.source.name()
+        self.source.line(f"{value}, p = {self.constant(likely)}(d, p)")
+        return value
 
     def string(self) -> str:
         """Read a string."""
@@ -83,7 +92,7 @@ class ScalarReading(Emitter):
         return value
 
     def _integer(self, longer: object) -> str:
-        line, value = self.source.line, self.set(f"{self.constant(runtime.SHORT)}[d[p]]")
+        line, value = self.source.line, self.set(f"{self.constant(received.SHORT)}[d[p]]")
         with self.source.block(f"if {value} is not None"):
             line("p += 1")
         with self.source.block("else"):
@@ -93,8 +102,8 @@ class ScalarReading(Emitter):
     def _length(self) -> str:
         """Read a length; return the name of the place where it ends."""
         line, end = self.source.line, self.set("d[p]")
-        with self.source.block(f"if {end} & {runtime.NEGATED}"):
-            line(f"{end}, p = {self.constant(runtime.length_at)}(d, p)")
+        with self.source.block(f"if {end} & {received.NEGATED}"):
+            line(f"{end}, p = {self.constant(received.length_at)}(d, p)")
             line(f"{end} += p")
         with self.source.block("else"):
             line("p += 1")
@@ -111,7 +120,7 @@ class ScalarReading(Emitter):
         if max(symbols, default=0) < FEW:
             return self._by_byte({index * 2: symbol for index, symbol in symbols.items()})
         index = self.source.name()
-        self.source.line(f"{index}, p = {self.constant(runtime.int_at)}(d, p)")
+        self.source.line(f"{index}, p = {self.constant(received.int_at)}(d, p)")
         return self.set(f"{self.constant(symbols)}[{index}]")
 
     def _converted(self, node: Converted) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from contractlog.serdes.avro.codecs import (
@@ -15,13 +14,13 @@ from contractlog.serdes.avro.codecs import (
     FloatCodec,
     NullCodec,
 )
-from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated import forms, sent
 from contractlog.serdes.avro.generated.emitting import Emitter
 from contractlog.serdes.avro.generated.floats import packing
 from contractlog.serdes.avro.generated.graph import Unfit
-from contractlog.serdes.avro.logical import DateCodec, LogicalCodec
+from contractlog.serdes.avro.logical import DateCodec, LogicalCodec, TimestampCodec
 
-__all__ = ["JOIN", "NOTHING", "Pieces", "ScalarWriting", "Taken", "lengths", "numbers"]
+__all__ = ["JOIN", "NOTHING", "Pieces", "ScalarWriting", "Taken"]
 
 Pieces: TypeAlias = list[str]  #: expressions for bytes, each to be used once
 Taken: TypeAlias = Callable[[type, Callable[[Any], Any]], Callable[[Any], Any]]
@@ -60,10 +59,10 @@ class ScalarWriting(Emitter):
                 refused = f"{self.constant(NOTHING)}[0]"
                 return [f"({true} if {value} is True else {false} if {value} is False else {refused})"]
             case FloatCodec():
-                self.plain(value, float, runtime.as_float, taken)
+                self.plain(value, float, forms.as_float, taken)
                 return [f"{self.constant(packing([node]).pack)}({value})"]
             case FixedCodec():
-                self.plain(value, bytes, runtime.as_bytes, taken)
+                self.plain(value, bytes, forms.as_bytes, taken)
                 with self.source.block(f"if {self.constant(len)}({value}) != {node.size}"):
                     self.refuse()
                 return [value]
@@ -71,7 +70,7 @@ class ScalarWriting(Emitter):
 
     def measured(self, data: str, before: bytes) -> Pieces:
         """Return bytes after their length."""
-        return [f"{self.constant(lengths(before))}[{self.constant(len)}({data})]", data]
+        return [f"{self.constant(sent.lengths(before))}[{self.constant(len)}({data})]", data]
 
     def logical(self, node: LogicalCodec, value: str, before: bytes, taken: Taken | None) -> Pieces:
         """Make the raw value; it is held against its type as if it had been given."""
@@ -85,6 +84,10 @@ class ScalarWriting(Emitter):
                 self.source.line(f"{raw} = {self.constant(change)}({value})")
         else:
             self.source.line(f"{raw} = {self.constant(change)}({value})")
+        if isinstance(node, TimestampCodec):
+            self.plain(raw, int, forms.as_int, None)
+            pieces = [f"{self.constant(sent.varint)}({raw})"]
+            return [self.source.literal(before), *pieces] if before else pieces
         return self.inline(node.raw, raw, before)
 
     @abstractmethod
@@ -97,15 +100,3 @@ class ScalarWriting(Emitter):
             return []
         layout = packing([codec for codec, _ in run])
         return [f"{self.constant(layout.pack)}({', '.join(member for _, member in run)})"]
-
-
-@lru_cache(32)
-def numbers(bits: int, before: bytes) -> runtime.Numbers:
-    """Return the bytes of integers of so many bits, after some other bytes."""
-    return runtime.Numbers(bits, before)
-
-
-@lru_cache(32)
-def lengths(before: bytes) -> runtime.Lengths:
-    """Return the bytes of lengths, after some other bytes."""
-    return runtime.Lengths(before)

@@ -23,7 +23,7 @@ from contractlog.serdes.avro.codecs import (
     StringCodec,
 )
 from contractlog.serdes.avro.containers import ArrayCodec, MapCodec, RecordCodec, UnionCodec
-from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated import forms, sent
 from contractlog.serdes.avro.generated.scalars_out import Pieces, ScalarWriting, Taken
 from contractlog.serdes.avro.logical import DateCodec, DecimalCodec, LogicalCodec, TimeCodec, TimestampCodec, UuidCodec
 
@@ -47,12 +47,12 @@ class UnionWriting(ScalarWriting):
 
     def _nullable(self, node: UnionCodec, other: int, value: str) -> Pieces:
         def taken(plain: type, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
-            return runtime.inside(node.named, other, plain, otherwise)
+            return forms.inside(node.named, other, plain, otherwise)
 
         def present() -> Pieces:
-            return self.pieces(node.branches[other], value, runtime.varint(other), taken)
+            return self.pieces(node.branches[other], value, sent.varint(other), taken)
 
-        null = [self.source.literal(runtime.varint(1 - other))]
+        null = [self.source.literal(sent.varint(1 - other))]
         return self._alternatives([(f"if {value} is None", lambda: null), ("else", present)])
 
     def _alternatives(self, ways: list[tuple[str, Callable[[], Pieces]]]) -> Pieces:
@@ -103,14 +103,14 @@ class UnionWriting(ScalarWriting):
         index = indexes[0]
         if len(indexes) > 1 and not isinstance(node.branches[index], _ALWAYS):
             return self._first_fitting(node, indexes, value)
-        return self.pieces(node.branches[index], value, runtime.varint(index))
+        return self.pieces(node.branches[index], value, sent.varint(index))
 
     def _first_fitting(self, node: UnionCodec, indexes: list[int], value: str) -> Pieces:
         """Where a value decides, the branches' own words decide."""
         ways: list[tuple[str, Callable[[], Pieces]]] = []
         for index in indexes:
             branch = node.branches[index]
-            write = partial(self.pieces, branch, value, runtime.varint(index))
+            write = partial(self.pieces, branch, value, sent.varint(index))
             ways.append((f"{'elif' if ways else 'if'} {self._fits(branch, value)}", write))
         ways.append(("else", self._otherwise))
         return self._alternatives(ways)
@@ -123,7 +123,7 @@ class UnionWriting(ScalarWriting):
     def _of_records(self, node: UnionCodec, indexes: list[int], value: str) -> Pieces:
         """Take the only record whose fields are all there, if only one is; or the only map."""
         if len(indexes) == 1 and isinstance(node.branches[indexes[0]], MapCodec):
-            return self.pieces(node.branches[indexes[0]], value, runtime.varint(indexes[0]))
+            return self.pieces(node.branches[indexes[0]], value, sent.varint(indexes[0]))
         records = [(index, branch) for index in indexes if isinstance(branch := node.branches[index], RecordCodec)]
         if len(records) < len(indexes):
             return self._otherwise()
@@ -133,7 +133,7 @@ class UnionWriting(ScalarWriting):
         fitting = {index: self.set(self._has_fields(branch, value)) for index, branch in records}
         for index, branch in records:
             others = "".join(f" and not {name}" for other, name in fitting.items() if other != index)
-            write = partial(self.pieces, branch, value, runtime.varint(index))
+            write = partial(self.pieces, branch, value, sent.varint(index))
             ways.append((f"{'elif' if ways else 'if'} {fitting[index]}{others}", write))
         ways.append(("else", self._otherwise))
         return self._alternatives(ways)
@@ -154,7 +154,7 @@ class UnionWriting(ScalarWriting):
         return self._alternatives(ways)
 
     def _apart(self, branch: RecordCodec, position: int, value: str) -> Pieces:
-        return [self.source.literal(runtime.varint(position)), self.set(self.call(branch, value))]
+        return [self.source.literal(sent.varint(position)), self.set(self.call(branch, value))]
 
 
 def _by_class(node: UnionCodec) -> list[tuple[type, list[int]]]:

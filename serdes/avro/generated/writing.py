@@ -7,11 +7,12 @@ Values of the plainest types go straight through; others are brought into that f
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from contractlog.serdes.avro.codecs import (
     BytesCodec,
     Codec,
+    DoubleCodec,
     EnumCodec,
     FloatCodec,
     IntCodec,
@@ -20,10 +21,10 @@ from contractlog.serdes.avro.codecs import (
 )
 from contractlog.serdes.avro.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.failure import Failure
-from contractlog.serdes.avro.generated import runtime
+from contractlog.serdes.avro.generated import forms, sent
 from contractlog.serdes.avro.generated.compiling import MAIN
 from contractlog.serdes.avro.generated.graph import Unfit
-from contractlog.serdes.avro.generated.scalars_out import JOIN, NOTHING, Pieces, Taken, lengths, numbers
+from contractlog.serdes.avro.generated.scalars_out import JOIN, NOTHING, Pieces, Taken
 from contractlog.serdes.avro.generated.source import Source
 from contractlog.serdes.avro.generated.unions_out import UnionWriting
 from contractlog.serdes.avro.limits import Limits
@@ -39,6 +40,14 @@ def writing(root: Codec, limits: Limits) -> Source:
         Unfit: the interpreter has to serve.
     """
     return _Writing(root, limits).whole(root)
+
+
+_AT_ONCE: Final = {
+    IntCodec: sent.ints,
+    LongCodec: sent.longs,
+    FloatCodec: sent.floats,
+    DoubleCodec: sent.doubles,
+}
 
 
 class _Writing(UnionWriting):
@@ -62,9 +71,9 @@ class _Writing(UnionWriting):
         """Write what makes pieces of a value; they are names and expressions that may be evaluated later, once."""
         if self.is_apart(node):
             if taken is not None and isinstance(node, RecordCodec):
-                self.plain(value, dict, runtime.as_dict, taken)
+                self.plain(value, dict, forms.as_dict, taken)
             elif taken is not None:
-                self.plain(value, list if isinstance(node, ArrayCodec) else dict, runtime.never, None)
+                self.plain(value, list if isinstance(node, ArrayCodec) else dict, forms.never, None)
             pieces = [self.set(self.call(node, value))]
             return [self.source.literal(before), *pieces] if before else pieces
         return self.inline(node, value, before, taken)
@@ -74,22 +83,22 @@ class _Writing(UnionWriting):
             case LogicalCodec():
                 return self.logical(node, value, before, taken)
             case IntCodec() | LongCodec():
-                self.plain(value, int, runtime.as_int, taken)
-                return [f"{self.constant(numbers(node.bits, before))}[{value}]"]
+                self.plain(value, int, forms.as_int, taken)
+                return [f"{self.constant(sent.numbers(node.bits, before))}[{value}]"]
             case StringCodec():
                 return self.measured(self.set(f"{self.constant(str.encode)}({value})"), before)
             case BytesCodec():
-                self.plain(value, bytes, runtime.as_bytes, taken)
+                self.plain(value, bytes, forms.as_bytes, taken)
                 return self.measured(value, before)
             case EnumCodec():
-                table = {symbol: before + runtime.varint(index) for index, symbol in enumerate(node.symbols)}
+                table = {symbol: before + sent.varint(index) for index, symbol in enumerate(node.symbols)}
                 return [self.set(f"{self.constant(table)}[{value}]")]
             case RecordCodec():
                 pieces = self._record(node, value, taken)
             case UnionCodec():
                 return self.union(node, value)
             case ArrayCodec():
-                pieces = self._array(node, value, runtime.as_list if taken is None else runtime.never)
+                pieces = self._array(node, value, forms.as_list if taken is None else forms.never)
             case MapCodec():
                 pieces = self._map(node, value)
             case _:
@@ -97,14 +106,14 @@ class _Writing(UnionWriting):
         return [self.source.literal(before), *pieces] if before else pieces
 
     def _record(self, node: RecordCodec, value: str, taken: Taken | None) -> Pieces:
-        self.plain(value, dict, runtime.as_dict, taken)
+        self.plain(value, dict, forms.as_dict, taken)
         pieces: Pieces = []
         run: list[tuple[FloatCodec, str]] = []
         with self.opened():
             for field in node.fields:
                 member = self.set(self._member(field, value))
                 if isinstance(field.codec, FloatCodec):
-                    self.plain(member, float, runtime.as_float, None)
+                    self.plain(member, float, forms.as_float, None)
                     run.append((field.codec, member))
                     continue
                 pieces += self.packed(run)
@@ -124,11 +133,14 @@ class _Writing(UnionWriting):
 
     def _array(self, node: ArrayCodec, value: str, otherwise: Callable[[Any], Any]) -> Pieces:
         self.plain(value, list, otherwise, None)
+        at_once = _AT_ONCE.get(type(node.items))
+        if at_once is not None:
+            return [self._block(value, at_once)]
         item = self.source.name()
         return [self._items(value, f"for {item} in {value}", lambda: self.pieces(node.items, item))]
 
     def _map(self, node: MapCodec, value: str) -> Pieces:
-        self.plain(value, dict, runtime.as_dict, None)
+        self.plain(value, dict, forms.as_dict, None)
         key, entry = self.source.name(), self.source.name()
 
         def pieces() -> Pieces:
@@ -137,11 +149,21 @@ class _Writing(UnionWriting):
 
         return [self._items(value, f"for {key}, {entry} in {value}.items()", pieces)]
 
+    def _block(self, value: str, at_once: Callable[[Any], bytes]) -> str:
+        """Write one block of numbers, and the 0 that ends it."""
+        whole, end = self.source.name(), self.source.literal(b"\0")
+        with self.source.block(f"if {value}"), self.opened():
+            head = f"{self.constant(sent.lengths(b''))}[{self.constant(len)}({value})]"
+            self.source.line(f"{whole} = {self.constant(JOIN)}(({head}, {self.constant(at_once)}({value}), {end}))")
+        with self.source.block("else"):
+            self.source.line(f"{whole} = {end}")
+        return whole
+
     def _items(self, value: str, header: str, pieces: Callable[[], Pieces]) -> str:
         """Write one block of items, and the 0 that ends it."""
         whole, parts, end = self.source.name(), self.source.name(), self.source.literal(b"\0")
         with self.source.block(f"if {value}"), self.opened():
-            self.source.line(f"{parts} = [{self.constant(lengths(b''))}[{self.constant(len)}({value})]]")
+            self.source.line(f"{parts} = [{self.constant(sent.lengths(b''))}[{self.constant(len)}({value})]]")
             with self.source.block(header):
                 made = pieces()
                 if len(made) == 1:

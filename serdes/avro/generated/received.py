@@ -1,0 +1,172 @@
+"""What generated code calls to read: numbers of several bytes, blocks, and rows of numbers.
+
+Whatever is not in order raises something, anything: the interpreter then says exactly what. So these functions check
+that nothing wrong passes, and leave the words to it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from contractlog.serdes.avro.generated import Otherwise
+
+__all__ = [
+    "NEGATED",
+    "SHORT",
+    "block_at",
+    "doubles_at",
+    "floats_at",
+    "int_at",
+    "ints_at",
+    "length_at",
+    "long_at",
+    "longs_at",
+    "micros_at",
+    "millis_at",
+]
+
+SHORT: Final = (*((raw >> 1) ^ -(raw & 1) for raw in range(128)), *[None] * 128)
+"""What a number's first byte says when it is its only one."""
+
+NEGATED: Final = 129  #: the bits of a length's first byte that are set when it is negative or goes on
+
+_MORE: Final = 0x80
+_SHIFTS: Final = tuple(range(21, 64, 7))  # of the bytes behind the third one
+_FEW_SHIFTS: Final = tuple(range(21, 29, 7))
+_THREE_MORE: Final = sum(_MORE << 7 * index for index in range(3))  # the bits that say that a number goes on
+_FOUR_MORE: Final = sum(_MORE << 7 * index for index in range(4))
+_FIVE_MORE: Final = sum(_MORE << 7 * index for index in range(5))
+
+
+def long_at(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number of 64 bits; return it and the place behind it."""
+    raw = data[at]
+    if raw >= _MORE:
+        at += 1
+        byte = data[at]
+        raw += (byte << 7) - 0x80
+        if byte >= _MORE:
+            at += 1
+            byte = data[at]
+            raw += (byte << 14) - 0x4000
+            if byte >= _MORE:
+                raw, at = _longer(data, at, raw - 0x200000, _SHIFTS)
+                if raw >> 64:
+                    raise Otherwise
+    return (~(raw >> 1) if raw & 1 else raw >> 1), at + 1
+
+
+def int_at(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number of 32 bits; return it and the place behind it."""
+    raw = data[at]
+    if raw >= _MORE:
+        at += 1
+        byte = data[at]
+        raw += (byte << 7) - 0x80
+        if byte >= _MORE:
+            at += 1
+            byte = data[at]
+            raw += (byte << 14) - 0x4000
+            if byte >= _MORE:
+                raw, at = _longer(data, at, raw - 0x200000, _FEW_SHIFTS)
+                if raw >> 32:
+                    raise Otherwise
+    return (~(raw >> 1) if raw & 1 else raw >> 1), at + 1
+
+
+def _longer(data: bytes, at: int, raw: int, shifts: tuple[int, ...]) -> tuple[int, int]:
+    """Go on from a number's third byte to its last one; return its bits and the place of that."""
+    for shift in shifts:
+        at += 1
+        byte = data[at]
+        if byte < _MORE:
+            return raw | byte << shift, at
+        raw |= (byte & 0x7F) << shift
+    raise Otherwise
+
+
+def millis_at(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number of 64 bits that is likely to take six bytes, as milliseconds of our days do."""
+    try:
+        a, b, c, d, e, f = data[at : at + 6]
+    except ValueError:
+        return long_at(data, at)
+    if f < _MORE <= e and a >= _MORE <= b and c >= _MORE <= d:
+        raw = a + (b << 7) + (c << 14) + (d << 21) + (e << 28) + (f << 35) - _FIVE_MORE
+        return (~(raw >> 1) if raw & 1 else raw >> 1), at + 6
+    return long_at(data, at)
+
+
+def micros_at(data: bytes, at: int) -> tuple[int, int]:
+    """Read a number of 64 bits that is likely to take eight bytes, as microseconds of our days do."""
+    try:
+        a, b, c, d, e, f, g, h = data[at : at + 8]
+    except ValueError:
+        return long_at(data, at)
+    if h < _MORE <= g and a >= _MORE <= b and c >= _MORE <= d and e >= _MORE <= f:
+        low = a + (b << 7) + (c << 14) + (d << 21) - _FOUR_MORE
+        raw = low + (e + (f << 7) + (g << 14) + (h << 21) - _THREE_MORE << 28)
+        return (~(raw >> 1) if raw & 1 else raw >> 1), at + 8
+    return long_at(data, at)
+
+
+def longs_at(data: bytes, at: int, count: int) -> tuple[list[int], int]:
+    """Read so many numbers of 64 bits; return them and the place behind them."""
+    return _numbers_at(data, at, count, long_at)
+
+
+def ints_at(data: bytes, at: int, count: int) -> tuple[list[int], int]:
+    """Read so many numbers of 32 bits; return them and the place behind them."""
+    return _numbers_at(data, at, count, int_at)
+
+
+def _numbers_at(
+    data: bytes, at: int, count: int, longer: Callable[[bytes, int], tuple[int, int]]
+) -> tuple[list[int], int]:
+    numbers: list[int] = []
+    for _ in range(count):
+        raw = data[at]
+        if raw < _MORE:
+            at += 1
+        else:
+            byte = data[at + 1]
+            if byte < _MORE:
+                raw += (byte << 7) - 0x80
+                at += 2
+            else:
+                number, at = longer(data, at)
+                numbers.append(number)
+                continue
+        numbers.append(~(raw >> 1) if raw & 1 else raw >> 1)
+    return numbers, at
+
+
+def doubles_at(data: bytes, at: int, count: int) -> tuple[Sequence[float], int]:
+    """Read so many doubles; return them and the place behind them."""
+    return struct.unpack_from(f"<{count}d", data, at), at + 8 * count
+
+
+def floats_at(data: bytes, at: int, count: int) -> tuple[Sequence[float], int]:
+    """Read so many floats; return them and the place behind them."""
+    return struct.unpack_from(f"<{count}f", data, at), at + 4 * count
+
+
+def length_at(data: bytes, at: int) -> tuple[int, int]:
+    """Read a length; return it and the place behind it."""
+    number, at = long_at(data, at)
+    if number < 0:
+        raise Otherwise
+    return number, at
+
+
+def block_at(data: bytes, at: int, end: int) -> tuple[int, int, int]:
+    """Read a block's header; return the number of its items, where they begin, and where they end or 0."""
+    count, at = long_at(data, at)
+    if count > 0:
+        return count, at, 0
+    size, at = length_at(data, at)
+    if count == 0 or size > end - at:
+        raise Otherwise
+    return -count, at, at + size
