@@ -138,6 +138,7 @@ class Deserializing:
                 found = [(yield from self._planner.newest(subject))]
             for registered in found:
                 plan = yield from self._planner.plan_of(registered, subject, ctx)
+                plan.prove()
                 for head in heads_of(registered):
                     self._plans.keep(self._key(ctx, head, subject), plan)
         except SerializationError as error:

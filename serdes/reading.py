@@ -32,6 +32,9 @@ class BodyReader(Protocol):
     def decode(self, data: bytes, start: int = 0) -> Any:
         """Return the value of a body, which begins at ``start``, or raise ``DecodeError``."""
 
+    def prove(self) -> None:
+        """Raise ``ReaderMismatch`` where no record at all can be read."""
+
 
 class ReaderFormat(Protocol):
     """What a format brings to reading."""
@@ -55,6 +58,7 @@ class ReadPlan:
     schema_id: int | None
     name: str | None  #: of the record that was written
     decode: Callable[[bytes, int], Any]
+    prove: Callable[[], None]
     until: float | None  #: when it has to be made anew, by the planner's clock
 
 
@@ -119,11 +123,13 @@ class ReadPlanner:
             subject = yield from self._by_name(writer, context)
         wanted = yield from self._wanted_for(subject, registered)
         seconds = self._settings.latest_seconds if self._wants_newest else None
+        reader = self._reader(writer, wanted)
         return ReadPlan(
             subject,
             int(registered.schema_id) or None,
             self._form.name(writer),
-            self._reader(writer, wanted).decode,
+            reader.decode,
+            reader.prove,
             None if seconds is None else self._clock() + seconds,
         )
 
@@ -221,7 +227,8 @@ class ReadPlanner:
             raise SerializationError(reason="without a registry, a schema to read with is needed")
         if self._draft is not None:
             refuse_rules(self._draft, "READ")
-        return ReadPlan(None, id_of(head), None, self._reader(self._wanted, None).decode, None)
+        reader = self._reader(self._wanted, None)
+        return ReadPlan(None, id_of(head), None, reader.decode, reader.prove, None)
 
     def _reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
         contents = content_of(writer), None if wanted is None else content_of(wanted)

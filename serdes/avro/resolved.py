@@ -26,12 +26,12 @@ class Unreadable(Reader):
     """A type that the reader does not take; it fails when a record meets it."""
 
     def __init__(self, reason: str) -> None:
-        self._reason = reason
+        self.reason = reason
 
     def read(self, source: Source, depth: int) -> Any:
         """Raise ``Mismatch``."""
         del source, depth
-        raise Mismatch(self._reason)
+        raise Mismatch(self.reason)
 
 
 class NamedRecord(Reader):

@@ -89,7 +89,7 @@ class JsonReader:
         Raises:
             DecodeError: it is no JSON, or a schema does not admit it.
         """
-        body = bytes(data[start:]) if start else data
+        body = bytes(data[start:]) if start or type(data) is not bytes else data
         try:
             value = self._decode(body)
         except orjson.JSONDecodeError as error:
@@ -99,6 +99,9 @@ class JsonReader:
             if not admits(value):
                 self._refuse(value)
         return value
+
+    def prove(self) -> None:
+        """Return: which documents fit two schemas is not known before there is one."""
 
     def _refuse(self, value: Any) -> NoReturn:
         for check in self._checks:
