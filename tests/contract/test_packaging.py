@@ -42,6 +42,12 @@ def test_the_wheel_holds_every_file_of_the_parts_and_nothing_generic(wheel: Path
     assert "contractlog/__init__.py" in names
 
 
+def test_the_wheel_tells_pytest_of_the_plug_in(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as files:
+        (name,) = (name for name in files.namelist() if name.endswith(".dist-info/entry_points.txt"))
+        assert "[pytest11]\ncontractlog = contractlog.registry.testing\n" in files.read(name).decode()
+
+
 def test_the_wheel_can_be_imported_as_a_zip_as_spark_does(wheel: Path) -> None:
     code = f"import sys; sys.path.insert(0, {str(wheel)!r}); from contractlog.serdes.wire import frame; print(frame)"
     done = subprocess.run([sys.executable, "-S", "-I", "-c", code], capture_output=True, text=True, check=False)
