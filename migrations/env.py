@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 from contractlog.registry.storage import tables
 
 LOCK_TIMEOUT_MS: Final = 10_000  #: unless it is handed another one
-STATEMENT_TIMEOUT: Final = "10min"
+STATEMENT_TIMEOUT_MS: Final = 600_000  #: this one, too
 ADVISORY_LOCK: Final = 7_211_968_011  #: any number that nobody else uses
 
 
@@ -19,9 +19,11 @@ def run(connection: Connection) -> None:
     context.configure(connection=connection, target_metadata=tables.metadata, transactional_ddl=True)
     with context.begin_transaction():
         if connection.dialect.name == "postgresql":
-            patience = int(context.config.attributes.get("lock_timeout_ms") or LOCK_TIMEOUT_MS)
+            handed = context.config.attributes
+            patience = int(handed.get("lock_timeout_ms") or LOCK_TIMEOUT_MS)
+            longest = int(handed.get("statement_timeout_ms") or STATEMENT_TIMEOUT_MS)
             connection.execute(text(f"SET LOCAL lock_timeout = {patience}"))
-            connection.execute(text(f"SET LOCAL statement_timeout = '{STATEMENT_TIMEOUT}'"))
+            connection.execute(text(f"SET LOCAL statement_timeout = {longest}"))
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": ADVISORY_LOCK})
         context.run_migrations()
 

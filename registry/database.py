@@ -27,6 +27,7 @@ __all__ = ["current", "downgrade", "newest", "open_store", "upgrade"]
 OLDEST_SERVING: Final = "0004"
 _SERVED_FROM: Final = "served-from"
 _LOCKED: Final = "55P03"  #: what PostgreSQL says when a lock is not to be had in time
+_TOOK_TOO_LONG: Final = "57014"  #: when a statement is stopped for its time
 _LONG_MS: Final = 600_000  #: migrations may take longer than requests
 _REVISIONS: Final = table("alembic_version", column("version_num", String()))
 
@@ -66,14 +67,15 @@ def _prepare(url: URL, engines: Engines) -> None:
             )
 
 
-def upgrade(database_url: str, *, lock_timeout_ms: int | None = None) -> str:
+def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_timeout_ms: int | None = None) -> str:
     """Bring a database to the newest tables and return their revision.
 
     Raises:
-        Unreachable: it does not answer, or others held a table for too long; nothing has changed.
+        Unreachable: it does not answer, others held a table for too long, or a statement took too long; nothing has
+            changed.
     """
     with _migrating(database_url) as connection:
-        _upgrade(connection, lock_timeout_ms)
+        _upgrade(connection, lock_timeout_ms=lock_timeout_ms, statement_timeout_ms=statement_timeout_ms)
         return _revision(connection) or ""
 
 
@@ -132,16 +134,21 @@ def _explained(url: URL) -> Iterator[None]:
                 f"the database {shown} was not changed: another session holds a table or a lock that this needs; "
                 "let it end, and run this again"
             ) from error
+        if getattr(error.orig, "sqlstate", None) == _TOOK_TOO_LONG:
+            raise Unreachable(
+                f"the database {shown} was not changed: a statement took longer than it may; "
+                "run this again when the database has less to do"
+            ) from error
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
         raise Unreachable(f"the database {shown} cannot be used: {reason}") from error
     except SQLAlchemyError as error:
         raise Unreachable(f"the database cannot be used: {error}") from error
 
 
-def _upgrade(connection: Connection, lock_timeout_ms: int | None = None) -> None:
+def _upgrade(connection: Connection, **limits: int | None) -> None:
     from contractlog.registry import migrating  # noqa: PLC0415 - see there
 
-    migrating.upgrade(connection, lock_timeout_ms=lock_timeout_ms)
+    migrating.upgrade(connection, **limits)
     reindex(Transaction(connection, time.time_ns() // 1_000_000))
     connection.execute(delete(tables.marks).where(tables.marks.c.name == _SERVED_FROM))
     connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from alembic import command
 from alembic.config import Config
@@ -15,14 +16,19 @@ from contractlog.compatibility.errors import UsageError
 __all__ = ["downgrade", "upgrade"]
 
 
-def upgrade(connection: Connection, *, lock_timeout_ms: int | None = None) -> None:
-    """Bring the tables to the newest revision; ``lock_timeout_ms`` is how long a table may be in other hands.
+def upgrade(connection: Connection, **limits: int | None) -> None:
+    """Bring the tables to the newest revision.
+
+    Args:
+        connection: where they are.
+        limits: ``lock_timeout_ms`` is how long a table may be in other hands, ``statement_timeout_ms`` how long one
+            statement may take; None, or absent, is what ``migrations/env.py`` says.
 
     Raises:
         UsageError: they are of a revision that this release does not know.
     """
     with _told():
-        command.upgrade(_config(connection, lock_timeout_ms), "head")
+        command.upgrade(_config(connection, limits), "head")
 
 
 def downgrade(connection: Connection, revision: str) -> None:
@@ -43,10 +49,10 @@ def _told() -> Iterator[None]:
         raise UsageError(str(error)) from error
 
 
-def _config(connection: Connection, lock_timeout_ms: int | None = None) -> Config:
+def _config(connection: Connection, limits: Mapping[str, int | None] = MappingProxyType({})) -> Config:
     config = Config()
     config.set_main_option("script_location", "contractlog.migrations:")
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    config.attributes["lock_timeout_ms"] = lock_timeout_ms
+    config.attributes.update(limits)
     return config

@@ -156,3 +156,23 @@ def test_an_upgrade_does_not_wait_long_for_others_and_says_what_to_do(postgres_u
     with engine.connect() as connection:
         assert set(inspect(connection).get_table_names()) == {*tables.metadata.tables, "alembic_version"}
     engine.dispose()
+
+
+@pytest.mark.integration
+def test_a_statement_of_an_upgrade_does_not_take_longer_than_it_may(postgres_url: str) -> None:
+    upgrade(postgres_url)
+    downgrade(postgres_url, STEP_BACK)
+    before = held(postgres_url)
+    engine = create_engine(parse_url(postgres_url))
+    slow = "RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); END $$"
+    with engine.begin() as connection:
+        connection.execute(text(f"CREATE FUNCTION slow() {slow}"))
+        connection.execute(text("CREATE EVENT TRIGGER slow ON ddl_command_start EXECUTE FUNCTION slow()"))
+    with pytest.raises(Unreachable, match=r"was not changed: a statement took longer .* run this again"):
+        upgrade(postgres_url, statement_timeout_ms=200)
+    assert current(postgres_url)[0] == STEP_BACK
+    assert held(postgres_url) == before
+    with engine.begin() as connection:
+        connection.execute(text("DROP EVENT TRIGGER slow"))
+    assert upgrade(postgres_url, statement_timeout_ms=200) == newest()
+    engine.dispose()
