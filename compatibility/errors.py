@@ -551,6 +551,13 @@ class ChangesAhead(Conflict):
     template = "The journal ends at {head}; change {since} is not in it. The database may have been restored."
 
 
+class ImportRefused(Conflict):
+    """What an import brings contradicts what is here; nothing was written."""
+
+    code = 40981
+    template = "The import has {count} contradictions to what is here; nothing was written"
+
+
 class ConformanceNotFound(NotFound):
     """Nobody has published an audit of this topic."""
 

@@ -34,6 +34,7 @@ from contractlog.registry.routes import (
     subjects,
     versions,
 )
+from contractlog.registry.routes.moving import IMPORT
 from contractlog.registry.routes.own import ROUTERS as OWN_ROUTERS
 from contractlog.registry.routes.plain import PlainRegistrations
 from contractlog.registry.services.associations import Associations
@@ -95,7 +96,12 @@ def create_app(
                 telemetry=services.telemetry,
                 remembered=services.remembered,
             ),
-            Middleware(BodyLimit, limit=settings.max_body_bytes, seconds=settings.body_seconds),
+            Middleware(
+                BodyLimit,
+                limit=settings.max_body_bytes,
+                seconds=settings.body_seconds,
+                larger={IMPORT: settings.max_import_bytes},
+            ),
         ],
         lifespan=_lifespan(services),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,29 +15,34 @@ from contractlog.registry.problems import problem
 __all__ = ["BodyLimit", "RawPaths"]
 
 _DRAINED_AT_MOST: Final = 64 * 1024 * 1024
+_LONGER: Final = 10
 
 
 class BodyLimit:
     """Requests whose body is too large get 413: at once when they say so, else when it shows; too slow ones get 408."""
 
-    def __init__(self, app: ASGIApp, limit: int, seconds: float) -> None:
+    def __init__(self, app: ASGIApp, limit: int, seconds: float, larger: Mapping[str, int]) -> None:
         self._app = app
         self._limit = limit
         self._seconds = seconds
+        self._larger = larger  #: limits of paths that take more, and have ten times as long for it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count the body as it comes in."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(receive, self._limit, self._seconds)
+        limit, seconds = self._limit, self._seconds
+        if scope["path"] in self._larger:
+            limit, seconds = self._larger[scope["path"]], seconds * _LONGER
+        body = _Body(receive, limit, seconds)
         announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if announced.isdigit() and int(announced) > self._limit:
-            await problem(await self._refused(body))(scope, receive, body.closing(send))
+        if announced.isdigit() and int(announced) > limit:
+            await problem(await self._refused(body, limit))(scope, receive, body.closing(send))
         else:
             await self._app(scope, body.receive, body.closing(send))
 
-    async def _refused(self, body: _Body) -> RegistryError:
+    async def _refused(self, body: _Body, limit: int) -> RegistryError:
         """Read on for a while before answering: many clients look for an answer only after they sent everything."""
         try:
             while body.received < _DRAINED_AT_MOST:
@@ -45,7 +51,7 @@ class BodyLimit:
                     break
         except BodyTimeout as late:
             return late
-        return PayloadTooLarge(limit=self._limit)
+        return PayloadTooLarge(limit=limit)
 
 
 class _Body:

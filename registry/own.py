@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 from fastapi import Depends, Request
 
 from contractlog.registry.cache import ByteCache
+from contractlog.registry.moving.receiving import Receiving
 from contractlog.registry.services.changes import Changes, warm
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.differences import Differences
@@ -31,6 +32,7 @@ __all__ = [
     "GraphsDependency",
     "ManyDependency",
     "Own",
+    "ReceivingDependency",
     "SearchDependency",
 ]
 
@@ -48,6 +50,7 @@ class Own:
     graphs: Graphs
     counts: FetchCounts
     fetches: Fetches
+    receiving: Receiving
 
     @classmethod
     def wired(
@@ -73,6 +76,7 @@ class Own:
             counts=counts,
             graphs=Graphs(store, threads),
             fetches=Fetches(store, threads, counts),
+            receiving=Receiving(store),
             many=Many(store, threads, registration, Compatibility(store, threads, understanding, judging)),
         )
 
@@ -106,4 +110,5 @@ FetchCountsDependency = Annotated[FetchCounts, _own("counts")]
 FetchesDependency = Annotated[Fetches, _own("fetches")]
 GraphsDependency = Annotated[Graphs, _own("graphs")]
 ManyDependency = Annotated[Many, _own("many")]
+ReceivingDependency = Annotated[Receiving, _own("receiving")]
 SearchDependency = Annotated[Search, _own("search")]

@@ -36,6 +36,7 @@ class Settings:
     port: int = 8081  #: 0 takes a free one
     level: Level = Level.BACKWARD  #: the compatibility level where none is configured
     max_body_bytes: int = 1024 * 1024  #: larger requests are answered with 413
+    max_import_bytes: int = 1024 * 1024 * 1024  #: a larger export is not taken in by a running registry
     body_seconds: float = 60.0  #: how long a request may take to send its body; later ones are answered with 408
     max_pending_writes: int = 1_000  #: more are answered with 503 at once
     cache_bytes: int = 64 * 1024 * 1024  #: answers by id that are kept in memory

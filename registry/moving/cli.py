@@ -8,7 +8,8 @@ import tempfile
 import threading
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +19,7 @@ from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import harmless, result, result_json, say
 from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
+from contractlog.registry.moving.counting import counted
 from contractlog.registry.moving.databases import foretelling, reading, writing
 from contractlog.registry.moving.following import follow
 from contractlog.registry.moving.importing import bring, foreseen
@@ -36,14 +38,17 @@ from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
 from contractlog.registry.moving.reaching import Access, access_of, add_access, add_brokers, brokers_of
 from contractlog.registry.moving.report import Report
-from contractlog.registry.moving.sources import LiveSource, Source, counted
+from contractlog.registry.moving.sending import send
+from contractlog.registry.moving.sources import LiveSource, Source
 from contractlog.registry.moving.stored import pictured
 from contractlog.registry.moving.topic import write_topic
+from contractlog.registry.storage.engines import FileInUse
 from contractlog.registry.storage.transfer import journal_head
 
 __all__ = ["export", "import_"]
 
 _EXPORT: Final = "contractlog.export.report/1"
+_INTO_RUNNING: Final = "import into the running registry by --registry URL in place of --database-url, or stop it first"
 _IMPORT: Final = "contractlog.import/1"
 
 
@@ -84,10 +89,7 @@ def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _exported(options: Namespace, report: Report) -> tuple[Picture, dict[str, Any]]:
-    header: dict[str, Any] = {
-        "tool": f"contractlog {version('contractlog')}",
-        "exported_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-    }
+    header = _header()
     if options.registry:
         if options.database_url:
             raise UsageError("give --database-url or --registry, not both")
@@ -96,6 +98,13 @@ def _exported(options: Namespace, report: Report) -> tuple[Picture, dict[str, An
     with reading(database_url(options)) as snapshot:
         picture = pictured(snapshot)
         return picture, header | {"journal": journal_head(snapshot)}
+
+
+def _header() -> dict[str, Any]:
+    return {
+        "tool": f"contractlog {version('contractlog')}",
+        "exported_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
 
 
 def _write(out: str, lines: Iterable[str]) -> None:
@@ -123,6 +132,9 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     examples(parser, "import")
     add_source(parser)
     add_database(parser, "to import into")
+    parser.add_argument(
+        "--registry", metavar="URL", help="a running registry of contractlog to import into, in place of its database"
+    )
     parser.add_argument("--dry-run", action="store_true", help="write nothing, tell what would be written")
     parser.add_argument("--follow", action="store_true", help="keep up with a live registry or a topic until Ctrl-C")
     parser.add_argument(
@@ -137,14 +149,38 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     if options.follow and options.dry_run:
         raise UsageError("--follow writes, --dry-run does not; give one of them")
+    if options.registry and options.database_url:
+        raise UsageError("give --database-url or --registry, not both")
+    if options.registry and options.follow:
+        raise UsageError(
+            "--follow writes to a database: give --database-url; a PostgreSQL may be served meanwhile, "
+            "a SQLite file is served when following is over"
+        )
     report = Report()
     with source_of(options) as source:
-        if options.dry_run:
+        if options.registry:
+            _send(source, report, options)
+        elif options.dry_run:
             _foresee(source, report, options)
         else:
             _bring(source, report, options)
     _tell(report, options)
     return exit_codes.FINDINGS if report.conflicts else exit_codes.CLEAN
+
+
+def _send(source: Source, report: Report, options: Namespace) -> None:
+    picture = counted(_without_modes(source.picture(report), options), report)
+    if report.conflicts:
+        return
+    send(
+        options.registry,
+        written(picture, _header()),
+        report,
+        security=Security.from_environment(),
+        timeout=options.timeout,
+        dry_run=options.dry_run,
+        modes=not options.no_modes,
+    )
 
 
 def _foresee(source: Source, report: Report, options: Namespace) -> None:
@@ -155,12 +191,20 @@ def _foresee(source: Source, report: Report, options: Namespace) -> None:
 
 
 def _bring(source: Source, report: Report, options: Namespace) -> None:
-    with writing(database_url(options)) as store:
+    with _told_where_to_go(), writing(database_url(options)) as store:
         before = counted(_without_modes(source.picture(report), options), report)
         with Progress("understanding", "schemas") as told:
             bring(store, before, report, told=lambda done: told(done, len(before.schemas)))
         if options.follow and not report.conflicts:
             _follow(source, store, before, report, options)
+
+
+@contextmanager
+def _told_where_to_go() -> Iterator[None]:
+    try:
+        yield
+    except FileInUse as error:
+        raise UsageError(f"{error.file} is in use, by `contractlog serve` perhaps: {_INTO_RUNNING}") from None
 
 
 def _follow(source: Source, store: Any, before: Picture, report: Report, options: Namespace) -> None:

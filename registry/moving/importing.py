@@ -40,6 +40,7 @@ def bring(
     report: Report,
     *,
     whole: Picture | None = None,
+    actor: str = _ACTOR,
     told: Callable[[int], None] = lambda _: None,
 ) -> Plan:
     """Let a store hold a picture; what it holds already stays as it is.
@@ -49,10 +50,11 @@ def bring(
         picture: what it shall hold.
         report: takes counts, conflicts and oddities; with conflicts nothing is written.
         whole: what references may lead to, where the picture is a part of it.
+        actor: in the journal.
         told: is called with the number of schemas that were understood.
     """
     understood = _understood(whole or picture, picture, report, told)
-    return _reported(_carried_out(store, picture, understood), report)
+    return _reported(_carried_out(store, picture, understood, actor), report)
 
 
 def foreseen(
@@ -81,7 +83,7 @@ def _reported(plan: Plan, report: Report) -> Plan:
     return plan
 
 
-def _carried_out(store: Store, picture: Picture, understood: dict[tuple[str, int], Identified]) -> Plan:
+def _carried_out(store: Store, picture: Picture, understood: dict[tuple[str, int], Identified], actor: str) -> Plan:
     plans: list[Plan] = []
 
     def work(transaction: Transaction) -> None:
@@ -92,7 +94,7 @@ def _carried_out(store: Store, picture: Picture, understood: dict[tuple[str, int
         with transfer.large(transaction):
             _write(transaction, plan)
 
-    token = current_actor.set(_ACTOR)
+    token = current_actor.set(actor)
     try:
         with suppress(_Refused):
             store.change(work).result()

@@ -128,10 +128,25 @@ def read_lines(lines: Iterable[str], report: Report) -> Picture:
         except UsageError:
             raise
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise UsageError(f"line {count} of the file cannot be read: {error!r}") from None
+            raise UsageError(_unread(count, error)) from None
+    if not count:
+        raise UsageError("the file is empty; an export has at least two lines")
     if not ended:
         raise UsageError(f"the file ends early, after {count:,} lines: an export closes with a line of kind `end`")
     return reader.picture
+
+
+def _unread(number: int, error: Exception) -> str:
+    """Say why a line cannot be read; in the first one it is the file that is another one."""
+    if number == 1:
+        return f"this is no file of `contractlog export`: its first line is no JSON that says `{FORMAT}`"
+    if isinstance(error, json.JSONDecodeError):
+        why = f"it is no JSON ({error.msg}, column {error.colno}); the file was changed or damaged"
+    elif isinstance(error, KeyError):
+        why = f"it has no `{error.args[0]}`"
+    else:
+        why = f"a member is of another kind than it should be ({error})"
+    return f"line {number} of the file cannot be read: {why}"
 
 
 class _Reader:
@@ -154,7 +169,10 @@ class _Reader:
         """Take a line; whether it was the last one."""
         if number == 1:
             if body.get("format") != FORMAT:
-                raise UsageError(f"the first line does not say `{FORMAT}`: it is no export, or of another release")
+                raise UsageError(
+                    f"the first line does not say `{FORMAT}`: this is no file of `contractlog export`, or of another "
+                    "release"
+                )
             return False
         kind = str(body.get("kind"))
         if kind == "end":

@@ -21,7 +21,7 @@ from contractlog.registry.moving.reaching import Access, Brokers
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.topic import SchemasTopic
 
-__all__ = ["FileSource", "LiveSource", "Source", "TopicSource", "counted", "is_url", "opened"]
+__all__ = ["FileSource", "LiveSource", "Source", "TopicSource", "is_url", "opened"]
 
 _NAMELESS: Final = (
     "does not know who asks: give --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
@@ -74,23 +74,6 @@ def opened(
             yield LiveSource(source, timeout, access or Access())
         else:
             yield FileSource(source or "-")
-
-
-def counted(picture: Picture, report: Report) -> Picture:
-    """Count what a picture holds."""
-    live = [version for version in picture.versions.values() if version.deleted_at is None]
-    report.read |= {
-        "contexts": len(picture.contexts),
-        "subjects": len(picture.subjects),
-        "schemas": len(picture.schemas),
-        "live versions": len(live),
-        "soft-deleted versions": len(picture.versions) - len(live),
-        "settings": len(picture.settings),
-        "modes": len(picture.modes),
-        "associations": len(picture.associations),
-        "retired ids": len(picture.retired),
-    }
-    return picture
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from contractlog.clients.settings import Security, registry_url
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
 from contractlog.registry.app import create_app
+from contractlog.registry.moving.counting import counted
 from contractlog.registry.moving.options import add_database, add_source, examples, source_of
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
 from contractlog.registry.moving.report import Report
-from contractlog.registry.moving.sources import counted
 from contractlog.registry.moving.verifying import Verified, verify
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.engines import parse_url

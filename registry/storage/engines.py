@@ -16,12 +16,16 @@ from sqlalchemy.pool import StaticPool
 
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["Engines", "file_lock", "open_engines", "parse_url", "require_many"]
+__all__ = ["Engines", "FileInUse", "file_lock", "open_engines", "parse_url", "require_many"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
 _WAY_OUT: Final = (
     "A SQLite file serves one process; for several use PostgreSQL: --database-url postgresql://USER@HOST/DATABASE"
 )
+
+
+class FileInUse(UsageError):
+    """Another process has the SQLite file."""
 
 
 def parse_url(text: str) -> URL:
@@ -169,7 +173,8 @@ def file_lock(url: URL) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise UsageError(f"another process uses the database {url.database}. {_WAY_OUT}") from None
+            message = f"another process uses the database {url.database}. {_WAY_OUT}"
+            raise FileInUse(message, file=url.database) from None
         yield
     finally:
         with suppress(OSError):

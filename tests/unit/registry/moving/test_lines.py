@@ -23,18 +23,18 @@ def lines(*bodies: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     ("file", "reason"),
     [
-        ([], "the file ends early, after 0 lines"),
+        ([], "the file is empty"),
         (['{"format": "contractlog.export/99"}'], "the first line does not say"),
         (lines(SCHEMA, VERSION)[:-1], "the file ends early, after 3 lines"),
         (lines(SCHEMA, VERSION)[:2] + lines(SCHEMA, VERSION)[3:], "should have 4 lines, and has 3"),
         ([*lines(), "{}"], "line 3 of the file follows its end"),
-        (["nothing"], "line 1 of the file cannot be read"),
+        (["nothing"], "this is no file of `contractlog export`"),
         (lines({"kind": "other"}), "line 2 of the file is of an unknown kind: 'other'"),
         (lines(VERSION), "version 1 of s has the id 1, which no line of the file gives a content"),
         (lines(SCHEMA | {"id": -1}), "-1 is no number from 0"),
         (lines(SCHEMA, VERSION | {"version": 0}), "0 is no number from 1"),
         (lines(SCHEMA | {"schema": "\0"}), "holds a NUL"),
-        (lines({"kind": "schema"}), "line 2 of the file cannot be read: KeyError"),
+        (lines({"kind": "schema"}), "line 2 of the file cannot be read: it has no"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_refused_by_its_line(file: list[str], reason: str) -> None:

@@ -1,0 +1,82 @@
+"""Taking an export in while serving: what `contractlog import` does to a database, done to the one of this process."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any, Final
+
+from contractlog.compatibility.errors import BadRequest, Overloaded, UsageError
+from contractlog.registry.moving.counting import counted
+from contractlog.registry.moving.importing import bring, foreseen
+from contractlog.registry.moving.lines import read_lines
+from contractlog.registry.moving.picture import Picture
+from contractlog.registry.moving.report import Report
+from contractlog.registry.storage.protocol import Store
+
+__all__ = ["FORMAT", "Receiving", "body"]
+
+FORMAT: Final = "contractlog.import/1"
+
+
+class Receiving:
+    """Brings exports into a store, one at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._turn = threading.Lock()
+
+    def take(self, file: IO[bytes], *, actor: str, dry_run: bool, modes: bool) -> Report:
+        """Bring in what a file of ``contractlog export`` holds: all of it, or with conflicts nothing.
+
+        Args:
+            file: read from its beginning.
+            actor: in the journal.
+            dry_run: write nothing, say what would be.
+            modes: whether modes (READONLY …) come along.
+
+        Raises:
+            BadRequest: the file cannot be read.
+            Overloaded: another one is being taken in.
+        """
+        with self._alone():
+            report = Report()
+            picture = _read(file, report)
+            if not modes:
+                picture.modes = {}
+            counted(picture, report)
+            if dry_run:
+                with self._store.reading() as snapshot:
+                    foreseen(snapshot, picture, report)
+            elif not report.conflicts:
+                bring(self._store, picture, report, actor=actor)
+            return report
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._turn.acquire(blocking=False):
+            raise Overloaded("Another import is being taken in; try again when it is done")
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+def _read(file: IO[bytes], report: Report) -> Picture:
+    file.seek(0)
+    text = io.TextIOWrapper(file, encoding="utf-8")
+    try:
+        return read_lines(text, report)
+    except UsageError as error:
+        raise BadRequest(str(error)) from None
+    except UnicodeDecodeError:
+        raise BadRequest("the file is no text in UTF-8") from None
+    finally:
+        text.detach()
+
+
+def body(report: Report, *, dry_run: bool) -> dict[str, Any]:
+    """Write a report as it is answered."""
+    return {"format": FORMAT, "dry_run": dry_run, **report.body()}

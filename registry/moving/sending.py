@@ -1,0 +1,91 @@
+"""An export, sent to a running registry of contractlog, which takes it in as `contractlog import` would."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from contractlog.clients.settings import Security
+from contractlog.clients.transport import HttpSide
+from contractlog.compatibility.errors import BadRequest, RegistryError, Unreachable, UsageError
+from contractlog.registry.moving.report import Oddity, Report, Strange
+
+__all__ = ["send"]
+
+_PATH: Final = "/contractlog/v1/import"
+_PIECE: Final = 256 * 1024  #: characters that are sent at once
+_TAKES: Final = 3_600.0  #: seconds that a registry may take to bring it in
+_REFUSED: Final = 409
+
+
+def send(
+    url: str, lines: Iterable[str], report: Report, *, security: Security, timeout: float, dry_run: bool, modes: bool
+) -> None:
+    """Let a running registry bring in what an export says; the report takes what it did, or would do.
+
+    Args:
+        url: of the registry.
+        lines: of the export.
+        report: takes counts, conflicts and oddities.
+        security: how the registry is asked.
+        timeout: seconds for the connection, and for each piece to be taken.
+        dry_run: nothing is written there.
+        modes: whether modes come along.
+
+    Raises:
+        Unreachable, UsageError, RegistryError: it did not take the export; what it held before is as it was.
+    """
+    side = HttpSide(url, timeout=timeout, security=security)
+    address = side.addresses[0]
+    user, password = (address.user, address.password) if address.user else (security.user, security.password)
+    patience = side.httpx2.Timeout(timeout, read=_TAKES)
+    query = {"dryRun": str(dry_run).lower(), "modes": str(modes).lower()}
+    with side.httpx2.Client(headers=side.headers, verify=side.verify, timeout=patience) as client:
+        try:
+            answer = client.post(
+                address.url + _PATH,
+                params=query,
+                content=_pieces(lines),
+                headers={"Content-Type": "application/x-ndjson"},
+                auth=None if user is None else (user, password or ""),
+            )
+        except side.httpx2.RequestError as error:
+            raise Unreachable(f"registry {address.url}: {side.failure_of(error).reason}") from None
+    _take(address.url, answer.status_code, answer.content, report)
+
+
+def _pieces(lines: Iterable[str]) -> Iterator[bytes]:
+    waiting, size = [], 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size > _PIECE:
+            yield ("\n".join(waiting) + "\n").encode()
+            waiting, size = [], 0
+    yield "".join(line + "\n" for line in waiting).encode()
+
+
+def _take(url: str, status: int, content: bytes, report: Report) -> None:
+    try:
+        body: dict[str, Any] = json.loads(content)
+        if "conflicts" not in body:
+            raise _error(url, status, int(body["error_code"]), str(body["message"]))
+    except (ValueError, TypeError, KeyError):
+        raise Unreachable(f"registry {url}: answered {status} with what is no report of an import") from None
+    report.done.update(body["done"])
+    report.conflicts += [one for one in body["conflicts"] if one not in report.conflicts]
+    known = {(one.kind, one.where) for one in report.oddities}
+    found = (Oddity(Strange[one["kind"]], one["where"], one["detail"]) for one in body["oddities"])
+    report.oddities += [one for one in found if (one.kind, one.where) not in known]
+    if status != _REFUSED and status >= BadRequest.code:
+        raise Unreachable(f"registry {url}: answered {status}")
+
+
+def _error(url: str, status: int, code: int, message: str) -> RegistryError | UsageError:
+    if code in {404, 405}:
+        return UsageError(
+            f"{url} is no registry of contractlog, or of an earlier release: it takes no imports. Move into a database "
+            "(--database-url), or export to a topic for it: contractlog export --topic _schemas"
+        )
+    return RegistryError.of(code, f"{url} answered {status}: {message}")

@@ -1,0 +1,54 @@
+"""A whole registry, taken in by one that is running."""
+
+from __future__ import annotations
+
+from tempfile import SpooledTemporaryFile
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+
+from contractlog.compatibility.errors import BadRequest, BodyTimeout, ImportRefused, Overloaded, PayloadTooLarge
+from contractlog.registry.access.actor import current_actor
+from contractlog.registry.dependencies import Flag, ThreadsDependency
+from contractlog.registry.documented import documented
+from contractlog.registry.moving.receiving import body
+from contractlog.registry.own import ReceivingDependency
+from contractlog.registry.problems import Answer
+
+__all__ = ["IMPORT", "router"]
+
+router: Final = APIRouter(tags=["moving"])
+IMPORT: Final = "/contractlog/v1/import"
+_IN_MEMORY: Final = 1024 * 1024
+_REPORT: Final[dict[str, Any]] = {"type": "object", "description": "What was read, changed and odd, by counts."}
+_LINES: Final = {"text/plain": {"schema": {"type": "string", "description": "A file of `contractlog export`."}}}
+_DryRun = Annotated[Flag, Query(alias="dryRun", description="Write nothing, say what would be written.")]
+_Modes = Annotated[str, Query(description="`false` leaves modes (READONLY …) as they are here.")]
+_DOCUMENTED: Final = documented(_REPORT, BadRequest, BodyTimeout, PayloadTooLarge, ImportRefused, Overloaded)
+
+
+@router.post(IMPORT, **_DOCUMENTED, openapi_extra={"requestBody": {"required": True, "content": _LINES}})
+async def take_in(
+    request: Request,
+    receiving: ReceivingDependency,
+    threads: ThreadsDependency,
+    *,
+    dry_run: _DryRun = False,
+    modes: _Modes = "true",
+) -> Answer:
+    """Bring a whole registry in, from the lines of an export: all of it, or nothing.
+
+    Ids, guids, versions, times, deletions, settings and modes come as they are; an id is never given another content:
+    then the answer is 409, with the same report, which lists the contradictions. Sent again, it changes nothing.
+    """
+    actor = current_actor.get()
+    with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
+        async for piece in request.stream():
+            file.write(piece)
+        report = await threads.run(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes.lower() != "false")
+    told = body(report, dry_run=dry_run)
+    if report.conflicts and not dry_run:
+        refused = ImportRefused(count=len(report.conflicts))
+        request.scope["error_code"] = refused.code
+        return Answer({"error_code": refused.code, "message": refused.message, **told}, status_code=refused.http_status)
+    return Answer(told)
