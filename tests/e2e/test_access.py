@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -258,16 +259,25 @@ def test_the_verbs_say_what_stands_in_the_way(secured: str, authority: Authority
         assert CI[1] not in said.stderr + said.stdout
 
 
-def test_the_official_client_comes_with_a_password_or_a_certificate(secured: str, authority: Authority) -> None:
-    from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
-
+@pytest.mark.parametrize("package", ["confluent_kafka.schema_registry", "contractlog.clients.confluent"])
+def test_clients_of_one_shape_come_with_a_password_or_a_certificate(
+    secured: str, authority: Authority, package: str
+) -> None:
+    module = import_module(package)
+    client, schema = module.SchemaRegistryClient, module.Schema(RECORD, "AVRO")
     trusting = {"url": secured, "ssl.ca.location": str(authority.certificate)}
     pair = authority.client("svc")
     files = {"ssl.certificate.location": str(pair.certificate), "ssl.key.location": str(pair.key)}
     with (
-        SchemaRegistryClient(trusting | {"basic.auth.user.info": ":".join(CI)}) as writer,
-        SchemaRegistryClient(trusting | files) as reader,
+        client(trusting | {"basic.auth.user.info": ":".join(CI)}) as writer,
+        client(trusting | files) as reader,
     ):
-        registered = writer.register_schema("orders-value", Schema(RECORD, "AVRO"))
+        registered = writer.register_schema("orders-value", schema)
         assert reader.get_schema(registered).schema_type == "AVRO"
         assert reader.get_associations_by_resource_name("orders", "-", "topic", ["value"], 0, -1) == []
+        with pytest.raises(module.SchemaRegistryError) as refused:
+            reader.register_schema("orders-value", schema)
+        assert (refused.value.http_status_code, refused.value.error_code) == (403, 40301)
+    with client(trusting) as nobody, pytest.raises(module.SchemaRegistryError) as unknown:
+        nobody.get_subjects()
+    assert unknown.value.http_status_code == 401
