@@ -289,6 +289,7 @@ class Registration:
             refuse_closed(snapshot, subject)
         judged = self._judge(scene, asked, understood, previous)
         content = understood.content(snapshot, normalize=asked.normalize)
+        self._understanding.expect(content, understood.parsed)
         wanted = {0: None, _LATEST: number}.get(asked.version, asked.version)
         return scene.append(content, asked, wanted, judged)
 

@@ -21,6 +21,7 @@ from contractlog.registry.storage.values import Content, Seen, Target
 __all__ = ["Understanding", "Understood", "hashes_of"]
 
 _KEPT_BYTES: Final = 8 * 1024 * 1024  #: of schema text; trees are some times larger
+_EXPECTED: Final = 0  #: in place of the id, beside a guid in place of the context: not stored yet
 _SHAPED_CHARACTERS: Final = 32 * 1024 * 1024  #: of schema text; shapes share what is equal
 _SHARED: Final = 100_000  #: entries of each table in the memo, of some hundred bytes
 
@@ -109,14 +110,27 @@ class Understanding:
             if parsed is not None:
                 self._kept.move_to_end(key)
                 return parsed
-        parsed = _parse(held.draft, resolve(snapshot, subject, held.references, Seen.ALL), strict=False)
+            parsed = self._kept.get((held.guid or "", _EXPECTED))
+        if parsed is None or parsed.canonical != held.text or held.references or held.type is not SchemaType.AVRO:
+            parsed = _parse(held.draft, resolve(snapshot, subject, held.references, Seen.ALL), strict=False)
+        self._keep(key, parsed)
+        return parsed
+
+    def expect(self, content: Content, parsed: ParsedSchema) -> None:
+        """Keep what a draft was understood as: once it is stored, its subject's next version is judged against it.
+
+        Of an Avro schema the stored text is understood as the draft's was: all that was left out is white space.
+        """
+        if content.type is SchemaType.AVRO and content.text == parsed.canonical and not content.references:
+            self._keep((content.guid, _EXPECTED), parsed)
+
+    def _keep(self, key: tuple[str, int], parsed: ParsedSchema) -> None:
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = parsed
                 self._kept_bytes += _size(parsed)
             while self._kept_bytes > _KEPT_BYTES:
                 self._kept_bytes -= _size(self._kept.popitem(last=False)[1])
-        return parsed
 
     def shape(self, snapshot: Snapshot, held: RegisteredSchema) -> Any:
         """Return what findings about a stored schema depend on; kept when its tree is long gone.

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import insert, select, tuple_, update
+from sqlalchemy import bindparam, insert, select, tuple_, update
 
 from contractlog.compatibility.contract import Metadata
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.terms.words import Term
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.among import numbers_among
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.turns import take_turns
 from contractlog.registry.storage.writes import Transaction
@@ -28,9 +31,22 @@ _MARK: Final = "search"
 _SEEN: Final = "seen"
 _LONGEST: Final = 190  #: characters of a word in the index; longer ones end in a hash there
 _LONGEST_SHOWN: Final = 2_000
-_AT_ONCE: Final = 200
 
 _M, _S, _T = tables.marks.c, tables.schemas.c, tables.search_terms.c
+
+#: Nobody looked at a schema. As a value and not as a join: PostgreSQL without statistics joins by the context alone.
+_UNSEEN: Final = (
+    select(_T.position)
+    .where(_T.context == _S.context, _T.schema_id == _S.id, _T.position == 0)
+    .correlate(tables.schemas)
+    .scalar_subquery()
+    .is_(None)
+)
+_TEXTS: Final = (
+    select(_S.context, _S.id, _S.type, _S.text, _S.metadata)
+    .where(_S.context == bindparam("context"), numbers_among(_S.id, "ids"), _UNSEEN)
+    .order_by(_S.id)
+)
 
 
 class Text(NamedTuple):
@@ -59,10 +75,9 @@ def mark(snapshot: Snapshot) -> int | None:
 
 def unread(snapshot: Snapshot, after: Key, limit: int) -> list[Key]:
     """List schemas that nobody looked at, in order of their keys."""
-    seen = select(1).where(_T.context == _S.context, _T.schema_id == _S.id, _T.position == 0).exists()
     statement = (
         select(_S.context, _S.id)
-        .where(tuple_(_S.context, _S.id) > tuple_(*after), ~seen)
+        .where(tuple_(_S.context, _S.id) > tuple_(*after), _UNSEEN)
         .order_by(_S.context, _S.id)
         .limit(limit)
     )
@@ -71,13 +86,10 @@ def unread(snapshot: Snapshot, after: Key, limit: int) -> list[Key]:
 
 def texts(snapshot: Snapshot, keys: Collection[Key]) -> list[Text]:
     """Read those of these schemas that are there and that nobody looked at."""
-    seen = select(1).where(_T.context == _S.context, _T.schema_id == _S.id, _T.position == 0).exists()
     found: list[Text] = []
-    for some in _pieces(sorted(keys)):
-        statement = select(_S.context, _S.id, _S.type, _S.text, _S.metadata).where(
-            tuple_(_S.context, _S.id).in_(some), ~seen
-        )
-        for row in snapshot.connection.execute(statement):
+    for context, some in groupby(sorted(keys), itemgetter(0)):
+        values = {"context": context, "ids": [schema_id for _, schema_id in some]}
+        for row in snapshot.connection.execute(_TEXTS, values):
             metadata = Metadata.from_body(json.loads(row.metadata)) if row.metadata else None
             found.append(Text((row.context, row.id), SchemaType(row.type), row.text, metadata))
     return found
@@ -116,7 +128,3 @@ def _row(key: Key, position: int, word: Mapping[str, Any]) -> dict[str, Any]:
 
 def _shown(text: str) -> str:
     return text[:_LONGEST_SHOWN].replace("\0", "�").encode(errors="replace").decode()
-
-
-def _pieces(keys: Sequence[Key]) -> Iterable[Sequence[Key]]:
-    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))

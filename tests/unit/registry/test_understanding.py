@@ -1,0 +1,92 @@
+"""What a draft was understood as stands for what is stored: nobody is judged otherwise by it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.storage.reads import Snapshot
+
+from support.avro_decorated import decorated
+from support.avro_schemas import Schemas, evolved
+
+SUBJECT = Subject.parse("s")
+
+
+class Nowhere(Snapshot):
+    """A state of nothing: whoever asks it has no business to."""
+
+    def __init__(self) -> None:
+        pass
+
+
+def understood(understanding: Understanding, text: str, schema_type: SchemaType = SchemaType.AVRO) -> Any:
+    draft = SchemaDraft(text, schema_type)
+    found = understanding.draft(Nowhere(), SUBJECT, draft, strict=False)
+    content = found.content(Nowhere(), normalize=False)
+    understanding.expect(content, found.parsed)
+    held = RegisteredSchema(7, content.text, schema_type, SUBJECT, 1, content.guid)
+    return found.parsed, held
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(st.randoms(use_true_random=False))
+def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random) -> None:
+    """In both directions, with every word of every finding."""
+    first = decorated(Schemas(random).schema(2), random)
+    parsed, held = understood(Understanding(), json.dumps(first, indent=random.choice([None, 2])))
+    stored = parse(SchemaDraft(held.text), strict=False)
+    try:
+        other = parse(SchemaDraft(json.dumps(evolved(first, random, random.randint(1, 4)))), strict=False)
+    except InvalidSchema:
+        reject()
+    for level in (Level.FULL, Level.BACKWARD, Level.FORWARD):
+        assert judge(other, [Earlier(1, parsed)], level) == judge(other, [Earlier(1, stored)], level)
+        assert judge(parsed, [Earlier(1, other)], level) == judge(stored, [Earlier(1, other)], level)
+    assert (parsed.canonical, parsed.normalized) == (stored.canonical, stored.normalized)
+
+
+def test_what_was_just_judged_is_not_understood_again() -> None:
+    understanding = Understanding()
+    parsed, held = understood(understanding, '{ "type": "string" }')
+    assert understanding.stored(Nowhere(), held) is parsed
+    assert understanding.stored(Nowhere(), replace(held, guid=None)) is parsed  # by its id now
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": '"long"'},
+        {"guid": "another"},
+        {"type": SchemaType.JSON, "text": '{"type":"string"}'},
+    ],
+)
+def test_another_schema_is_never_taken_for_what_was_expected(change: dict[str, Any]) -> None:
+    """Two contents may be made to have one guid, which is an MD5: the text has to be the same."""
+    understanding = Understanding()
+    parsed, held = understood(understanding, '{ "type": "string" }')
+    found = understanding.stored(Nowhere(), replace(held, **change))
+    assert found is not parsed
+    assert found.type is replace(held, **change).type
+    assert found.canonical == replace(held, **change).text
+
+
+def test_what_leans_on_others_is_understood_from_what_is_stored() -> None:
+    understanding = Understanding()
+    parsed, held = understood(understanding, '"string"')
+    with pytest.raises(AttributeError):  # it asks the state for what it leans on
+        understanding.stored(Nowhere(), replace(held, references=(Reference("R", "r", 1),)))
+    assert understanding.stored(Nowhere(), held) is parsed
