@@ -18,6 +18,9 @@ DRAFT = SchemaDraft('"string"')
 RESOURCE = Resource("orders", "lkc-1", "orders-id")
 BOUND = [AssociationDraft(subject="s")]
 
+#: A whole registry is sent as a file, by `contractlog import --registry`.
+BY_FILE = {("POST", "/contractlog/v1/import")}
+
 EXAMPLES: dict[str, list[Call[Any]]] = {
     "answers": [calls.answers(), calls.answers(written=True)],
     "associations_by_resource_id": [calls.associations_by_resource_id("r")],
@@ -87,7 +90,7 @@ def test_every_operation_has_a_call_and_every_call_an_operation() -> None:
         for path, operations in document()["paths"].items()
         for method in operations
     }
-    assert asked == offered
+    assert asked == offered - BY_FILE
     assert len(offered) > 60
 
 
