@@ -207,17 +207,20 @@ def _met(proof: Proof, pair: Pair, body: bytes, ours: Any, fate: Sequence[Any]) 
     if problem is not None or broken not in ([], ["LOGICAL_TYPE"]) or position != len(body):
         proof.disagree(f"as written: {problem} {broken}", pair.texts[0], body.hex())
         return
-    if bool(broken) != (isinstance(ours, SerializationError) and ours.outcome is Outcome.LOGICAL_TYPE):
-        proof.disagree(f"logical types: {ours}", *pair.texts, body.hex(), value)
-        return
     if isinstance(ours, SerializationError):
-        if mismatch is None or broken:
+        if ours.outcome is Outcome.LOGICAL_TYPE and not broken and mismatch is None:
+            proof.disagree(f"logical type that Java knows to be kept: {ours}", *pair.texts, body.hex(), value)
+        elif mismatch is None:
             proof.disagree(f"we do not read: {ours}", *pair.texts, body.hex(), value)
         else:
             proof.counts["read by neither"] += 1
         return
+    if broken:
+        proof.disagree("logical type that we take to be kept", *pair.texts, body.hex(), ours)
+        return
     if mismatch is not None:
-        sign = "ambiguous: " if _is_ambiguous(*pair.parsed) else ""
+        field = re.search(r'Field "(\w+)"', mismatch)
+        sign = "ambiguous: " if _is_ambiguous(*pair.parsed) else _sign(field[1] if field else "", pair.parsed[1].root)
         proof.disagree(f"{sign}Java does not read: {mismatch}", *pair.texts, body.hex(), ours)
         return
     differs = difference(ours, value)
@@ -227,7 +230,7 @@ def _met(proof: Proof, pair: Pair, body: bytes, ours: Any, fate: Sequence[Any]) 
 
 
 def _sign(differs: str, reader: Schema) -> str:
-    """Say what is special about the reader's field in which a value differs."""
+    """Say what is special about the reader's field in which a value or an error differs."""
     field = differs.partition(":")[0]
     if field in _later_defaults(reader):
         return "later branch: "
