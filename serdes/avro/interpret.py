@@ -38,15 +38,8 @@ from contractlog.serdes.avro.codecs import (
 from contractlog.serdes.avro.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.defaults import default_of
 from contractlog.serdes.avro.lenient import LENIENT, LenientArrayCodec, LenientLogicalCodec
-from contractlog.serdes.avro.logical import (
-    DateCodec,
-    DecimalCodec,
-    LocalTimestampCodec,
-    LogicalCodec,
-    TimeCodec,
-    TimestampCodec,
-    UuidCodec,
-)
+from contractlog.serdes.avro.logical import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
+from contractlog.serdes.avro.times import DateCodec, LocalTimestampCodec, NanosCodec, TimeCodec, TimestampCodec
 
 __all__ = ["Builder", "with_logical_type"]
 
@@ -60,6 +53,7 @@ _PRIMITIVES: Final[Mapping[str, type[Codec]]] = {
     "bytes": BytesCodec,
     "string": StringCodec,
 }
+_UUID_BYTES: Final = 16
 _MILLIS: Final = 1_000
 _MICROS: Final = 1_000_000
 _DIGITS_PER_BIT: Final = 0.30103
@@ -135,12 +129,14 @@ class Builder:
         return any(isinstance(branch, Primitive) and branch.type == "null" for branch in branches)
 
 
-def with_logical_type(node: Node, raw: Codec) -> Codec:  # noqa: PLR0911 -- one line per type
+def with_logical_type(node: Node, raw: Codec) -> Codec:  # noqa: C901, PLR0911 -- one line per type
     """Put the node's logical type around the codec of its raw values; unknown and impossible ones are ignored."""
     underlying = node.type if isinstance(node, Primitive) else "fixed"
     match underlying, node.logical_type:
         case "string", "uuid":
             return UuidCodec(raw)
+        case "fixed", "uuid" if isinstance(raw, FixedCodec) and raw.size == _UUID_BYTES:
+            return FixedUuidCodec(raw)
         case "bytes" | "fixed", "decimal":
             return _decimal(node.props, raw)
         case "int", "date":
@@ -157,7 +153,9 @@ def with_logical_type(node: Node, raw: Codec) -> Codec:  # noqa: PLR0911 -- one 
             return LocalTimestampCodec(raw, _MILLIS)
         case "long", "local-timestamp-micros":
             return LocalTimestampCodec(raw, _MICROS)
-    return raw  # nanoseconds too: no type of Python's library holds them
+        case "long", "timestamp-nanos" | "local-timestamp-nanos":
+            return NanosCodec(raw, local=node.logical_type == "local-timestamp-nanos")
+    return raw  # ``duration`` and ``big-decimal`` too
 
 
 def _decimal(props: Mapping[str, Any], raw: Codec) -> Codec:

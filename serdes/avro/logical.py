@@ -1,9 +1,7 @@
 """Logical types: what stands for the raw values, and the rules of their own that raw values may break.
 
-Values are what Python's users are used to, as fastavro gives them: ``Decimal``, ``UUID``, ``date``, ``time`` and
-``datetime``. A datetime without a zone is local time, as everywhere in Python. Writing takes raw values as well.
-A valid record is never refused: days and points in time that Python cannot hold (years beyond 1 to 9999, which real
-systems write for "never") stay the raw number.
+Values are what Python's users are used to, as fastavro gives them: ``Decimal``, ``UUID``, and those of ``times.py``.
+Writing takes raw values as well. A valid record is never refused.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from binascii import unhexlify
-from datetime import UTC, date, datetime, time, timedelta
 from decimal import (
     MAX_EMAX,
     MAX_PREC,
@@ -33,27 +30,17 @@ from contractlog.serdes.avro.codecs import HINT, Codec, FixedCodec
 from contractlog.serdes.avro.failure import Failure, shown
 
 __all__ = [
-    "DateCodec",
     "DecimalCodec",
-    "LocalTimestampCodec",
+    "FixedUuidCodec",
     "LogicalCodec",
-    "TimeCodec",
-    "TimestampCodec",
     "UuidCodec",
+    "broken",
 ]
 
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
 _UUID_LENGTH: Final = 36
 _UUID_BYTES: Final = 16
 _USUAL: Final = 1_000  #: digits of a number that is small enough to try
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LOCAL_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 -- local timestamps have no zone
-_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
-_MICROSECOND: Final = timedelta(microseconds=1)
-_SECONDS_A_DAY: Final = 86_400
-_MILLIS_A_DAY: Final = 86_400_000
-_MILLI: Final = 1_000  #: microseconds
-_MICROS_A_SECOND: Final = 1_000_000
 _BITS_PER_DIGIT: Final = 3.3219280949
 
 
@@ -82,7 +69,8 @@ class LogicalCodec(Codec):
         self.raw.write(out, self.unmade(value), depth)
 
 
-def _broken(reason: str) -> Failure:
+def broken(reason: str) -> Failure:
+    """Say that a value breaks a rule of its logical type."""
     return Failure(Outcome.LOGICAL_TYPE, reason)
 
 
@@ -113,7 +101,7 @@ class UuidCodec(LogicalCodec):
                 data = b""
             if len(data) == _UUID_BYTES:
                 return uuid_of(data)
-        raise _broken(f"{shown(raw)} is no UUID")
+        raise broken(f"{shown(raw)} is no UUID")
 
     def unmade(self, value: Any) -> Any:
         """Make the text; texts have to be UUIDs already."""
@@ -123,12 +111,34 @@ class UuidCodec(LogicalCodec):
         if isinstance(value, UUID):
             return str(value)
         if isinstance(value, str) and not _UUID.fullmatch(value):
-            raise _broken(f"{shown(value)} is no UUID{HINT}")
+            raise broken(f"{shown(value)} is no UUID{HINT}")
         return value
 
     def fits(self, value: Any) -> bool:
         """Whether it is a UUID, or a string."""
         return isinstance(value, UUID | str)
+
+
+class FixedUuidCodec(LogicalCodec):
+    """A UUID as its sixteen bytes."""
+
+    expected = "a UUID"
+
+    def made(self, raw: Any) -> UUID:
+        """Make a UUID of its bytes; all are one."""
+        return uuid_of(raw)
+
+    def unmade(self, value: Any) -> Any:
+        """Make the bytes; texts have to be UUIDs."""
+        if isinstance(value, str):
+            if not _UUID.fullmatch(value):
+                raise broken(f"{shown(value)} is no UUID")
+            return UUID(value).bytes
+        return value.bytes if isinstance(value, UUID) else value
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a UUID, or raw bytes."""
+        return isinstance(value, UUID) or self.raw.fits(value)
 
 
 class DecimalCodec(LogicalCodec):
@@ -152,11 +162,11 @@ class DecimalCodec(LogicalCodec):
     def made(self, raw: Any) -> Decimal:
         """Make a number of at most so many digits."""
         if not raw:
-            raise _broken("no bytes are no decimal number")
+            raise broken("no bytes are no decimal number")
         try:
             return self._read(int.from_bytes(raw, "big", signed=True), self._unit)
         except Rounded:
-            raise _broken(f"the number has more than {self.precision} digits") from None
+            raise broken(f"the number has more than {self.precision} digits") from None
 
     def unmade(self, value: Any) -> Any:
         """Make the bytes; nothing is rounded."""
@@ -171,12 +181,12 @@ class DecimalCodec(LogicalCodec):
             return number
         unscaled = self._unscaled(number)
         if self._too_long(unscaled):
-            raise _broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
+            raise broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
         size = self._size or (abs(unscaled).bit_length() + 8) // 8
         try:
             return unscaled.to_bytes(size, "big", signed=True)
         except OverflowError:
-            raise _broken(f"{shown(number)} does not fit {size} bytes") from None
+            raise broken(f"{shown(number)} does not fit {size} bytes") from None
 
     def fits(self, value: Any) -> bool:
         """Whether it is a decimal number, or raw bytes."""
@@ -185,12 +195,12 @@ class DecimalCodec(LogicalCodec):
     def _unscaled(self, number: Decimal) -> int:
         sign, digits, exponent = number.as_tuple()
         if not isinstance(exponent, int):
-            raise _broken(f"{number} is no number that a decimal can hold")
+            raise broken(f"{number} is no number that a decimal can hold")
         shift = exponent + self.scale
         if shift < 0 and any(digits[shift:]):
-            raise _broken(f"{shown(number)} has more than {self.scale} digits after the point")
+            raise broken(f"{shown(number)} has more than {self.scale} digits after the point")
         if any(digits) and len(digits) + shift > self.precision + len(digits):
-            raise _broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
+            raise broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
         whole: int = int("".join(map(str, digits[: len(digits) + min(shift, 0)])) or "0") * (10 ** max(shift, 0))
         return -whole if sign else whole
 
@@ -200,113 +210,3 @@ class DecimalCodec(LogicalCodec):
         if bits < self.precision * _BITS_PER_DIGIT:
             return False
         return bits > self.precision * _BITS_PER_DIGIT + 1 or abs(unscaled) >= 10**self.precision
-
-
-class DateCodec(LogicalCodec):
-    """A day, as the number of days since 1970."""
-
-    expected = "a date"
-
-    def made(self, raw: Any) -> date | Any:
-        """Make a date of the years 1 to 9999."""
-        try:
-            return date.fromordinal(raw + _EPOCH_DAY)
-        except (ValueError, OverflowError):
-            return raw
-
-    def unmade(self, value: Any) -> Any:
-        """Make the number of days; ISO texts will do."""
-        if isinstance(value, str):
-            try:
-                value = date.fromisoformat(value)
-            except ValueError:
-                raise _broken(f"{shown(value)} is no date") from None
-        return value.toordinal() - _EPOCH_DAY if isinstance(value, date) else value
-
-    def fits(self, value: Any) -> bool:
-        """Whether it is a date without a time of day, or a raw number."""
-        return (isinstance(value, date) and not isinstance(value, datetime)) or self.raw.fits(value)
-
-
-class TimeCodec(LogicalCodec):
-    """A time of day, as milliseconds or microseconds since midnight."""
-
-    expected = "a time of day"
-
-    def __init__(self, raw: Codec, per_second: int) -> None:
-        super().__init__(raw)
-        self.per_second = per_second
-        self._unit = _MICROS_A_SECOND // per_second
-        self._day = _SECONDS_A_DAY * per_second
-
-    def made(self, raw: Any) -> time:
-        """Make a time of day."""
-        self._check(raw)
-        seconds, micros = divmod(raw * self._unit, _MICROS_A_SECOND)
-        return time(seconds // 3600, seconds // 60 % 60, seconds % 60, micros)
-
-    def unmade(self, value: Any) -> Any:
-        """Make the number since midnight; what is finer than the unit is dropped."""
-        if isinstance(value, time):
-            seconds = (value.hour * 60 + value.minute) * 60 + value.second
-            return (seconds * _MICROS_A_SECOND + value.microsecond) // self._unit
-        if self.raw.fits(value):
-            self._check(value)
-        return value
-
-    def fits(self, value: Any) -> bool:
-        """Whether it is a time of day, or a raw number."""
-        return isinstance(value, time) or self.raw.fits(value)
-
-    def _check(self, raw: int) -> None:
-        if not 0 <= raw < self._day:
-            raise _broken(f"{shown(raw)} is no time of day")
-
-
-class TimestampCodec(LogicalCodec):
-    """A point in time, as milliseconds or microseconds since 1970."""
-
-    expected = "a datetime"
-    epoch = _EPOCH
-
-    def __init__(self, raw: Codec, per_second: int) -> None:
-        super().__init__(raw)
-        self.per_second = per_second
-        self._unit = _MICROS_A_SECOND // per_second
-
-    def made(self, raw: Any) -> datetime | Any:
-        """Make a datetime of the years 1 to 9999."""
-        try:
-            return self.epoch + timedelta(microseconds=raw * self._unit)
-        except OverflowError:
-            return raw
-
-    def unmade(self, value: Any) -> Any:
-        """Make the number since 1970; what is finer than the unit is dropped."""
-        if type(value) is datetime and value.tzinfo is UTC and self.epoch is _EPOCH:
-            since = value - _EPOCH
-            if self._unit == _MILLI:
-                return since.days * _MILLIS_A_DAY + since.seconds * 1000 + since.microseconds // _MILLI
-            return (since.days * _SECONDS_A_DAY + since.seconds) * _MICROS_A_SECOND + since.microseconds
-        if not isinstance(value, datetime):
-            return value
-        return (self._zoned(value) - self.epoch) // _MICROSECOND // self._unit
-
-    def fits(self, value: Any) -> bool:
-        """Whether it is a datetime, or a raw number."""
-        return isinstance(value, datetime) or self.raw.fits(value)
-
-    def _zoned(self, value: datetime) -> datetime:
-        try:
-            return value if value.tzinfo is not None else value.astimezone(UTC)
-        except (OverflowError, ValueError):
-            raise _broken(f"{value} is beyond the years 1 to 9999 in UTC") from None
-
-
-class LocalTimestampCodec(TimestampCodec):
-    """A date and time of day wherever one is; its zone, if it has one, is dropped."""
-
-    epoch = _LOCAL_EPOCH
-
-    def _zoned(self, value: datetime) -> datetime:
-        return value.replace(tzinfo=None)

@@ -22,8 +22,9 @@ from contractlog.serdes.avro.generated import received
 from contractlog.serdes.avro.generated.emitting import Emitter
 from contractlog.serdes.avro.generated.floats import packing
 from contractlog.serdes.avro.generated.graph import Unfit
-from contractlog.serdes.avro.logical import DateCodec, LocalTimestampCodec, LogicalCodec, TimestampCodec
+from contractlog.serdes.avro.logical import LogicalCodec
 from contractlog.serdes.avro.resolved import Converted, SymbolReader
+from contractlog.serdes.avro.times import DateCodec, LocalTimestampCodec, NanosCodec, TimestampCodec
 
 __all__ = ["FEW", "ScalarReading"]
 
@@ -67,7 +68,7 @@ class ScalarReading(Emitter):
         raise Unfit
 
     def _raw(self, node: LogicalCodec) -> str:
-        if not isinstance(node, TimestampCodec):
+        if not isinstance(node, TimestampCodec) or isinstance(node, NanosCodec):
             return self.scalar(node.raw)
         likely = received.millis_at if node.per_second == _MILLIS else received.micros_at
         value = self.source.name()
@@ -134,6 +135,8 @@ class ScalarReading(Emitter):
         """Return what makes a logical type's value; what Python's types cannot hold is left to the codec."""
         if isinstance(node, DateCodec):
             return f"{self.constant(date.fromordinal)}({raw} + {_EPOCH_DAY})"
+        if isinstance(node, NanosCodec):
+            return raw
         made = f"{self.constant(node.made)}({raw})"
         if isinstance(node, TimestampCodec) and not isinstance(node, LocalTimestampCodec):
             moment = f"{self.constant(datetime.fromtimestamp)}({raw} / {node.per_second}, {self.constant(UTC)})"

@@ -18,7 +18,8 @@ from contractlog.serdes.avro.generated import forms, sent
 from contractlog.serdes.avro.generated.emitting import Emitter
 from contractlog.serdes.avro.generated.floats import packing
 from contractlog.serdes.avro.generated.graph import Unfit
-from contractlog.serdes.avro.logical import DateCodec, LogicalCodec, TimestampCodec
+from contractlog.serdes.avro.logical import LogicalCodec
+from contractlog.serdes.avro.times import DateCodec, TimestampCodec
 
 __all__ = ["JOIN", "NOTHING", "Pieces", "ScalarWriting", "Taken"]
 

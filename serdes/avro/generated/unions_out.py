@@ -25,7 +25,8 @@ from contractlog.serdes.avro.codecs import (
 from contractlog.serdes.avro.containers import ArrayCodec, MapCodec, RecordCodec, UnionCodec
 from contractlog.serdes.avro.generated import forms, sent
 from contractlog.serdes.avro.generated.scalars_out import Pieces, ScalarWriting, Taken
-from contractlog.serdes.avro.logical import DateCodec, DecimalCodec, LogicalCodec, TimeCodec, TimestampCodec, UuidCodec
+from contractlog.serdes.avro.logical import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
+from contractlog.serdes.avro.times import DateCodec, TimeCodec, TimestampCodec
 
 __all__ = ["UnionWriting"]
 
@@ -189,6 +190,7 @@ _CLASSES: Final = (
 )
 _TAKEN: Final[tuple[tuple[type[Codec], tuple[type, ...]], ...]] = (
     (UuidCodec, (str, uuid.UUID)),
+    (FixedUuidCodec, (uuid.UUID, bytes)),
     (DecimalCodec, (decimal.Decimal, bytes)),
     (DateCodec, (dt.date, int)),
     (TimeCodec, (dt.time, int)),

@@ -1,0 +1,154 @@
+"""Logical types of days, times of day and points in time.
+
+A datetime without a zone is local time, as everywhere in Python. Days and points in time that Python cannot hold (years
+beyond 1 to 9999, which real systems write for "never") stay the raw number.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
+from contractlog.serdes.avro.codecs import Codec
+from contractlog.serdes.avro.failure import shown
+from contractlog.serdes.avro.logical import LogicalCodec, broken
+
+__all__ = ["DateCodec", "LocalTimestampCodec", "NanosCodec", "TimeCodec", "TimestampCodec"]
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LOCAL_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 -- local timestamps have no zone
+_EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
+_MICROSECOND: Final = timedelta(microseconds=1)
+_SECONDS_A_DAY: Final = 86_400
+_MILLIS_A_DAY: Final = 86_400_000
+_MILLI: Final = 1_000  #: microseconds
+_NANOS: Final = 1_000  #: in a microsecond
+_MICROS_A_SECOND: Final = 1_000_000
+
+
+class DateCodec(LogicalCodec):
+    """A day, as the number of days since 1970."""
+
+    expected = "a date"
+
+    def made(self, raw: Any) -> date | Any:
+        """Make a date of the years 1 to 9999."""
+        try:
+            return date.fromordinal(raw + _EPOCH_DAY)
+        except (ValueError, OverflowError):
+            return raw
+
+    def unmade(self, value: Any) -> Any:
+        """Make the number of days; ISO texts will do."""
+        if isinstance(value, str):
+            try:
+                value = date.fromisoformat(value)
+            except ValueError:
+                raise broken(f"{shown(value)} is no date") from None
+        return value.toordinal() - _EPOCH_DAY if isinstance(value, date) else value
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a date without a time of day, or a raw number."""
+        return (isinstance(value, date) and not isinstance(value, datetime)) or self.raw.fits(value)
+
+
+class TimeCodec(LogicalCodec):
+    """A time of day, as milliseconds or microseconds since midnight."""
+
+    expected = "a time of day"
+
+    def __init__(self, raw: Codec, per_second: int) -> None:
+        super().__init__(raw)
+        self.per_second = per_second
+        self._unit = _MICROS_A_SECOND // per_second
+        self._day = _SECONDS_A_DAY * per_second
+
+    def made(self, raw: Any) -> time:
+        """Make a time of day."""
+        self._check(raw)
+        seconds, micros = divmod(raw * self._unit, _MICROS_A_SECOND)
+        return time(seconds // 3600, seconds // 60 % 60, seconds % 60, micros)
+
+    def unmade(self, value: Any) -> Any:
+        """Make the number since midnight; what is finer than the unit is dropped."""
+        if isinstance(value, time):
+            seconds = (value.hour * 60 + value.minute) * 60 + value.second
+            return (seconds * _MICROS_A_SECOND + value.microsecond) // self._unit
+        if self.raw.fits(value):
+            self._check(value)
+        return value
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a time of day, or a raw number."""
+        return isinstance(value, time) or self.raw.fits(value)
+
+    def _check(self, raw: int) -> None:
+        if not 0 <= raw < self._day:
+            raise broken(f"{shown(raw)} is no time of day")
+
+
+class TimestampCodec(LogicalCodec):
+    """A point in time, as milliseconds or microseconds since 1970."""
+
+    expected = "a datetime"
+    epoch = _EPOCH
+
+    def __init__(self, raw: Codec, per_second: int) -> None:
+        super().__init__(raw)
+        self.per_second = per_second
+        self._unit = _MICROS_A_SECOND // per_second
+
+    def made(self, raw: Any) -> datetime | Any:
+        """Make a datetime of the years 1 to 9999."""
+        try:
+            return self.epoch + timedelta(microseconds=raw * self._unit)
+        except OverflowError:
+            return raw
+
+    def unmade(self, value: Any) -> Any:
+        """Make the number since 1970; what is finer than the unit is dropped."""
+        if type(value) is datetime and value.tzinfo is UTC and self.epoch is _EPOCH:
+            since = value - _EPOCH
+            if self._unit == _MILLI:
+                return since.days * _MILLIS_A_DAY + since.seconds * 1000 + since.microseconds // _MILLI
+            return (since.days * _SECONDS_A_DAY + since.seconds) * _MICROS_A_SECOND + since.microseconds
+        if not isinstance(value, datetime):
+            return value
+        return (self._zoned(value) - self.epoch) // _MICROSECOND // self._unit
+
+    def fits(self, value: Any) -> bool:
+        """Whether it is a datetime, or a raw number."""
+        return isinstance(value, datetime) or self.raw.fits(value)
+
+    def _zoned(self, value: datetime) -> datetime:
+        try:
+            return value if value.tzinfo is not None else value.astimezone(UTC)
+        except (OverflowError, ValueError):
+            raise broken(f"{value} is beyond the years 1 to 9999 in UTC") from None
+
+
+class LocalTimestampCodec(TimestampCodec):
+    """A date and time of day wherever one is; its zone, if it has one, is dropped."""
+
+    epoch = _LOCAL_EPOCH
+
+    def _zoned(self, value: datetime) -> datetime:
+        return value.replace(tzinfo=None)
+
+
+class NanosCodec(TimestampCodec):
+    """A point in time as nanoseconds since 1970, which no type of Python's library holds: read as the raw number."""
+
+    expected = "a datetime, or a number of nanoseconds"
+
+    def __init__(self, raw: Codec, *, local: bool) -> None:
+        super().__init__(raw, _MICROS_A_SECOND)
+        self._micros = LocalTimestampCodec(raw, _MICROS_A_SECOND) if local else TimestampCodec(raw, _MICROS_A_SECOND)
+
+    def made(self, raw: Any) -> Any:
+        """Return the number of nanoseconds."""
+        return raw
+
+    def unmade(self, value: Any) -> Any:
+        """Make the number since 1970."""
+        return self._micros.unmade(value) * _NANOS if isinstance(value, datetime) else value
