@@ -67,7 +67,7 @@ class _Plan:
         self._next_id = {one.subject.context: self._given.get(one.subject.context, 1) for one in batch}
         self._states, self._highest = standing.states(connection, subjects)
         self._revisions = {subject: state.revision for subject, state in self._states.items()}
-        self._configured = standing.configured(connection, subjects)
+        self._configured = standing.configured(connection, batch)
         self._ids = standing.known_contents(connection, batch)
         self._known_before = frozenset(self._ids)
         self._taken = standing.taken(

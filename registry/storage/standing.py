@@ -58,9 +58,9 @@ def states(
     return found, {by_key[row.key]: row.highest for row in rows if row.highest is not None}
 
 
-def configured(connection: Connection, subjects: Iterable[Subject]) -> dict[Subject, Configured]:
+def configured(connection: Connection, batch: Sequence[Append]) -> dict[Subject, Configured]:
     """Read the settings in force for each subject."""
-    wanted = {subject: scopes(subject) for subject in subjects}
+    wanted = {one.subject: scopes(one.subject) for one in batch}
     found = Snapshot(connection).configured({scope for chain in wanted.values() for scope in chain})
     return {subject: Configured.inherited(found[scope] for scope in chain) for subject, chain in wanted.items()}
 
