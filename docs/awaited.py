@@ -13,7 +13,10 @@ __all__ = ["TWINS", "awaited"]
 
 ROOT: Final = Path(__file__).parent.parent
 _MADE: Final = "# made by docs/generate.py from {source}: change that, then `make docs`\n\n"
-_FACES: Final = {"clients/confluent/client.py": "clients/confluent/aclient.py"}
+_FACES: Final = {
+    "clients/confluent/client.py": "clients/confluent/aclient.py",
+    "clients/confluent/setting.py": "clients/confluent/asetting.py",
+}
 _PUBLIC: Final = re.compile(r"^    def (?=[a-z])", re.MULTILINE)
 #: What of a face sends something; ``config()`` and the like do not.
 _SENDING: Final = re.compile(
@@ -29,6 +32,7 @@ _WORDS: Final = {
     "import Iterable, Iterator": "import AsyncIterator, Iterable",
     "import Iterator": "import AsyncIterator",
     "contractlog.clients.client import": "contractlog.clients.aclient import",
+    "contractlog.clients.confluent.setting import": "contractlog.clients.confluent.asetting import",
     "__enter__": "__aenter__",
     "__exit__": "__aexit__",
 }

@@ -11,15 +11,11 @@ from contractlog.clients import calls
 from contractlog.clients.aclient import AsyncRegistry
 from contractlog.clients.calls import Call
 from contractlog.clients.confluent import asking
-from contractlog.clients.confluent.associations import (
-    Association,
-    AssociationCreateOrUpdateRequest,
-    AssociationResponse,
-)
+from contractlog.clients.confluent.asetting import Setting
 from contractlog.clients.confluent.conf import Conf
 from contractlog.clients.confluent.errors import catchable
 from contractlog.clients.confluent.known import Known
-from contractlog.clients.confluent.schemas import RegisteredSchema, Schema, SchemaVersion, ServerConfig
+from contractlog.clients.confluent.schemas import RegisteredSchema, Schema, SchemaVersion
 from contractlog.compatibility.errors import RegistryError
 
 __all__ = ["AsyncSchemaRegistryClient"]
@@ -27,7 +23,7 @@ __all__ = ["AsyncSchemaRegistryClient"]
 T = TypeVar("T")
 
 
-class AsyncSchemaRegistryClient:
+class AsyncSchemaRegistryClient(Setting):
     """A registry, asked as confluent-kafka's client asks; may be shared as ``AsyncRegistry`` may.
 
     Answers that are not a success raise ``SchemaRegistryError``, which is the class of the code as well
@@ -248,75 +244,6 @@ class AsyncSchemaRegistryClient:
         finally:
             self._known.wrote(subject_name, permanent=permanent)
 
-    async def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> Any:
-        """Set the level of a subject, or of the registry; return the registry's answer."""
-        if level is None:
-            raise ValueError("level must be set")
-        return await self._ask(asking.set_config(subject_name, {"compatibility": level.upper()}))
-
-    async def get_compatibility(self, subject_name: str | None = None) -> str:
-        """Return the level of a subject, or of the registry."""
-        config = await self._ask(asking.config(subject_name))
-        return str(config.compatibility_level)
-
-    async def test_compatibility(
-        self,
-        subject_name: str,
-        schema: Schema,
-        version: int | str = "latest",
-        normalize: bool = False,
-        verbose: bool = False,
-    ) -> bool:
-        """Return whether a schema might follow one version."""
-        return await self._ask(asking.check(subject_name, schema, version, normalize=normalize, verbose=verbose))
-
-    async def test_compatibility_all_versions(
-        self, subject_name: str, schema: Schema, normalize: bool = False, verbose: bool = False
-    ) -> bool:
-        """Return whether a schema might follow all versions that the level of the subject selects."""
-        return await self._ask(asking.check(subject_name, schema, None, normalize=normalize, verbose=verbose))
-
-    async def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> Any:
-        """Set members of config; return the registry's answer."""
-        if config is None:
-            raise ValueError("config must be set")
-        try:
-            return await self._ask(asking.set_config(subject_name, config.to_dict()))
-        finally:
-            self._known.clear_latest()
-
-    async def delete_config(self, subject_name: str | None = None) -> ServerConfig:
-        """Let a subject inherit everything again; return what was in force."""
-        return await self._ask(asking.config(subject_name, method="DELETE"))
-
-    async def get_config(self, subject_name: str | None = None) -> ServerConfig:
-        """Return all that is set for a subject, or for the registry."""
-        return await self._ask(asking.config(subject_name))
-
-    async def get_mode(self, subject_name: str) -> str:
-        """Return what may be written to a subject."""
-        return await self._ask(asking.mode(subject_name))
-
-    async def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
-        """Set what may be written to a subject, and return it."""
-        return await self._ask(asking.set_mode(subject_name, mode, force=force))
-
-    async def delete_mode(self, subject_name: str) -> str:
-        """Let a subject inherit its mode again; return the one that was in force."""
-        return await self._ask(asking.mode(subject_name, method="DELETE"))
-
-    async def get_global_mode(self) -> str:
-        """Return what may be written to the registry."""
-        return await self._ask(asking.mode(None))
-
-    async def update_global_mode(self, mode: str, force: bool = False) -> str:
-        """Set what may be written to the registry, and return it."""
-        return await self._ask(asking.set_mode(None, mode, force=force))
-
-    async def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
-        """Return the names of all contexts."""
-        return await self._ask(calls.contexts(offset=offset, limit=limit))
-
     def clear_latest_caches(self) -> None:
         """Forget which versions are the newest."""
         self._known.clear_latest()
@@ -324,49 +251,6 @@ class AsyncSchemaRegistryClient:
     def clear_caches(self) -> None:
         """Forget everything that was remembered."""
         self._known.clear()
-
-    async def get_associations_by_resource_name(
-        self,
-        resource_name: str,
-        resource_namespace: str,
-        resource_type: str | None = None,
-        association_types: list[str] | None = None,
-        offset: int = 0,
-        limit: int = -1,
-    ) -> list[Association]:
-        """Return what is bound to a resource; ``-`` stands for any namespace."""
-        return await self._ask(
-            asking.associations(
-                resource_name, resource_namespace, resource_type, association_types, offset=offset, limit=limit
-            )
-        )
-
-    async def create_association(self, request: AssociationCreateOrUpdateRequest) -> AssociationResponse:
-        """Bind subjects to a resource."""
-        try:
-            return await self._ask(asking.bind(request))
-        finally:
-            self._known.clear_latest()
-
-    async def delete_associations(
-        self,
-        resource_id: str,
-        resource_type: str | None = None,
-        association_types: list[str] | None = None,
-        cascade_lifecycle: bool = False,
-    ) -> None:
-        """Remove the associations of a resource; with ``cascade_lifecycle`` the subjects that it owns go, too."""
-        try:
-            await self._ask(
-                calls.unbind(
-                    resource_id,
-                    resource_type=resource_type,
-                    association_types=association_types or (),
-                    cascade=cascade_lifecycle,
-                )
-            )
-        finally:
-            self._known.clear()
 
     @staticmethod
     def new_client(conf: dict[str, Any]) -> AsyncSchemaRegistryClient:

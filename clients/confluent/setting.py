@@ -1,0 +1,143 @@
+"""What a ``SchemaRegistryClient`` asks beside: what may follow, what is set, what is bound to resources."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, TypeVar
+
+from contractlog.clients import calls
+from contractlog.clients.calls import Call
+from contractlog.clients.confluent import asking
+from contractlog.clients.confluent.associations import (
+    Association,
+    AssociationCreateOrUpdateRequest,
+    AssociationResponse,
+)
+from contractlog.clients.confluent.known import Known
+from contractlog.clients.confluent.schemas import Schema, ServerConfig
+
+__all__ = ["Setting"]
+
+T = TypeVar("T")
+
+
+class Setting(ABC):
+    """Asks about levels, config, modes, contexts and associations."""
+
+    _known: Known
+
+    @abstractmethod
+    def _ask(self, call: Call[T]) -> T:
+        """Send a call; errors become ``SchemaRegistryError``."""
+
+    def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> Any:
+        """Set the level of a subject, or of the registry; return the registry's answer."""
+        if level is None:
+            raise ValueError("level must be set")
+        return self._ask(asking.set_config(subject_name, {"compatibility": level.upper()}))
+
+    def get_compatibility(self, subject_name: str | None = None) -> str:
+        """Return the level of a subject, or of the registry."""
+        config = self._ask(asking.config(subject_name))
+        return str(config.compatibility_level)
+
+    def test_compatibility(
+        self,
+        subject_name: str,
+        schema: Schema,
+        version: int | str = "latest",
+        normalize: bool = False,
+        verbose: bool = False,
+    ) -> bool:
+        """Return whether a schema might follow one version."""
+        return self._ask(asking.check(subject_name, schema, version, normalize=normalize, verbose=verbose))
+
+    def test_compatibility_all_versions(
+        self, subject_name: str, schema: Schema, normalize: bool = False, verbose: bool = False
+    ) -> bool:
+        """Return whether a schema might follow all versions that the level of the subject selects."""
+        return self._ask(asking.check(subject_name, schema, None, normalize=normalize, verbose=verbose))
+
+    def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> Any:
+        """Set members of config; return the registry's answer."""
+        if config is None:
+            raise ValueError("config must be set")
+        try:
+            return self._ask(asking.set_config(subject_name, config.to_dict()))
+        finally:
+            self._known.clear_latest()
+
+    def delete_config(self, subject_name: str | None = None) -> ServerConfig:
+        """Let a subject inherit everything again; return what was in force."""
+        return self._ask(asking.config(subject_name, method="DELETE"))
+
+    def get_config(self, subject_name: str | None = None) -> ServerConfig:
+        """Return all that is set for a subject, or for the registry."""
+        return self._ask(asking.config(subject_name))
+
+    def get_mode(self, subject_name: str) -> str:
+        """Return what may be written to a subject."""
+        return self._ask(asking.mode(subject_name))
+
+    def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
+        """Set what may be written to a subject, and return it."""
+        return self._ask(asking.set_mode(subject_name, mode, force=force))
+
+    def delete_mode(self, subject_name: str) -> str:
+        """Let a subject inherit its mode again; return the one that was in force."""
+        return self._ask(asking.mode(subject_name, method="DELETE"))
+
+    def get_global_mode(self) -> str:
+        """Return what may be written to the registry."""
+        return self._ask(asking.mode(None))
+
+    def update_global_mode(self, mode: str, force: bool = False) -> str:
+        """Set what may be written to the registry, and return it."""
+        return self._ask(asking.set_mode(None, mode, force=force))
+
+    def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
+        """Return the names of all contexts."""
+        return self._ask(calls.contexts(offset=offset, limit=limit))
+
+    def get_associations_by_resource_name(
+        self,
+        resource_name: str,
+        resource_namespace: str,
+        resource_type: str | None = None,
+        association_types: list[str] | None = None,
+        offset: int = 0,
+        limit: int = -1,
+    ) -> list[Association]:
+        """Return what is bound to a resource; ``-`` stands for any namespace."""
+        return self._ask(
+            asking.associations(
+                resource_name, resource_namespace, resource_type, association_types, offset=offset, limit=limit
+            )
+        )
+
+    def create_association(self, request: AssociationCreateOrUpdateRequest) -> AssociationResponse:
+        """Bind subjects to a resource."""
+        try:
+            return self._ask(asking.bind(request))
+        finally:
+            self._known.clear_latest()
+
+    def delete_associations(
+        self,
+        resource_id: str,
+        resource_type: str | None = None,
+        association_types: list[str] | None = None,
+        cascade_lifecycle: bool = False,
+    ) -> None:
+        """Remove the associations of a resource; with ``cascade_lifecycle`` the subjects that it owns go, too."""
+        try:
+            self._ask(
+                calls.unbind(
+                    resource_id,
+                    resource_type=resource_type,
+                    association_types=association_types or (),
+                    cascade=cascade_lifecycle,
+                )
+            )
+        finally:
+            self._known.clear()
