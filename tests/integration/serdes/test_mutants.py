@@ -1,4 +1,4 @@
-"""A few thousand mutants of records in every run; ``tests/fuzz/records.py`` says what a finding is."""
+"""A few thousand mutants of records in every run; the scripts of ``tests/fuzz`` say what a finding is."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
-SCRIPT = Path(__file__).parents[2] / "fuzz" / "records.py"
+FUZZ = Path(__file__).parents[2] / "fuzz"
 
 
-def test_mutants_are_read_or_refused_as_java_and_the_rules_say() -> None:
-    command = [sys.executable, str(SCRIPT), "--mutants", "10000", "--seed", "2"]
+@pytest.mark.parametrize(("script", "mutants"), [("records.py", 10_000), ("documents.py", 5_000)])
+def test_mutants_are_read_or_refused_as_the_judges_and_the_rules_say(script: str, mutants: int) -> None:
+    command = [sys.executable, str(FUZZ / script), "--mutants", str(mutants), "--seed", "2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 findings" in done.stdout
