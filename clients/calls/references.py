@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 
-__all__ = ["MAX_REFERENCED", "referenced"]
+__all__ = ["MAX_REFERENCED", "in_context", "referenced"]
 
 
 MAX_REFERENCED: Final = 1_000  #: schemas that one schema may lean on, directly or not, before the walk is given up
@@ -46,7 +46,7 @@ def referenced(
             raise InvalidSchema(f"the reference `{name}` leads back to itself")
         if len(texts) + len(open_names) >= MAX_REFERENCED:
             raise InvalidSchema(f"a schema may lean on at most {MAX_REFERENCED} others")
-        home = _in_context(reference.subject, context)
+        home = in_context(reference.subject, context)
         found = yield version(home, "latest" if reference.version < 0 else reference.version, deleted=True)
         open_names.add(name)
         pending.append((None, name, found.text, home.context))
@@ -54,6 +54,7 @@ def referenced(
     return texts
 
 
-def _in_context(subject: str, context: str) -> Subject:
+def in_context(subject: str, context: str) -> Subject:
+    """Return the subject that a reference means in a schema of this context."""
     parsed = Subject.parse(subject)
     return parsed if subject.startswith(":.") else Subject(context, parsed.name)

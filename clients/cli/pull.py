@@ -7,17 +7,20 @@ import shlex
 import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from contractlog.clients.calls.references import in_context
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.files import file_name, tells_its_subject
 from contractlog.clients.cli.layout import laid_out
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import Tone, count, harmless, result, result_json, say, toned
 from contractlog.clients.client import Registry
+from contractlog.clients.pulled import INDEX, PulledSchema, write_index
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 
 __all__ = ["pull"]
@@ -68,6 +71,7 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
                 pulled.append(written)
                 if options.format == "text":
                     _print(written)
+        _index(registry, pulled, options.out)
     if options.format == "json":
         result_json({"format": FORMAT, "files": [written.body() for written in pulled]})
     else:
@@ -82,6 +86,26 @@ def _subject(registry: Registry, subject: str, out: Path, *, history: bool) -> I
         return
     for number in registry.versions(subject):
         yield _written(out / str(number), subject, registry.version(subject, number))
+
+
+def _index(registry: Registry, pulled: list[Pulled], out: Path) -> None:
+    """Write down ids and what else files do not tell, and the versions that others lean on and that have no file."""
+    listed = [PulledSchema(each.schema, each.path.relative_to(out).as_posix()) for each in pulled]
+    known = {(each.subject, int(each.schema.version or 0)) for each in pulled}
+    waiting = [(each.subject, each.schema) for each in pulled]
+    while waiting:
+        subject, schema = waiting.pop()
+        for reference in schema.references:
+            home = in_context(reference.subject, Subject.parse(subject).context)
+            if (str(home), reference.version) not in known:
+                found = registry.version(home, reference.version, deleted=True)
+                known.add((str(home), reference.version))
+                listed.append(PulledSchema(replace(found, subject=home), None))
+                waiting.append((str(home), found))
+    try:
+        write_index(out, listed)
+    except OSError as error:
+        raise UsageError(f"`{out / INDEX}` cannot be written: {error.strerror or error}") from None
 
 
 def _written(folder: Path, subject: str, schema: RegisteredSchema) -> Pulled:

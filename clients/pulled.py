@@ -1,0 +1,108 @@
+"""What ``contractlog pull`` writes beside its files: ids, guids and references, so that a folder stands for a registry.
+
+The texts stay in the files; each is listed with its digest, so that a text that was edited is not taken for what its id
+stands for. Versions that others lean on, and that have no file, are listed with their text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.schema import RegisteredSchema
+
+__all__ = ["INDEX", "PulledSchema", "read_index", "write_index"]
+
+INDEX: Final = "pulled.json"
+_FORMAT: Final = "contractlog.pulled/1"
+
+
+@dataclass(frozen=True, slots=True)
+class PulledSchema:
+    """A version of a subject in a folder."""
+
+    schema: RegisteredSchema
+    file: str | None  #: where its text is, from the folder; None: in the index
+
+
+def read_index(folder: Path) -> list[PulledSchema]:
+    """Read the schemas of a folder that was pulled.
+
+    Raises:
+        UsageError: it has no index, a file is missing, or one was edited since.
+    """
+    return [_with_text(folder, entry) for entry in _entries(folder, needed=True)]
+
+
+def write_index(folder: Path, pulled: Iterable[PulledSchema]) -> None:
+    """Add schemas to the index of a folder, in place of what it says about the same files and versions."""
+    entries = [_entry(folder, each) for each in pulled]
+    taken = {_key(entry) for entry in entries} | {_version(entry) for entry in entries}
+    kept = [
+        entry
+        for entry in _entries(folder, needed=False)
+        if not {_key(entry), _version(entry)} & taken and _is_there(folder, entry)
+    ]
+    ordered = sorted(kept + entries, key=lambda entry: (entry["subject"], entry["version"]))
+    text = json.dumps({"format": _FORMAT, "schemas": ordered}, ensure_ascii=False, indent=2) + "\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / f".{INDEX}"
+    place.write_text(text, encoding="utf-8")
+    place.replace(folder / INDEX)
+
+
+def _entries(folder: Path, *, needed: bool) -> list[dict[str, Any]]:
+    path = folder / INDEX
+    if not path.exists() and not needed:
+        return []
+    try:
+        body = json.loads(path.read_bytes())
+        entries = body["schemas"] if body["format"] == _FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        told = f"`{path}` cannot be read ({error}): `contractlog pull` writes it"
+        raise UsageError(told) from None
+    if not isinstance(entries, list):
+        raise UsageError(f"`{path}` is not of the format {_FORMAT}, which `contractlog pull` writes")
+    return entries
+
+
+def _with_text(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:
+    file = entry.get("file")
+    body = dict(entry)
+    if file is not None:
+        try:
+            content = (folder / file).read_bytes()
+        except OSError as error:
+            raise UsageError(f"`{folder / file}` cannot be read: {error.strerror or error}") from None
+        if sha256(content).hexdigest() != entry.get("sha256"):
+            told = f"`{folder / file}` is not what was pulled as id {entry.get('id')}: pull it again"
+            raise UsageError(told)
+        body["schema"] = content.decode()
+    return PulledSchema(RegisteredSchema.from_body(body), file)
+
+
+def _entry(folder: Path, pulled: PulledSchema) -> dict[str, Any]:
+    schema = pulled.schema
+    body = replace(schema.draft, rule_set=schema.rule_set).body()
+    if pulled.file is not None:
+        del body["schema"]
+        body |= {"file": pulled.file, "sha256": sha256((folder / pulled.file).read_bytes()).hexdigest()}
+    known = {"subject": str(schema.subject), "version": schema.version, "id": schema.schema_id, "guid": schema.guid}
+    return {name: value for name, value in known.items() if value is not None} | body
+
+
+def _key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    return ("file", entry["file"]) if "file" in entry else _version(entry)
+
+
+def _version(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    return "version", entry.get("subject"), entry.get("version")
+
+
+def _is_there(folder: Path, entry: Mapping[str, Any]) -> bool:
+    return "file" not in entry or (folder / entry["file"]).exists()

@@ -1,0 +1,124 @@
+"""A folder of schemas in place of a registry: ``contractlog pull --all --history --out DIR``, then no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from contractlog.clients.pulled import read_index
+from contractlog.compatibility.errors import SchemaNotFound, SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
+from contractlog.serdes.adapting import walked
+from contractlog.serdes.asking import answered
+from contractlog.serdes.source import parsed_of
+
+__all__ = ["FolderSource"]
+
+
+class FolderSource:
+    """The schemas of a folder, by id, guid, subject and version; it is read once, and registers nothing.
+
+    It serves sync and async serializers alike.
+
+    Args:
+        folder: what ``contractlog pull`` wrote.
+
+    Raises:
+        UsageError: it is no such folder, or a file is not what was pulled.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._subjects: dict[str, dict[int, RegisteredSchema]] = {}
+        self._by_id: dict[tuple[str, int], RegisteredSchema] = {}
+        self._by_guid: dict[str, RegisteredSchema] = {}
+        for pulled in read_index(self._folder):
+            schema = pulled.schema
+            subject = schema.subject or Subject.parse("")
+            self._subjects.setdefault(str(subject), {})[int(schema.version or 0)] = schema
+            self._by_id.setdefault((subject.context, int(schema.schema_id)), schema)
+            if schema.guid:
+                self._by_guid.setdefault(schema.guid, schema)
+
+    def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
+        """Return the version that a schema already is.
+
+        Raises:
+            NotFound: there is none, and a folder takes no more.
+        """
+        return self.lookup(subject, draft, normalize=normalize)
+
+    def lookup(
+        self, subject: str, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
+    ) -> RegisteredSchema:
+        """Return the version of a subject that has this content; raise ``NotFound`` where there is none."""
+        del deleted
+        wanted = parsed_of(self, draft)
+        for schema in reversed(self._versions(subject).values()):
+            if _same(wanted, parsed_of(self, schema.draft), normalize=normalize):
+                return schema
+        told = f"`{self._folder}` holds no such schema of `{subject}`, and nothing can be registered there"
+        raise SchemaNotUnderSubject(told)
+
+    def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> RegisteredSchema:
+        """Return the schema of an id, in the subject's context; raise ``NotFound`` where there is none."""
+        found = self._by_id.get((Subject.parse(subject or "").context, schema_id))
+        if found is None:
+            raise SchemaNotFound(schema=schema_id)
+        return found
+
+    def schema_by_guid(self, guid: str) -> RegisteredSchema:
+        """Return the schema of a guid; raise ``NotFound`` where there is none."""
+        found = self._by_guid.get(guid)
+        if found is None:
+            raise SchemaNotFound(schema=guid)
+        return found
+
+    def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> RegisteredSchema:
+        """Return a version of a subject; raise ``NotFound`` where there is none."""
+        del deleted
+        versions = self._versions(subject)
+        found = versions.get(max(versions) if version == "latest" else version)
+        if found is None:
+            raise VersionNotFound(version=version)
+        return found
+
+    def versions(self, subject: str, *, deleted: bool = False) -> Sequence[int]:
+        """Return the versions of a subject, ascending; raise ``NotFound`` where there is none."""
+        del deleted
+        return list(self._versions(subject))
+
+    def latest_with_metadata(
+        self, subject: str, metadata: Mapping[str, str], *, deleted: bool = False
+    ) -> RegisteredSchema:
+        """Return the newest version with these properties; raise ``NotFound`` where there is none."""
+        del deleted
+        for schema in reversed(self._versions(subject).values()):
+            properties = {} if schema.metadata is None else schema.metadata.properties
+            if metadata.items() <= properties.items():
+                return schema
+        raise SchemaNotUnderSubject
+
+    def associations_by_resource_name(self, name: str, **which: str | Iterable[str] | None) -> Sequence[Any]:
+        """Return none: a folder knows subjects by their names alone."""
+        del name, which
+        return ()
+
+    def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
+        """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
+        return answered(walked(draft, subject), self)
+
+    def _versions(self, subject: str) -> dict[int, RegisteredSchema]:
+        """Return the versions of a subject, ascending."""
+        found = self._subjects.get(str(Subject.parse(subject)))
+        if not found:
+            raise SubjectNotFound(subject=subject)
+        return dict(sorted(found.items()))
+
+
+def _same(one: ParsedSchema, other: ParsedSchema, *, normalize: bool) -> bool:
+    if normalize:
+        return one.normalized == other.normalized
+    return (one.canonical, one.references) == (other.canonical, other.references)
