@@ -1,6 +1,12 @@
-"""The names of ``confluent_kafka.schema_registry``, over our clients: change the import and keep everything else."""
+"""The names of ``confluent_kafka.schema_registry``, over our clients: change the import and keep everything else.
+
+The functions among them belong to serializers; they are loaded when they are asked for.
+"""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, Final
 
 from contractlog.clients.confluent.aclient import AsyncSchemaRegistryClient
 from contractlog.clients.confluent.associations import (
@@ -56,4 +62,30 @@ __all__ = [
     "SchemaRegistryError",
     "SchemaVersion",
     "ServerConfig",
+    "dual_schema_id_deserializer",
+    "header_schema_id_serializer",
+    "prefix_schema_id_deserializer",
+    "prefix_schema_id_serializer",
+    "record_subject_name_strategy",
+    "topic_record_subject_name_strategy",
+    "topic_subject_name_strategy",
 ]
+
+#: Name -> module and name; as text, since clients stand below serializers.
+_OF_SERIALIZERS: Final = {
+    "dual_schema_id_deserializer": ("contractlog.serdes.schema_ids", "dual_schema_id_deserializer"),
+    "header_schema_id_serializer": ("contractlog.serdes.schema_ids", "header_schema_id_serializer"),
+    "prefix_schema_id_deserializer": ("contractlog.serdes.schema_ids", "prefix_schema_id_deserializer"),
+    "prefix_schema_id_serializer": ("contractlog.serdes.schema_ids", "prefix_schema_id_serializer"),
+    "record_subject_name_strategy": ("contractlog.serdes.subjects", "record_subject_name"),
+    "topic_record_subject_name_strategy": ("contractlog.serdes.subjects", "topic_record_subject_name"),
+    "topic_subject_name_strategy": ("contractlog.serdes.subjects", "topic_subject_name"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a function of the serializers."""
+    if name not in _OF_SERIALIZERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, function = _OF_SERIALIZERS[name]
+    return getattr(import_module(module), function)

@@ -7,8 +7,10 @@ import inspect
 import pickle
 from typing import Any
 
+import confluent_kafka.schema_registry as package
 import confluent_kafka.schema_registry.schema_registry_client as theirs
 import pytest
+from confluent_kafka.serialization import MessageField, SerializationContext
 
 import contractlog.clients.confluent as ours
 from contractlog.clients.confluent.errors import catchable
@@ -90,7 +92,17 @@ def shape(function: Any) -> list[tuple[str, Any, Any]]:
 
 def test_every_public_name_is_there() -> None:
     names = {name for name in theirs.__dict__ if not name.startswith("_") and name[0].isupper()} - PLUMBING
-    assert names | {"SchemaVersion", "RulePhase"} == set(ours.__all__)
+    functions = {name for name in ours.__all__ if name[0].islower()}
+    assert names | {"SchemaVersion", "RulePhase"} == set(ours.__all__) - functions
+    assert set(package.__all__) <= set(ours.__all__)
+    assert all(callable(getattr(ours, name)) for name in functions)
+    assert not hasattr(ours, "reference_subject_name_strategy_of_nobody")
+
+
+def test_strategies_give_the_same_subjects() -> None:
+    ctx = SerializationContext("orders", MessageField.VALUE)
+    for name in ("topic_subject_name_strategy", "record_subject_name_strategy", "topic_record_subject_name_strategy"):
+        assert getattr(ours, name)(ctx, "shop.Order") == getattr(package, name)(ctx, "shop.Order")
 
 
 @pytest.mark.parametrize("name", CLIENTS)
