@@ -14,6 +14,7 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
+from contractlog.serdes.schema_ids import header_schema_id_serializer
 
 from support.foreign import Program
 from support.interop import EVOLVED, JSON, PLAIN, Case
@@ -76,14 +77,14 @@ def test_values_go_both_ways(registry: Registry, exchange: Any) -> None:
         assert {frame[:5] for frame in frames} == {frame[:5] for frame in mine}, case
 
 
-def test_old_records_are_read_as_the_latest_version_and_new_ones_as_an_old_one(
-    registry: Registry, exchange: Any
-) -> None:
-    topic = "js-evolved"
+def test_records_evolve_both_ways_and_ids_may_be_in_headers(registry: Registry, exchange: Any) -> None:
+    topic, headed = "js-evolved", asked_with_ids_in_headers(registry)
     write = AvroSerializer(registry, EVOLVED.schema)
     old = [write(value, own(topic)) for value in EVOLVED.values]
     registry.register(f"{topic}-value", SchemaDraft(EVOLVED.later, SchemaType.AVRO))
-    (found,) = exchange([asked(topic, "AVRO", old, EVOLVED.read_later, latest=True)])
+    found, *others = exchange([asked(topic, "AVRO", old, EVOLVED.read_later, latest=True), *headed])
+    for asked_for, answered in zip(headed, others, strict=True):
+        holds_with_ids_in_headers(registry, asked_for, answered)
     assert found["read"] == list(EVOLVED.read_later)
     frames = [bytes.fromhex(one["data"]) for one in found["written"]]
     assert {frame[:5] for frame in frames} & {(frame or b"")[:5] for frame in old} == set()
@@ -92,3 +93,35 @@ def test_old_records_are_read_as_the_latest_version_and_new_ones_as_an_old_one(
     narrow = json.dumps({"type": "record", "name": "Order", "namespace": "acme", "fields": fields})
     read = AvroDeserializer(registry, narrow)
     assert [read(frame, own(topic)) for frame in frames] == [{"id": value["id"]} for value in EVOLVED.read_later]
+
+
+def asked_with_ids_in_headers(registry: Registry) -> list[dict[str, Any]]:
+    conf = {"schema.id.serializer": header_schema_id_serializer}
+    kinds = (("AVRO", EVOLVED), ("JSON", JSON[0]))
+    wanted = []
+    for part in ("key", "value"):
+        for kind, case in kinds:
+            topic = f"js-headed-{kind}"
+            if kind == "AVRO":
+                write: Any = AvroSerializer(registry, case.schema, conf=conf)
+            else:
+                write = JSONSerializer(case.schema, registry, conf=conf)
+            frames = []
+            for value in case.values:
+                headers: dict[str, bytes] = {}
+                data = write(value, own(topic, part, headers))
+                assert list(headers) == [f"__{part}_schema_id"]
+                frames.append({"data": data.hex(), "headers": {name: one.hex() for name, one in headers.items()}})
+            asked_for = {"topic": topic, "type": kind, "frames": frames, "values": case.values}
+            wanted.append(asked_for | {"inHeader": True, "key": part == "key"})
+    return wanted
+
+
+def holds_with_ids_in_headers(registry: Registry, wanted: dict[str, Any], found: dict[str, Any]) -> None:
+    assert found["read"] == list(wanted["values"])
+    read = reader(wanted["type"], registry)
+    for mine, theirs, value in zip(wanted["frames"], found["written"], wanted["values"], strict=True):
+        assert theirs["headers"] == mine["headers"]
+        headers = {name: bytes.fromhex(one) for name, one in theirs["headers"].items()}
+        context = own(wanted["topic"], "key" if wanted["key"] else "value", headers)
+        assert read(bytes.fromhex(theirs["data"]), context) == value

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from confluent_kafka.schema_registry import (
-    SchemaRegistryClient,
-)
+from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry import header_schema_id_serializer as their_header_serializer
 from confluent_kafka.schema_registry.avro import AvroDeserializer as TheirAvroDeserializer
 from confluent_kafka.schema_registry.avro import AvroSerializer as TheirAvroSerializer
 from confluent_kafka.schema_registry.json_schema import JSONDeserializer as TheirJSONDeserializer
@@ -22,6 +21,7 @@ from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
+from contractlog.serdes.schema_ids import header_schema_id_serializer
 
 from support.interop import AVRO, EVOLVED, JSON, Case
 
@@ -78,6 +78,41 @@ def test_json_goes_both_ways(ours: Registry, theirs: SchemaRegistryClient, case:
         assert frame[:5] == frame_theirs[:5]
         for each in (frame, frame_theirs):
             assert read(each, own(topic)) == read_theirs(each, their(topic)) == value
+
+
+@pytest.mark.parametrize("part", [MessageField.KEY, MessageField.VALUE])
+def test_ids_in_headers_go_both_ways(ours: Registry, theirs: SchemaRegistryClient, part: MessageField) -> None:
+    conf, conf_theirs = (
+        {"schema.id.serializer": one} for one in (header_schema_id_serializer, their_header_serializer)
+    )
+    json_case = JSON[0]
+    pairs = [
+        (
+            AvroSerializer(ours, EVOLVED.schema, conf=conf),
+            TheirAvroSerializer(theirs, EVOLVED.schema, conf=conf_theirs),
+        ),
+        (
+            JSONSerializer(json_case.schema, ours, conf=conf),
+            TheirJSONSerializer(json_case.schema, theirs, conf=conf_theirs),
+        ),
+    ]
+    readers = [
+        (AvroDeserializer(ours), TheirAvroDeserializer(theirs)),
+        (
+            JSONDeserializer(None, schema_registry_client=ours),
+            TheirJSONDeserializer(None, schema_registry_client=theirs),
+        ),
+    ]
+    for case, topic, written, read in zip((EVOLVED, json_case), ("h-avro", "h-json"), pairs, readers, strict=True):
+        for value in case.values:
+            mine, other = own(topic, part, []), their(topic, TheirField(part.value), [])
+            bodies = written[0](value, mine), written[1](value, other)
+            assert mine.headers == other.headers
+            assert [name for name, _ in other.headers] == [f"__{part.value}_schema_id"]
+            for body in bodies:
+                assert read[0](body, own(topic, part, other.headers)) == value
+                if len(body or b"") > 5:  # the reference reads nothing shorter
+                    assert read[1](body, their(topic, TheirField(part.value), mine.headers)) == value
 
 
 def test_records_of_both_makers_are_read_as_the_latest_version(ours: Registry, theirs: SchemaRegistryClient) -> None:
