@@ -15,26 +15,38 @@ if TYPE_CHECKING:
     from contractlog.clients.client import Registry as Registry
     from contractlog.clients.conversation import Retries as Retries
     from contractlog.clients.settings import Security as Security
+    from contractlog.clients.values import Association as Association
+    from contractlog.clients.values import AssociationDraft as AssociationDraft
+    from contractlog.clients.values import Config as Config
+    from contractlog.clients.values import Resource as Resource
     from contractlog.clients.watching import Exchange as Exchange
     from contractlog.clients.watching import Watch as Watch
 
 __all__ = [
+    "Association",
+    "AssociationDraft",
     "AsyncRegistry",
     "Caching",
     "CompatibilityAnswer",
+    "Config",
     "Exchange",
     "Registry",
+    "Resource",
     "Retries",
     "Security",
     "Watch",
 ]
 
 _HOMES: Final = {
+    "Association": "values",
+    "AssociationDraft": "values",
     "AsyncRegistry": "aclient",
     "Caching": "cache",
     "CompatibilityAnswer": "calls",
+    "Config": "values",
     "Exchange": "watching",
     "Registry": "client",
+    "Resource": "values",
     "Retries": "conversation",
     "Security": "settings",
     "Watch": "watching",
