@@ -6,26 +6,50 @@ does not understand. That is interpreted again, so that bytes, values and errors
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from importlib import import_module
 from typing import Any, Final
 
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.serdes.avro.generated import Otherwise
-from contractlog.serdes.avro.generated.compiling import compiled
-from contractlog.serdes.avro.generated.graph import Unfit
-from contractlog.serdes.avro.generated.reading import reading
-from contractlog.serdes.avro.generated.source import Source
-from contractlog.serdes.avro.generated.writing import writing
+from contractlog.serdes.avro.generated.shelf import SHELF
 from contractlog.serdes.avro.hopeless import refuse_hopeless
 from contractlog.serdes.avro.interpreted import InterpretedReader, InterpretedWriter, is_bytes, tree_of
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["INTERPRETED_FIRST", "AvroReader", "AvroWriter", "record_name"]
 
-INTERPRETED_FIRST: Final = 32  #: records, before code is written: about what it costs
+INTERPRETED_FIRST: Final = 100  #: records, before code is written; that takes as long as a few hundred of them
+_MAKING: Final = "contractlog.serdes.avro.generated.making"
 
 
-class AvroWriter:
+class _Plan(ABC):
+    """Counts records, until code is worth its while."""
+
+    def __init__(self, key: Hashable, interpreted_first: int, *, always: bool) -> None:
+        self._key = key
+        self._first = self._left = interpreted_first
+        self._run: Callable[..., Any] = _otherwise if always else self._not_yet
+
+    @abstractmethod
+    def _written(self) -> Callable[..., Any]:
+        """Write code for the schema."""
+
+    def release(self) -> None:
+        """Let go of the code that was written; there is too much of it in this process."""
+        self._left = self._first
+        self._run = self._not_yet
+
+    def _not_yet(self, *arguments: Any) -> Any:
+        self._left -= 1
+        if self._left >= 0:
+            raise Otherwise
+        run = self._run = SHELF.take(self._key, self, self._written)
+        return run(*arguments)
+
+
+class AvroWriter(_Plan):
     """Makes bytes of values of one schema.
 
     Args:
@@ -45,8 +69,7 @@ class AvroWriter:
     ) -> None:
         self._interpreted = InterpretedWriter(parsed, limits, lenient=lenient)
         self._limits = limits
-        self._first = interpreted_first
-        self._write: Callable[..., Any] = _otherwise if is_bytes(tree_of(parsed)) else self._not_yet
+        super().__init__(("write", *_identity(parsed), limits), interpreted_first, always=is_bytes(tree_of(parsed)))
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
         """Return the prefix and the bytes of a value.
@@ -55,20 +78,17 @@ class AvroWriter:
             EncodeError: the value does not fit the schema; with the field.
         """
         try:
-            return self._write(value, prefix)  # type: ignore[no-any-return]
+            return self._run(value, prefix)  # type: ignore[no-any-return]
         except Exception:  # noqa: BLE001, S110 -- whatever it is, the interpreter knows it exactly
             pass
         return self._interpreted.encode(value, prefix)
 
-    def _not_yet(self, value: Any, prefix: bytes) -> Any:
-        self._first -= 1
-        if self._first >= 0:
-            raise Otherwise
-        write = self._write = _code(lambda: writing(self._interpreted.codec, self._limits))
-        return write(value, prefix)
+    def _written(self) -> Callable[..., Any]:
+        made: Callable[..., Any] = import_module(_MAKING).write_function(self._interpreted.codec, self._limits)
+        return made
 
 
-class AvroReader:
+class AvroReader(_Plan):
     """Makes values of bytes that one schema wrote, as that schema or as another one wants them."""
 
     def __init__(
@@ -82,8 +102,9 @@ class AvroReader:
     ) -> None:
         self._interpreted = InterpretedReader(writer, reader, limits=limits, named_records=named_records)
         self._limits = limits
-        self._first = interpreted_first
-        self._read: Callable[..., Any] = _otherwise if is_bytes(tree_of(writer)) else self._not_yet
+        pair = (_identity(writer), None if reader is None else _identity(reader))
+        always = is_bytes(tree_of(writer))
+        super().__init__(("read", *pair, limits, named_records), interpreted_first, always=always)
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
         """Return the value of a body that begins at ``start`` and goes to the end.
@@ -93,7 +114,7 @@ class AvroReader:
             ReaderMismatch: they do, and the reader's schema cannot follow.
         """
         try:
-            return self._read(data if type(data) is bytes else bytes(data), start)
+            return self._run(data if type(data) is bytes else bytes(data), start)
         except Exception:  # noqa: BLE001, S110 -- whatever it is, the interpreter knows it exactly
             pass
         return self._interpreted.decode(data, start)
@@ -102,16 +123,13 @@ class AvroReader:
         """Return where some records may be read.
 
         Raises:
-            ReaderMismatch: none can, whatever it holds.
+            ReaderMismatch: the reader's schema can follow none that the writer's allows.
         """
         refuse_hopeless(self._interpreted.reader)
 
-    def _not_yet(self, data: bytes, start: int) -> Any:
-        self._first -= 1
-        if self._first >= 0:
-            raise Otherwise
-        read = self._read = _code(lambda: reading(self._interpreted.reader, self._limits))
-        return read(data, start)
+    def _written(self) -> Callable[..., Any]:
+        made: Callable[..., Any] = import_module(_MAKING).read_function(self._interpreted.reader, self._limits)
+        return made
 
 
 def record_name(parsed: ParsedSchema) -> str | None:
@@ -120,12 +138,8 @@ def record_name(parsed: ParsedSchema) -> str | None:
     return getattr(schema.resolve(schema.root), "name", None)
 
 
-def _code(write: Callable[[], Source]) -> Callable[..., Any]:
-    """Return the function that was written for a schema, or one that leaves all to the interpreter."""
-    try:
-        return compiled(write())
-    except (Unfit, RecursionError, SyntaxError):
-        return _otherwise
+def _identity(parsed: ParsedSchema) -> tuple[Hashable, ...]:
+    return parsed.canonical, tuple(parsed.referenced.items())
 
 
 def _otherwise(*_: Any) -> Any:

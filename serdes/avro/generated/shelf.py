@@ -1,0 +1,47 @@
+"""The functions that were written in this process: each once, whoever uses it, and only so many of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any, Final, Protocol
+from weakref import WeakSet
+
+__all__ = ["SHELF", "Shelf", "User"]
+
+CAPACITY: Final = 256  #: a function of 15 fields takes 30 kB, one of 150 takes 60 kB
+
+
+class User(Protocol):
+    """Who holds a function of the shelf."""
+
+    def release(self) -> None:
+        """Let go of it; it may be asked for again."""
+
+
+class Shelf:
+    """Functions by what they were written for. When there are too many, the one goes that was first asked for."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._capacity = capacity
+        self._kept: dict[Hashable, tuple[Callable[..., Any], WeakSet[Any]]] = {}
+        self._changing = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def take(self, key: Hashable, user: User, write: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+        """Return the function for a key, which is written if nobody did so yet."""
+        known = self._kept.get(key)
+        function, users = known if known is not None else (write(), WeakSet())
+        with self._changing:
+            function, users = self._kept.setdefault(key, (function, users))
+            users.add(user)
+            gone = [self._kept.pop(first) for first in list(self._kept)[: max(0, len(self._kept) - self._capacity)]]
+        for _, holders in gone:
+            for holder in list(holders):
+                holder.release()
+        return function
+
+
+SHELF: Final = Shelf()
