@@ -201,6 +201,11 @@ def _uuid(random: Random, _: Node) -> Pair:
     return str(made), made
 
 
+def _uuid_bytes(random: Random, _: Node) -> Pair:
+    made = UUID(int=random.getrandbits(128))
+    return made.bytes, made
+
+
 def _decimal(random: Random, node: Node) -> Pair:
     precision, scale = (int(node.props[word].value) if word in node.props else 0 for word in ("precision", "scale"))
     unscaled = random.choice([0, 1, -1, 10**precision - 1, random.randrange(-(10**precision) + 1, 10**precision)])
@@ -219,6 +224,7 @@ _RAW: Final[Mapping[str, Callable[[Random, Any], Pair]]] = {
     "long local-timestamp-millis": _moment(1_000, _LOCAL_EPOCH),
     "long local-timestamp-micros": _moment(1_000_000, _LOCAL_EPOCH),
     "string uuid": _uuid,
+    "fixed uuid": _uuid_bytes,
     "bytes decimal": _decimal,
     "fixed decimal": _decimal,
 }

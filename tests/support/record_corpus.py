@@ -74,6 +74,7 @@ NEWER = record(
     ("added", array("int"), [1, 2]), ("tags", mapped("string")), ("at", logical("long", "timestamp-millis")),
     name="Order",
 )  # fmt: skip
+UUID_BYTES = fixed("U", 16, logicalType="uuid")
 TREE = record(("value", "int"), ("left", ["null", "Tree"]), ("right", ["null", "Tree"]), name="Tree")
 CHAIN = record(("value", "int"), ("next", ["null", "Chain"]), name="Chain")
 SHAPES: Final[dict[str, tuple[Any, Any]]] = {
@@ -94,7 +95,7 @@ SHAPES: Final[dict[str, tuple[Any, Any]]] = {
     "empty record": (record(("a", record(name="Empty")), ("b", array("Empty")), ("c", "string")), None),
     "enums": (array(enum("E", *(f"S{index}" for index in range(70)))), None),
     "enums, of which the reader knows few": (array(enum("E", "A", "B", "C")), array(enum("E", "A", "C", default="A"))),
-    "fixeds": (record(("a", fixed("F", 16)), ("b", array(fixed("G", 1))), ("c", ["null", "F"])), None),
+    "fixeds": (record(("a", fixed("F", 16)), ("b", array(fixed("G", 1))), ("c", ["null", UUID_BYTES])), None),
     "days and times": (
         record(
             ("a", logical("int", "date")), ("b", logical("int", "time-millis")), ("c", logical("long", "time-micros")),
