@@ -22,7 +22,9 @@ from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
+from contractlog.serdes.avro.generated.shelf import CAPACITY, SHELF
 from contractlog.serdes.avro.interpreted import InterpretedReader
+from contractlog.serdes.avro.plan import AvroReader, AvroWriter
 from contractlog.serdes.wire import unframe
 
 pytestmark = pytest.mark.integration
@@ -161,6 +163,24 @@ def test_threads_share_a_serializer_whose_one_schema_has_another_id_in_each_subj
     assert carried == {(topic, int(client.version(subject, 1).schema_id)) for topic, subject in subjects.items()}
     assert len({schema_id for _, schema_id in carried}) == 2
     assert all(client.versions(subject) == [1] for subject in subjects.values())
+
+
+def test_threads_share_more_schemas_than_code_is_kept_for() -> None:
+    """Code is let go of and written again while others run it; each schema goes on having its own."""
+    some = [parse(schema(f"topic{number}", number % len(ORDERS))) for number in range(CAPACITY + 60)]
+    codecs = [(AvroWriter(one, interpreted_first=0), AvroReader(one, interpreted_first=0)) for one in some]
+    exact = [InterpretedReader(one) for one in some]
+
+    def work(number: int) -> list[Written]:
+        random = Random(number)  # noqa: S311 -- repeats
+        for topic, value in itertools.islice(values(random), RECORDS):
+            place = random.randrange(len(codecs))
+            body = codecs[place][0].encode(value)
+            assert codecs[place][1].decode(body) == exact[place].decode(body) == value, topic
+        return []
+
+    everyone(work)
+    assert len(SHELF) <= CAPACITY
 
 
 def test_tasks_share_a_serializer_while_versions_come(app: Any, client: Registry, versions: Versions) -> None:
