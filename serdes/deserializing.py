@@ -174,11 +174,9 @@ class Deserializer(Deserializing):
             return None
         data = value if type(value) is bytes else plain_bytes(value)
         start = HEADER_SIZE
+        plan = None
         if self._by_place and self._dual and ctx is not None and not getattr(ctx, "headers", None):
-            key: Any = (ctx.topic, ctx.field, data[:HEADER_SIZE])
-        else:
-            key, data, start = self._place(data, ctx)
-        plan = self._plans.get(key)
+            plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
         if plan is None or (plan.until is not None and plan.until <= self._clock()):
             key, data, start = self._place(data, ctx)
             plan = self._planned(key, ctx)
@@ -240,11 +238,9 @@ class AsyncDeserializer(Deserializing):
             return None
         data = value if type(value) is bytes else plain_bytes(value)
         start = HEADER_SIZE
+        plan = None
         if self._by_place and self._dual and ctx is not None and not getattr(ctx, "headers", None):
-            key: Any = (ctx.topic, ctx.field, data[:HEADER_SIZE])
-        else:
-            key, data, start = self._place(data, ctx)
-        plan = self._plans.get(key)
+            plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
         if plan is None or (plan.until is not None and plan.until <= self._clock()):
             key, data, start = self._place(data, ctx)
             plan = await self._planned(key, ctx)
