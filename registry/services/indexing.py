@@ -61,20 +61,25 @@ class Indexer:
             self._thread.join()
 
     def catch_up(self) -> bool:
-        """Look at what is due, and return whether there may be more."""
+        """Look at what is due, and return whether more was due already.
+
+        What comes meanwhile waits for the next look, so that many small commits are not followed one by one.
+        """
         with self._store.reading() as snapshot:
             done, head = words.mark(snapshot), journal.head(snapshot)
             if done is not None and done >= head:
                 return False
             changes = [] if done is None else journal.following(snapshot, done, _READ_AT_ONCE)
         if done is None:
+            more = True
             self._sweep()
         else:
+            more = len(changes) == _READ_AT_ONCE
             self._index(self._named(changes))
             head = changes[-1].sequence if changes else head
         if not self._closed.is_set():
             self._store.change(partial(words.advance, sequence=head), contexts=()).result()
-        return not self._closed.is_set()
+        return more and not self._closed.is_set()
 
     def _run(self) -> None:
         failed = 0.0

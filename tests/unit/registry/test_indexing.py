@@ -1,0 +1,43 @@
+"""The index keeps up by looks that take what is due together."""
+
+from __future__ import annotations
+
+import json
+
+from contractlog.registry.services.following import Follower
+from contractlog.registry.services.indexing import Indexer
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage import journal, words
+
+from support.registry import in_process
+
+
+def test_one_look_takes_all_that_is_due_and_leaves_the_rest_for_the_next() -> None:
+    """However many small commits there are, the index makes two for each look."""
+    with in_process(Settings(database_url="sqlite://")) as node:
+        store = node.app.state.services.store  # type: ignore[attr-defined]
+        indexer = Indexer(store, Follower(store))
+        commits: list[int] = []
+        store.on_commit(lambda touched: commits.append(len(touched)))
+
+        def register(number: int) -> None:
+            fields = [{"name": f"f{one}", "type": "int", "default": 0} for one in range(number)]
+            schema = json.dumps({"type": "record", "name": "R", "fields": fields})
+            assert node.post("/subjects/s/versions", json={"schema": schema}).status_code == 200
+
+        def indexed() -> tuple[int | None, int]:
+            with store.reading() as snapshot:
+                return words.mark(snapshot), journal.head(snapshot)
+
+        register(1)
+        assert indexer.catch_up()  # after the first look at everything there may be more
+        assert indexed() == (1, 1)
+        for number in range(2, 12):
+            register(number)
+        commits.clear()
+        assert not indexer.catch_up()
+        assert len(commits) == 2
+        assert indexed() == (11, 11)
+        assert not indexer.catch_up()
+        assert len(commits) == 2
+        assert len(node.get("/contractlog/v1/search", params={"field": "f10"}).json()["hits"]) == 1
