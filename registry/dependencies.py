@@ -133,7 +133,9 @@ async def _subject(subject: TextPath) -> Subject:
     return subject_of(subject)
 
 
-async def _subject_asked_for(subject: str = "") -> Subject | None:
+async def _subject_asked_for(
+    subject: Annotated[str, Query(description="A subject; `:.eu:name` in another context than the default one.")] = "",
+) -> Subject | None:
     return subject_of(subject) if subject else None
 
 

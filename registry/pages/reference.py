@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["reference"]
+
+_CODE: Final = re.compile(r"`{1,2}([^`]+)`{1,2}")
+_WRITTEN_OUT: Final = 10**12  #: larger bounds say nothing to a reader
 
 Operation = tuple[str, str, dict[str, Any]]  # method, path, what openapi says
 
@@ -17,27 +22,46 @@ def reference(document: dict[str, Any]) -> str:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             groups.setdefault(operation.get("tags", ["others"])[0], []).append((method.upper(), path, operation))
-    return "".join(_page(document["info"], groups))
+    return "".join(_page(document["info"], groups, document.get("components", {}).get("schemas", {})))
 
 
-def _page(info: dict[str, Any], groups: dict[str, list[Operation]]) -> Iterator[str]:
+def _page(info: dict[str, Any], groups: dict[str, list[Operation]], bodies: dict[str, dict[str, Any]]) -> Iterator[str]:
     title, count = escape(info["title"]), sum(map(len, groups.values()))
     yield (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}: its API</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<link rel="stylesheet" href="docs.css"></head>\n<body><header>'
-        f"<h1>{title}</h1><p>{escape(info['description']).replace('`', '')}</p>"
+        '<link rel="stylesheet" href="docs.css"></head>\n<body>'
+        '<a class="skip" href="#requests">To the requests</a><header>'
+        f"<h1>{title}</h1><p>{_prose(info['description'])}</p>"
         f"<p>Release {escape(info['version'])} answers {count} kinds of requests. "
         'For programs: <a href="openapi.json">openapi.json</a>.</p><nav aria-label="Groups"><ul>'
     )
     yield from (f'<li><a href="#{escape(name)}">{escape(name)}</a> ({len(one)})</li>' for name, one in groups.items())
-    yield "</ul></nav></header>\n<main>"
+    yield '<li><a href="#bodies">bodies</a></li></ul></nav></header>\n<main id="requests">'
     for name, operations in groups.items():
         yield f'\n<section aria-labelledby="{escape(name)}"><h2 id="{escape(name)}">{escape(name)}</h2>'
         for operation in operations:
             yield from _operation(*operation)
         yield "</section>"
-    yield "</main></body></html>\n"
+    yield '\n<section aria-labelledby="bodies"><h2 id="bodies">bodies</h2>'
+    for name, schema in bodies.items():
+        yield from _body(name, schema)
+    yield "</section></main></body></html>\n"
+
+
+def _body(name: str, schema: dict[str, Any]) -> Iterator[str]:
+    words = str(schema.get("description", "")).partition("\n\n")[0]
+    yield (
+        f'\n<details id="{_anchor(name)}"><summary><code>{escape(name)}</code> <span>{_prose(words)}</span></summary>'
+        '<div class="box">'
+    )
+    needed = schema.get("required", ())
+    members = [
+        (f"<code>{escape(member)}</code>", _kind(kind), "must be there" if member in needed else "may be absent")
+        for member, kind in schema.get("properties", {}).items()
+    ]
+    yield from _table(f"Members of {escape(name)}", ("name", "holds", ""), members) if members else ("<p>Any.</p>",)
+    yield "</div></details>"
 
 
 def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[str]:
@@ -45,35 +69,77 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
     first, _, rest = words.partition("\n\n")
     yield (
         f'\n<details id="{escape(operation["operationId"])}"><summary><b>{method}</b> <code>{escape(path)}</code> '
-        f'<span>{escape(first)}</span></summary><div class="box">'
+        f'<span>{_prose(first)}</span></summary><div class="box">'
     )
-    yield from (f"<p>{escape(paragraph)}</p>" for paragraph in rest.split("\n\n") if paragraph)
+    yield from (f"<p>{_prose(paragraph)}</p>" for paragraph in rest.split("\n\n") if paragraph)
     yield from _table(
         "Parameters",
-        ("name", "in", "takes"),
-        [(one["name"], one["in"], _kind(one.get("schema", {}))) for one in operation.get("parameters", ())],
+        ("name", "in", "takes", "means"),
+        [
+            (
+                f"<code>{escape(one['name'])}</code>",
+                one["in"],
+                _takes(one.get("schema", {})),
+                _prose(one.get("description", "")),
+            )
+            for one in operation.get("parameters", ())
+        ],
     )
     body = operation.get("requestBody", {}).get("content", {})
     yield from _table("Body", ("media type", "holds"), [(kind, _kind(one["schema"])) for kind, one in body.items()])
     answers = operation.get("responses", {})
-    yield from _table("Answers", ("status", "means"), [(status, one["description"]) for status, one in answers.items()])
+    yield from _table(
+        "Answers",
+        ("status", "means", "holds"),
+        [(status, _prose(one["description"]), _held(one)) for status, one in answers.items()],
+    )
     yield "</div></details>"
 
 
-def _table(caption: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _held(answer: dict[str, Any]) -> str:
+    return " or ".join({_kind(one["schema"]): None for one in answer.get("content", {}).values() if "schema" in one})
+
+
+def _table(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Write a table; cells are HTML already."""
     if not rows:
         return
     yield f"<table><caption>{caption}</caption><thead><tr>"
-    yield from (f'<th scope="col">{head}</th>' for head in heads)
+    yield from (f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
     yield "</tr></thead><tbody>"
     for row in rows:
-        yield "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+        yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>"
     yield "</tbody></table>"
 
 
+def _takes(schema: dict[str, Any]) -> str:
+    """Say what a parameter takes, with its bounds, and what it is when nobody says."""
+    bounds = [schema[name] for name in ("minimum", "maximum") if name in schema]
+    words = escape(", ".join(map(str, schema.get("enum", ())))) or _kind(schema)
+    if len(bounds) > 1:
+        words += f" from {bounds[0]:,g} to {bounds[1]:,g}" if bounds[1] < _WRITTEN_OUT else f" from {bounds[0]}"
+    default = schema.get("default")
+    return words if default in (None, "") else f"{words}; else {escape(json.dumps(default))}"
+
+
 def _kind(schema: dict[str, Any]) -> str:
+    """Write what something holds; bodies lead to where they are described."""
     if "$ref" in schema:
-        return str(schema["$ref"]).rpartition("/")[2]
+        name = str(schema["$ref"]).rpartition("/")[2]
+        return f'<a href="#{_anchor(name)}">{escape(name)}</a>'
     if "anyOf" in schema:
         return " or ".join(_kind(one) for one in schema["anyOf"])
-    return str(schema.get("type") or schema.get("const") or "anything")
+    if "enum" in schema:
+        return escape(", ".join(map(str, schema["enum"])))
+    if schema.get("type") == "array":
+        return f"list of {_kind(schema.get('items', {}))}"
+    return escape(str(schema.get("type") or schema.get("const") or "anything"))
+
+
+def _anchor(name: str) -> str:
+    return f"body-{escape(name)}"
+
+
+def _prose(text: str) -> str:
+    """Write words, in which what stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))

@@ -20,10 +20,14 @@ h3 { font-size: 15px; margin: 16px 0 0; }
 p { max-width: 75ch; margin: 8px 0; }
 a { color: var(--accent); }
 a:focus-visible, summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.skip { position: absolute; left: -100vw; }
+.skip:focus { left: 16px; top: 8px; background: var(--paper); padding: 8px; }
 nav ul { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 8px 16px; }
 code { font: 13px/1.5 ui-monospace, monospace; overflow-wrap: anywhere; }
 details { border-top: 1px solid var(--line); }
 summary { padding: 8px 0; cursor: pointer; display: flex; gap: 8px; flex-wrap: wrap; align-items: baseline; }
+summary::before { content: "+"; font: 600 13px/1.5 ui-monospace, monospace; color: var(--quiet); }
+details[open] > summary::before { content: "\\2212"; }
 summary b { min-width: 4.5em; font: 600 13px/1.5 ui-monospace, monospace; }
 summary span { color: var(--quiet); }
 .box { overflow-x: auto; background: var(--tint); padding: 0 16px 8px; margin-bottom: 16px; }
