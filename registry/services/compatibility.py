@@ -49,7 +49,7 @@ class Compatibility:
             InvalidSchema: the draft is no schema; when verbose, the answer says so instead.
         """
         try:
-            return await self._threads.run(self._check, subject, draft, version)
+            return await self._threads.judge(draft.text, self._check, subject, draft, version)
         except InvalidSchema as error:
             if not verbose:
                 raise

@@ -45,7 +45,8 @@ class Differences:
             SubjectNotFound, VersionNotFound: a version is not there.
             InvalidSchema: one of the two is no schema that is understood here.
         """
-        return await self._threads.run(self._between, earlier, later, level=level, policy=policy)
+        text = later.text if isinstance(later, SchemaDraft) else ""
+        return await self._threads.judge(text, self._between, earlier, later, level=level, policy=policy)
 
     def _between(
         self, earlier: Named, later: Named | SchemaDraft, *, level: Level | None, policy: Policy | None

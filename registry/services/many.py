@@ -69,21 +69,19 @@ class Many:
         expected: dict[Subject, list[RegisteredSchema]] = {}
 
         async def one(member: Callable[[], Asked]) -> tuple[Asked, Answer]:
-            return await self._threads.run(self._check, member, expected)
+            asked = await self._threads.run(member)
+            return asked, await self._threads.judge(asked.draft.text, self._check, asked, expected)
 
         return await _each(members, one)
 
-    def _check(
-        self, member: Callable[[], Asked], expected: dict[Subject, list[RegisteredSchema]]
-    ) -> tuple[Asked, Answer]:
-        asked = member()
+    def _check(self, asked: Asked, expected: dict[Subject, list[RegisteredSchema]]) -> Answer:
         with self._store.reading() as current:
             snapshot = _Expected(current, expected)
             answer = self._compatibility.within(snapshot, asked.subject, asked.draft, asked.version)
             if answer.compatible:
                 subject = aliased(snapshot, asked.subject)
                 expected.setdefault(subject, []).append(self._following(snapshot, subject, asked.draft))
-        return asked, answer
+        return answer
 
     def _following(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft) -> RegisteredSchema:
         return RegisteredSchema(

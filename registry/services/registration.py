@@ -178,7 +178,7 @@ class Registration:
             foreseen = None
             if self._inside > _FEW and not draft.references:
                 foreseen = await asyncio.wrap_future(self._store.foresee(subject))
-            return await self._threads.run(self._propose, subject, asked, foreseen)
+            return await self._threads.judge(draft.text, self._propose, subject, asked, foreseen)
         finally:
             self._inside -= 1
 
@@ -347,4 +347,4 @@ class Registration:
                 sought = Sought(draft, normalize, Seen.of(deleted=deleted))
                 return look_up(self._understanding, self._judging, snapshot, subject, sought)
 
-        return await self._threads.run(ask)
+        return await self._threads.judge(draft.text, ask)

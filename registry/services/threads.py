@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
 
@@ -13,15 +13,38 @@ __all__ = ["Threads"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_LONG_CHARACTERS: Final = 32_768  #: of a text that takes its time
+_LONG_WAITING: Final = 64
 
 
 class Threads:
-    """A few threads, and a bound on how many requests may wait for them."""
+    """A few threads, and a bound on how many requests may wait for them.
+
+    Long texts have a thread of their own: side by side they would be no faster, and take all threads from short ones.
+    """
 
     def __init__(self, threads: int, *, max_waiting: int) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contractlog")
         self._room = threads + max_waiting
         self._inside = 0
+        self._long = ThreadPoolExecutor(1, thread_name_prefix="contractlog-long")
+        self._long_inside = 0
+
+    async def judge(self, text: str, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function that parses or judges a text; long ones one after the other.
+
+        Raises:
+            Overloaded: at once, when too many wait already.
+        """
+        if len(text) <= _LONG_CHARACTERS:
+            return await self.run(work, *args, **kwargs)
+        if self._long_inside > _LONG_WAITING:
+            raise Overloaded
+        self._long_inside += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._long, lambda: work(*args, **kwargs))
+        finally:
+            self._long_inside -= 1
 
     async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function on a thread.
@@ -40,3 +63,4 @@ class Threads:
     def close(self) -> None:
         """Wait for what runs and end the threads."""
         self._executor.shutdown(cancel_futures=True)
+        self._long.shutdown(cancel_futures=True)

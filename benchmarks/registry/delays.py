@@ -1,0 +1,126 @@
+"""How much later a write of another subject is answered while long checks run.
+
+    python benchmarks/registry/delays.py [--database-url sqlite:///FILE] [--seconds 10] [--checkers 1]
+
+A served registry; one process registers under subjects of its own, without and with processes that register schemas
+whose check takes as long as any can: 700 branches, each compared with 700 others. A third one asks for what needs
+neither a thread nor the database, so that it can be told what a write waits for: the event loop, or what comes after.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+import httpx2
+
+from support.registry import served
+from support.slow_checks import many_branches
+
+GOAL = 0.1  #: seconds that a check may delay another subject's write
+PAUSE = 0.005
+Taken = tuple[float, float]  #: when it began and when it ended
+
+
+def write(client: httpx2.Client, number: int) -> None:
+    """Register under a subject of its own."""
+    client.post(f"/subjects/w{number}-{time.time_ns()}/versions", json={"schema": '"int"'}).raise_for_status()
+
+
+def look(client: httpx2.Client, _number: int) -> None:
+    """Ask for what the event loop answers by itself."""
+    client.get("/").raise_for_status()
+
+
+def check(client: httpx2.Client, number: int) -> None:
+    """Register what has to be compared for long, and is refused."""
+    schema = many_branches(number + 1)
+    answer = client.post("/subjects/slow/versions", json={"schema": schema, "schemaType": "JSON"})
+    assert answer.is_client_error, answer.text
+
+
+def repeat(work: Callable[[httpx2.Client, int], None], url: str, told: Connection, pause: float) -> None:
+    """Do it again and again until something is said, then tell when each began and ended."""
+    taken: list[Taken] = []
+    with httpx2.Client(base_url=url, timeout=60) as client:
+        told.send("begun")
+        while not told.poll(pause):
+            began = time.perf_counter()
+            work(client, len(taken))
+            taken.append((began, time.perf_counter()))
+    told.send(taken)
+
+
+@contextmanager
+def repeated(work: Callable[[httpx2.Client, int], None], url: str, pause: float = PAUSE) -> Iterator[list[Taken]]:
+    """Do it in a process beside the block; what is yielded holds the times afterwards."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("spawn").Process(target=repeat, args=(work, url, theirs, pause))
+    process.start()
+    taken: list[Taken] = []
+    try:
+        ours.recv()
+        yield taken
+        ours.send("enough")
+        taken += ours.recv()
+        process.join()
+    finally:
+        process.terminate()
+
+
+def seconds(taken: list[Taken]) -> list[float]:
+    """Return how long each took, sorted."""
+    return sorted(ended - began for began, ended in taken)
+
+
+def told(name: str, taken: list[float]) -> None:
+    """Print a distribution."""
+    if taken:
+        shown = [taken[len(taken) * share // 100] * 1e3 for share in (50, 95, 99)]
+        print(f"{name:34} {len(taken):6} {shown[0]:8.1f} {shown[1]:8.1f} {shown[2]:8.1f} {taken[-1] * 1e3:8.1f}")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--checkers", type=int, default=1)
+    with tempfile.TemporaryDirectory() as folder:
+        parser.add_argument("--database-url", default=f"sqlite:///{folder}/registry.db")
+        arguments = parser.parse_args()
+        with served(arguments.database_url) as url:
+            with httpx2.Client(base_url=url, timeout=60) as client:
+                first = {"schema": many_branches(0), "schemaType": "JSON"}
+                client.post("/subjects/slow/versions", json=first).raise_for_status()
+            with repeated(write, url) as alone:
+                time.sleep(arguments.seconds / 2)
+            with repeated(write, url) as writes, repeated(look, url) as looks, ExitStack() as stack:
+                checks = [stack.enter_context(repeated(check, url, 0.0)) for _ in range(arguments.checkers)]
+                time.sleep(arguments.seconds)
+    during = [one for each in checks for one in each]
+    inside = [one for one in writes if any(began < one[1] and one[0] < ended for began, ended in during)]
+    print(f"{'milliseconds':34} {'':>6} {'p50':>8} {'p95':>8} {'p99':>8} {'max':>8}")
+    told("checks", seconds(during))
+    told("writes alone", seconds(alone))
+    told("writes beside checks", seconds(inside))
+    told("answers of the event loop beside", seconds(looks))
+    usual, beside = seconds(alone), seconds(inside)
+    for share in (50, 95, 99):
+        delay = beside[len(beside) * share // 100] - usual[len(usual) // 2]
+        verdict = "reached" if delay <= GOAL else "MISSED"
+        print(f"-> delay of a write, p{share}: {delay * 1e3:.0f} ms  goal {GOAL * 1e3:.0f} ms  {verdict}")
+    delays = [one - usual[len(usual) // 2] for one in beside]
+    print(f"   {sum(one > GOAL for one in delays) / len(delays):.2%} of {len(delays)} writes were later than that")
+
+
+if __name__ == "__main__":
+    main()
