@@ -35,6 +35,7 @@ __all__ = [
     "LogicalCodec",
     "UuidCodec",
     "broken",
+    "uuid_of_text",
 ]
 
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
@@ -87,6 +88,14 @@ def uuid_of(data: bytes) -> UUID:
     return made
 
 
+def uuid_of_text(text: bytes) -> UUID:
+    """Return the UUID of a text in its one form; raise ``ValueError`` for others."""
+    data = unhexlify(text.replace(b"-", b""))
+    if len(text) != _UUID_LENGTH or text[8:24:5] != b"----" or len(data) != _UUID_BYTES:
+        raise ValueError
+    return uuid_of(data)
+
+
 class UuidCodec(LogicalCodec):
     """A UUID as a string of 36 characters."""
 
@@ -94,14 +103,10 @@ class UuidCodec(LogicalCodec):
 
     def made(self, raw: Any) -> UUID:
         """Make a UUID of its text."""
-        if len(raw) == _UUID_LENGTH and raw[8:24:5] == "----":
-            try:
-                data = unhexlify(raw.replace("-", ""))
-            except ValueError:
-                data = b""
-            if len(data) == _UUID_BYTES:
-                return uuid_of(data)
-        raise broken(f"{shown(raw)} is no UUID")
+        try:
+            return uuid_of_text(raw.encode())
+        except ValueError:
+            raise broken(f"{shown(raw)} is no UUID") from None
 
     def unmade(self, value: Any) -> Any:
         """Make the text; texts have to be UUIDs already."""
@@ -151,12 +156,12 @@ class DecimalCodec(LogicalCodec):
         self.precision = precision
         self.scale = scale
         digits = min(precision, MAX_PREC)
-        self._read = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Rounded]).multiply
+        self.read_unscaled = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Rounded]).multiply
         exact = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact, InvalidOperation])
         self._scaled = exact.quantize  # raises where digits would be lost or are too many
         self._shifted = exact.multiply
-        self._unit = Decimal((0, (1,), -scale))
-        self._units = Decimal((0, (1,), scale))
+        self.unit = Decimal((0, (1,), -scale))
+        self.units = Decimal((0, (1,), scale))
         self._size = raw.size if isinstance(raw, FixedCodec) else None
 
     def made(self, raw: Any) -> Decimal:
@@ -164,7 +169,7 @@ class DecimalCodec(LogicalCodec):
         if not raw:
             raise broken("no bytes are no decimal number")
         try:
-            return self._read(int.from_bytes(raw, "big", signed=True), self._unit)
+            return self.read_unscaled(int.from_bytes(raw, "big", signed=True), self.unit)
         except Rounded:
             raise broken(f"the number has more than {self.precision} digits") from None
 
@@ -172,7 +177,7 @@ class DecimalCodec(LogicalCodec):
         """Make the bytes; nothing is rounded."""
         if type(value) is Decimal and self.precision <= _USUAL:
             try:
-                unscaled = int(self._shifted(self._scaled(value, self._unit), self._units))
+                unscaled = int(self._shifted(self._scaled(value, self.unit), self.units))
                 return unscaled.to_bytes(self._size or (unscaled.bit_length() + 8) // 8, "big", signed=True)
             except (DecimalException, ValueError, OverflowError):
                 pass  # and say below what is wrong

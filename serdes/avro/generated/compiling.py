@@ -19,9 +19,10 @@ _NODES: Final = {
     *(ast.Name, ast.Load, ast.Store, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Subscript, ast.Slice),
     *(ast.BinOp, ast.Add, ast.Sub, ast.Div, ast.RShift, ast.LShift, ast.BitAnd, ast.BitXor, ast.UnaryOp, ast.USub),
     *(ast.BoolOp, ast.And, ast.Or, ast.Not, ast.Compare, ast.Is, ast.IsNot, ast.In, ast.NotIn),
-    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Call, ast.Attribute),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Call, ast.Attribute, ast.keyword),
 }
 _ATTRIBUTES: Final = frozenset({"append", "decode", "get", "items", "toordinal"})
+_KEYWORD: Final = "signed"
 _LOCAL: Final = re.compile(r"[a-jl-r-t-z][0-9]*")
 _FUNCTION: Final = re.compile(r"f[0-9]+")
 
@@ -72,6 +73,8 @@ def _is_allowed(node: ast.AST, fixed: Collection[str]) -> bool:  # noqa: PLR0911
             return value is None or type(value) in {bool, int}
         case ast.Attribute(attr=name, ctx=ast.Load()):
             return name in _ATTRIBUTES
+        case ast.keyword(arg=name):
+            return name == _KEYWORD
         case ast.FunctionDef(name=name):
             return _FUNCTION.fullmatch(name) is not None and not node.decorator_list
         case ast.arguments():

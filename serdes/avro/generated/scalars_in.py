@@ -22,7 +22,7 @@ from contractlog.serdes.avro.generated import received
 from contractlog.serdes.avro.generated.emitting import Emitter
 from contractlog.serdes.avro.generated.floats import packing
 from contractlog.serdes.avro.generated.graph import Unfit
-from contractlog.serdes.avro.logical import LogicalCodec
+from contractlog.serdes.avro.logical import DecimalCodec, LogicalCodec, UuidCodec, uuid_of_text
 from contractlog.serdes.avro.resolved import Converted, SymbolReader
 from contractlog.serdes.avro.times import DateCodec, LocalTimestampCodec, NanosCodec, TimestampCodec
 
@@ -38,7 +38,7 @@ _BOOLEANS: Final = (False, True)
 class ScalarReading(Emitter):
     """Each method writes what reads, and returns an expression for the value, to be used once."""
 
-    def scalar(self, node: Reader) -> str:  # noqa: C901, PLR0911 -- one line per class
+    def scalar(self, node: Reader) -> str:  # noqa: C901, PLR0911, PLR0912 -- one line per class
         """Read a value without parts."""
         match node:
             case NullCodec():
@@ -61,6 +61,8 @@ class ScalarReading(Emitter):
                 return self._symbol(dict(enumerate(node.symbols)))
             case SymbolReader():
                 return self._symbol(_wanted_symbols(node))
+            case UuidCodec():
+                return f"{self.constant(uuid_of_text)}({self._until(self._length(), '')})"
             case LogicalCodec():
                 return self._made(node, self._raw(node))
             case Converted():
@@ -68,6 +70,10 @@ class ScalarReading(Emitter):
         raise Unfit
 
     def _raw(self, node: LogicalCodec) -> str:
+        if isinstance(node, DecimalCodec):
+            raw = self.scalar(node.raw)
+            self.refuse_if(f"not {raw}")
+            return raw
         if not isinstance(node, TimestampCodec) or isinstance(node, NanosCodec):
             return self.scalar(node.raw)
         likely = received.millis_at if node.per_second == _MILLIS else received.micros_at
@@ -125,8 +131,11 @@ class ScalarReading(Emitter):
         return self.set(f"{self.constant(symbols)}[{index}]")
 
     def _converted(self, node: Converted) -> str:
-        raw = self.scalar(node.raw)
         logical = getattr(node.convert, "__self__", None)
+        raw = self.scalar(node.raw)
+        if isinstance(logical, DecimalCodec):
+            raw = self.set(raw)
+            self.refuse_if(f"not {raw}")
         if isinstance(logical, LogicalCodec):
             return self._made(logical, raw)
         return raw if node.convert is int else f"{self.constant(node.convert)}({raw})"
@@ -135,6 +144,9 @@ class ScalarReading(Emitter):
         """Return what makes a logical type's value; what Python's types cannot hold is left to the codec."""
         if isinstance(node, DateCodec):
             return f"{self.constant(date.fromordinal)}({raw} + {_EPOCH_DAY})"
+        if isinstance(node, DecimalCodec):
+            unscaled = f"{self.constant(int.from_bytes)}({raw}, {self.source.literal('big')}, signed=True)"
+            return f"{self.constant(node.read_unscaled)}({unscaled}, {self.constant(node.unit)})"
         if isinstance(node, NanosCodec):
             return raw
         made = f"{self.constant(node.made)}({raw})"

@@ -69,9 +69,17 @@ class ScalarWriting(Emitter):
                 return [value]
         raise Unfit
 
+    def number(self, value: str, greater: Callable[[int], bytes]) -> str:
+        """Return an integer's bytes."""
+        small = f"{self.constant(sent.SMALL)}[{value}]"
+        return f"({small} if 0 <= {value} < {sent.FEW} else {self.constant(greater)}({value}))"
+
     def measured(self, data: str, before: bytes) -> Pieces:
         """Return bytes after their length."""
-        return [f"{self.constant(sent.lengths(before))}[{self.constant(len)}({data})]", data]
+        length = self.set(f"{self.constant(len)}({data})")
+        small = f"{self.constant(sent.lengths(before))}[{length}]"
+        great = f"{self.source.literal(before)} + {self.constant(sent.varint)}({length})"
+        return [f"({small} if {length} < {sent.FEW} else {great})", data]
 
     def logical(self, node: LogicalCodec, value: str, before: bytes, taken: Taken | None) -> Pieces:
         """Make the raw value; it is held against its type as if it had been given."""

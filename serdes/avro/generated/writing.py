@@ -45,6 +45,7 @@ def writing(root: Codec, limits: Limits) -> Source:
 _AT_ONCE: Final = {
     IntCodec: sent.ints,
     LongCodec: sent.longs,
+    StringCodec: sent.strings,
     FloatCodec: sent.floats,
     DoubleCodec: sent.doubles,
 }
@@ -78,13 +79,13 @@ class _Writing(UnionWriting):
             return [self.source.literal(before), *pieces] if before else pieces
         return self.inline(node, value, before, taken)
 
-    def inline(self, node: Codec, value: str, before: bytes = b"", taken: Taken | None = None) -> Pieces:  # noqa: PLR0911 -- one line per class
+    def inline(self, node: Codec, value: str, before: bytes = b"", taken: Taken | None = None) -> Pieces:
         match node:
             case LogicalCodec():
                 return self.logical(node, value, before, taken)
             case IntCodec() | LongCodec():
                 self.plain(value, int, forms.as_int, taken)
-                return [f"{self.constant(sent.numbers(node.bits, before))}[{value}]"]
+                pieces = [self.number(value, sent.int_bytes if isinstance(node, IntCodec) else sent.varint)]
             case StringCodec():
                 return self.measured(self.set(f"{self.constant(str.encode)}({value})"), before)
             case BytesCodec():
@@ -153,7 +154,7 @@ class _Writing(UnionWriting):
         """Write one block of numbers, and the 0 that ends it."""
         whole, end = self.source.name(), self.source.literal(b"\0")
         with self.source.block(f"if {value}"), self.opened():
-            head = f"{self.constant(sent.lengths(b''))}[{self.constant(len)}({value})]"
+            head, _ = self.measured(value, b"")
             self.source.line(f"{whole} = {self.constant(JOIN)}(({head}, {self.constant(at_once)}({value}), {end}))")
         with self.source.block("else"):
             self.source.line(f"{whole} = {end}")
@@ -163,7 +164,8 @@ class _Writing(UnionWriting):
         """Write one block of items, and the 0 that ends it."""
         whole, parts, end = self.source.name(), self.source.name(), self.source.literal(b"\0")
         with self.source.block(f"if {value}"), self.opened():
-            self.source.line(f"{parts} = [{self.constant(sent.lengths(b''))}[{self.constant(len)}({value})]]")
+            head, _ = self.measured(value, b"")
+            self.source.line(f"{parts} = [{head}]")
             with self.source.block(header):
                 made = pieces()
                 if len(made) == 1:
