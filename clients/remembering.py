@@ -23,8 +23,8 @@ T = TypeVar("T")
 Walk = Generator[Call[Any], Any, T]
 LatestKey = tuple[str, tuple[tuple[str, str], ...] | None, bool]
 AbsentKey = tuple[str, str | None, int | str]
-_READING: Final = frozenset({"/subjects/{}", "/compatibility/subjects/{}/versions", "/contractlog/v1/lookup"})
-_UNDER_SUBJECTS: Final = "/subjects/{}"
+_UNDER_SUBJECTS: Final = "/subjects/{}"  #: and a POST to it reads
+_WIDE: Final = ("/config", "/contexts", "/associations")  #: aliases, contexts, schemas that come with an association
 _BY_GUID: Final = ""  #: in place of a context: a guid means the same in all of them
 
 
@@ -88,7 +88,7 @@ class Remembering:
 
     def sent(self, call: Call[Any]) -> None:
         """Forget what a call may have changed, whether it was answered or not."""
-        if call.method == "GET" or (call.route in _READING and call.method == "POST"):
+        if call.method == "GET" or (call.method == "POST" and call.route == _UNDER_SUBJECTS):
             return
         if call.route.startswith(_UNDER_SUBJECTS):
             subject = self._qualified(call.segments[1])
@@ -97,8 +97,8 @@ class Remembering:
             if call.method == "DELETE" and ("permanent", "true") in call.query:
                 self.memory.ids.clear()  # an id may have gone with it
                 self.memory.guids.clear()
-        elif not call.route.startswith("/mode"):
-            self.memory.clear_latest()  # an alias, a context, what came with an association
+        elif call.route.startswith(_WIDE):
+            self.memory.clear_latest()
 
     def _content(
         self, name: str, cache: IdCache, key: AbsentKey, call: Call[RegisteredSchema]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contractlog.clients import Registry
     from contractlog.registry.settings import Settings
     from contractlog.registry.storage.protocol import Store
+    from contractlog.registry.testing import Registries
 
 
 _NEWEST = pytest.param("postgres_url", marks=pytest.mark.integration, id="postgresql")
@@ -57,14 +58,22 @@ def store(database_url: str) -> Iterator[Store]:
     opened.close()
 
 
+@pytest.fixture(scope="session")
+def registries() -> Iterator[Registries]:
+    """What registries in memory are made from, as the plug-in for users makes them."""
+    from contractlog.registry.testing import Registries
+
+    made = Registries()
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def registry() -> Iterator[Registry]:
+def registry(registries: Registries) -> Iterator[Registry]:
     """A client of the real app, in process, on a database in memory."""
     from contractlog.clients import Registry
-    from contractlog.registry.app import create_app
-    from contractlog.registry.settings import Settings
 
-    app = create_app(Settings(database_url="sqlite://"))
+    app = registries.make({})
     with Registry(app=app) as client:
         yield client
     app.state.close()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import statistics
 import subprocess
 import sys
+import time
 from importlib.metadata import entry_points
 
 import pytest
+
+from contractlog.clients import Registry
+from contractlog.registry.testing import Registries
 
 pytest_plugins = ["pytester"]
 
@@ -131,3 +136,14 @@ def test_loading_the_plug_in_loads_nothing_else() -> None:
     assert not heavy & names
     ours = {name for name in names if name.startswith("contractlog")}
     assert ours <= {"contractlog", "contractlog.registry", "contractlog.registry.testing"}
+
+
+def test_a_registry_is_ready_in_less_than_ten_milliseconds(registries: Registries) -> None:
+    spent = []
+    for _ in range(30):
+        begun = time.thread_time()
+        app = registries.make({})
+        with Registry(app=app):
+            spent.append(time.thread_time() - begun)
+        app.state.close()
+    assert statistics.median(spent) < 0.010
