@@ -42,7 +42,8 @@ def open_store(settings: Settings) -> Store:
     url = parse_url(settings.database_url)
     with ExitStack() as stack:
         stack.enter_context(file_lock(url))
-        engines = open_engines(url, readers=settings.read_threads, statement_timeout_ms=settings.statement_timeout_ms)
+        readers = settings.read_threads + 1  # one for the thread of long schemas
+        engines = open_engines(url, readers=readers, statement_timeout_ms=settings.statement_timeout_ms)
         stack.callback(engines.dispose)
         with _explained(url):
             _prepare(url, engines)
