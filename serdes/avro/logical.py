@@ -20,7 +20,6 @@ from decimal import (
     InvalidOperation,
     Rounded,
 )
-from functools import partial
 from typing import Any, Final
 from uuid import UUID, SafeUUID
 
@@ -75,16 +74,18 @@ def broken(reason: str) -> Failure:
     return Failure(Outcome.LOGICAL_TYPE, reason)
 
 
-_new_uuid: Final = partial(object.__new__, UUID)
+_new: Final = object.__new__
+_from_bytes: Final = int.from_bytes  # big-endian, without a sign
+_UNKNOWN: Final = SafeUUID.unknown
 _set_int: Final = UUID.__dict__["int"].__set__
 _set_is_safe: Final = UUID.__dict__["is_safe"].__set__
 
 
 def uuid_of(data: bytes) -> UUID:
     """Return the UUID of sixteen bytes, without the detour through a text that its constructor takes."""
-    made = _new_uuid()
-    _set_int(made, int.from_bytes(data, "big"))
-    _set_is_safe(made, SafeUUID.unknown)
+    made = _new(UUID)
+    _set_int(made, _from_bytes(data))
+    _set_is_safe(made, _UNKNOWN)
     return made
 
 
@@ -93,7 +94,10 @@ def uuid_of_text(text: bytes) -> UUID:
     data = unhexlify(text.replace(b"-", b""))
     if len(text) != _UUID_LENGTH or text[8:24:5] != b"----" or len(data) != _UUID_BYTES:
         raise ValueError
-    return uuid_of(data)
+    made = _new(UUID)
+    _set_int(made, _from_bytes(data))
+    _set_is_safe(made, _UNKNOWN)
+    return made
 
 
 class UuidCodec(LogicalCodec):

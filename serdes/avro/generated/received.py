@@ -15,6 +15,7 @@ from contractlog.serdes.avro.generated import Otherwise
 __all__ = [
     "NEGATED",
     "SHORT",
+    "TAKES",
     "block_at",
     "doubles_at",
     "floats_at",
@@ -29,6 +30,9 @@ __all__ = [
 
 SHORT: Final = (*((raw >> 1) ^ -(raw & 1) for raw in range(128)), *[None] * 128)
 """What a number's first byte says when it is its only one."""
+
+TAKES: Final = (*(raw // 2 + 1 if raw % 2 == 0 else 0 for raw in range(128)), *[0] * 128)
+"""How many bytes a string takes with its length, when that is one byte; else 0."""
 
 NEGATED: Final = 129  #: the bits of a length's first byte that are set when it is negative or goes on
 

@@ -54,15 +54,15 @@ class ScalarReading(Emitter):
             case StringCodec():
                 return self.string()
             case BytesCodec():
-                return self._until(self._length(), "")
+                return self._after(self._length())
             case FixedCodec(size=size):
-                return self._until(self.set(f"p + {size}"), "")
+                return self._until("p", self.set(f"p + {size}"))
             case EnumCodec():
                 return self._symbol(dict(enumerate(node.symbols)))
             case SymbolReader():
                 return self._symbol(_wanted_symbols(node))
             case UuidCodec():
-                return f"{self.constant(uuid_of_text)}({self._until(self._length(), '')})"
+                return f"{self.constant(uuid_of_text)}({self._after(self._length())})"
             case LogicalCodec():
                 return self._made(node, self._raw(node))
             case Converted():
@@ -83,7 +83,7 @@ class ScalarReading(Emitter):
 
     def string(self) -> str:
         """Read a string."""
-        return self._until(self._length(), ".decode()")
+        return self._after(self._length(), ".decode()")
 
     def floats(self, nodes: Sequence[FloatCodec]) -> list[str]:
         """Read numbers that stand side by side at once."""
@@ -107,18 +107,22 @@ class ScalarReading(Emitter):
         return value
 
     def _length(self) -> str:
-        """Read a length; return the name of the place where it ends."""
-        line, end = self.source.line, self.set("d[p]")
-        with self.source.block(f"if {end} & {received.NEGATED}"):
-            line(f"{end}, p = {self.constant(received.length_at)}(d, p)")
+        """Read a length; return the name of the place where it ends. The place stays one before it begins."""
+        line, end = self.source.line, self.set(f"{self.constant(received.TAKES)}[d[p]]")
+        with self.source.block(f"if {end}"):
             line(f"{end} += p")
         with self.source.block("else"):
-            line("p += 1")
-            line(f"{end} = p + ({end} >> 1)")
+            line(f"{end}, p = {self.constant(received.length_at)}(d, p)")
+            line(f"{end} += p")
+            line("p -= 1")
         return end
 
-    def _until(self, end: str, change: str) -> str:
-        value = self.set(f"d[p:{end}]{change}")
+    def _after(self, end: str, change: str = "") -> str:
+        """Take what is between the place behind this one and an end."""
+        return self._until("p + 1", end, change)
+
+    def _until(self, start: str, end: str, change: str = "") -> str:
+        value = self.set(f"d[{start}:{end}]{change}")
         self.source.line(f"p = {end}")
         return value
 
