@@ -11,6 +11,7 @@ from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema.validator import NOT_VALID, validator_of
+from contractlog.serdes.json_schema.words import Words
 
 __all__ = ["DEFAULT", "Check", "Validation", "path"]
 
@@ -33,6 +34,7 @@ class Check:
 
     def __init__(self, parsed: ParsedSchema, validation: Validation) -> None:
         self._validator = validator_of(parsed, formats=validation.formats)
+        self._words = Words(parsed, formats=validation.formats) if validation.words == "jsonschema" else None
         self.admits = self._validator.is_valid
 
     def surely_admits(self, value: Any) -> bool:
@@ -58,7 +60,7 @@ class Check:
             return kind(reason=NOT_VALID, outcome=Outcome.SCHEMA_VIOLATION)
         steps = error.instance_path[:_FURTHER_STEPS]
         return kind(
-            reason=f"{error.kind.name}: {error.message}",
+            reason=(self._words and self._words.say(value)) or f"{error.kind.name}: {error.message}",
             field=path(steps, exact=False),
             where=path(steps, exact=True),
             outcome=Outcome.SCHEMA_VIOLATION,

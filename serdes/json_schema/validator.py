@@ -15,7 +15,17 @@ from contractlog.compatibility.json_text import plain, read
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 from contractlog.serdes.errors import SerializationError
 
-__all__ = ["BACKTRACKING", "NOT_VALID", "Prepared", "prepare", "shortened", "title", "tree", "validator_of"]
+__all__ = [
+    "BACKTRACKING",
+    "NOT_VALID",
+    "Prepared",
+    "documents",
+    "prepare",
+    "shortened",
+    "title",
+    "tree",
+    "validator_of",
+]
 
 _VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = {
     "draft-04": (jsonschema_rs.Draft4Validator, jsonschema_rs.Draft4),
@@ -60,13 +70,7 @@ def prepare(
         InvalidSchema: documents cannot be held against it.
     """
     kind, number = _VALIDATORS[schema.draft.name]
-    contents = _prepared(plain(schema.value), schema.draft.uri)
-    named = contents.get("id" if schema.draft.name == "draft-04" else "$id") if isinstance(contents, dict) else None
-    base = named if isinstance(named, str) and ":" in named else _RELATIVE
-    resources: dict[str, Any] = {}
-    for name, text in referenced.items():
-        value = read(text)
-        resources |= dict.fromkeys((name, urljoin(base, name)), _prepared(plain(value), draft_of(value).uri))
+    base, contents, resources = documents(schema, referenced)
     try:
         registry = jsonschema_rs.Registry([(base, contents), *resources.items()], draft=number)
         validator = kind(
@@ -81,6 +85,18 @@ def prepare(
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
         said = shortened(str(problem))
         raise InvalidSchema(f"not a schema that documents can be held against: {said}") from None
+
+
+def documents(schema: JsonSchema, referenced: Mapping[str, str]) -> tuple[str, Any, dict[str, Any]]:
+    """Return what names are relative to, the schema as a tree, and what it leans on, by each way to say its name."""
+    contents = _prepared(plain(schema.value), schema.draft.uri)
+    named = contents.get("id" if schema.draft.name == "draft-04" else "$id") if isinstance(contents, dict) else None
+    base = named if isinstance(named, str) and ":" in named else _RELATIVE
+    resources: dict[str, Any] = {}
+    for name, text in referenced.items():
+        value = read(text)
+        resources |= dict.fromkeys((name, urljoin(base, name)), _prepared(plain(value), draft_of(value).uri))
+    return base, contents, resources
 
 
 def validator_of(parsed: ParsedSchema, *, formats: bool = False) -> jsonschema_rs.Validator:
