@@ -27,6 +27,7 @@ _SAID_BY_STATUS: Final = frozenset({401, 403, 413})  # understood without a body
 _OLD_INCOMPATIBLE: Final = 409  # what servers before 8.0 write in place of 40901
 _SUCCESS: Final = range(200, 300)
 _REDIRECT: Final = range(300, 400)
+_FAILURE: Final = range(400, 600)
 _START: Final = 200  # characters of an unreadable body that are kept
 
 
@@ -132,7 +133,7 @@ def _read(call: Call[T], answer: Answer) -> T:
         raise _error(call, answer)
     try:
         return call.read(_content(call, answer.body))
-    except (ValueError, TypeError, KeyError, AttributeError, RegistryError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RegistryError):
         raise _unreadable(call, answer) from None
 
 
@@ -144,23 +145,26 @@ def _content(call: Call[Any], body: bytes) -> Any:
 
 def _error(call: Call[Any], answer: Answer) -> RegistryError:
     code, message = _code_and_message(answer)
+    message = message or f"the registry answered {answer.status} to {call.method} {call.target}"
     if code == _OLD_INCOMPATIBLE:
         return IncompatibleSchema(message, error_code=code)
     if code is not None:
         return RegistryError.of(code, message)
     if answer.status in _SAID_BY_STATUS:
-        return RegistryError.of(answer.status, f"the registry answered {answer.status} to {call.method} {call.target}")
+        return RegistryError.of(answer.status, message)
     return _unreadable(call, answer)
 
 
 def _code_and_message(answer: Answer) -> tuple[int | None, str]:
+    """Read an error body; a code that does not fit the status is taken for the status. None: it is no error body."""
     try:
         body = orjson.loads(answer.body)
         code, message = body["error_code"], str(body.get("message") or "")
     except (ValueError, TypeError, KeyError, AttributeError):
         return None, ""
-    plausible = isinstance(code, int) and str(code).startswith(str(answer.status))
-    return (code if plausible else answer.status), message
+    if answer.status not in _FAILURE or not isinstance(code, int):
+        return None, ""
+    return (code if str(code).startswith(str(answer.status)) else answer.status), message
 
 
 def _unreadable(call: Call[Any], answer: Answer) -> UnreadableAnswer:

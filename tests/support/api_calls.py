@@ -1,0 +1,80 @@
+"""A call for every operation of the service, by the name of the function that makes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from contractlog.clients import calls, own_calls
+from contractlog.clients.calls import Call
+from contractlog.clients.values import AssociationDraft, Config, Resource
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import SchemaDraft
+
+DRAFT = SchemaDraft('"string"')
+RESOURCE = Resource("orders", "lkc-1", "orders-id")
+BOUND = [AssociationDraft(subject="s")]
+
+#: A whole registry is sent as a file, by `contractlog import --registry`.
+BY_FILE = {("POST", "/contractlog/v1/import")}
+
+EXAMPLES: dict[str, list[Call[Any]]] = {
+    "answers": [calls.answers(), calls.answers(written=True)],
+    "associations_by_resource_id": [calls.associations_by_resource_id("r")],
+    "associations_by_resource_name": [calls.associations_by_resource_name("r")],
+    "associations_of_many": [calls.associations_of_many([{"resourceId": "r"}])],
+    "associations_of_subject": [calls.associations_of_subject("s")],
+    "bind": [calls.bind(RESOURCE, BOUND)],
+    "by_guid": [calls.by_guid("g")],
+    "by_id": [calls.by_id(1)],
+    "change_many": [calls.change_many([])],
+    "changes": [own_calls.changes()],
+    "check": [calls.check("s", DRAFT), calls.check("s", DRAFT, number=1)],
+    "check_many": [own_calls.check_many([("s", DRAFT)])],
+    "clusters": [calls.clusters()],
+    "config": [calls.config(), calls.config("s")],
+    "conformance": [calls.conformance("t")],
+    "contexts": [calls.contexts()],
+    "delete_config": [calls.delete_config(), calls.delete_config("s")],
+    "delete_context": [calls.delete_context(".c")],
+    "delete_level": [calls.delete_level(), calls.delete_level("s")],
+    "delete_mode": [calls.delete_mode(), calls.delete_mode("s")],
+    "delete_subject": [calls.delete_subject("s")],
+    "delete_version": [calls.delete_version("s", 1)],
+    "deployment": [calls.deployment()],
+    "derive": [calls.derive("s", 1)],
+    "difference": [own_calls.difference(("s", 1), ("s", 2)), own_calls.difference(("s", 1), DRAFT)],
+    "ensure_bound": [calls.ensure_bound(RESOURCE, BOUND)],
+    "fetches": [own_calls.fetches(1)],
+    "graph": [own_calls.graph("s")],
+    "ids_of_guid": [calls.ids_of_guid("g")],
+    "latest_with_metadata": [calls.latest_with_metadata("s", {"k": "v"})],
+    "level": [calls.level(), calls.level("s")],
+    "live": [calls.live()],
+    "lookup": [calls.lookup("s", DRAFT)],
+    "lookup_many": [own_calls.lookup_many([("s", DRAFT)])],
+    "metrics": [calls.metrics()],
+    "mode": [calls.mode(), calls.mode("s")],
+    "policy": [calls.policy(), calls.policy("s")],
+    "publish_conformance": [calls.publish_conformance("t", {})],  # type: ignore[typeddict-item]
+    "ready": [calls.ready()],
+    "referenced_by": [calls.referenced_by("s", 1)],
+    "register": [calls.register("s", DRAFT)],
+    "schemas": [calls.schemas()],
+    "search": [own_calls.search(field="f")],
+    "server_version": [calls.server_version()],
+    "set_config": [calls.set_config(Config()), calls.set_config({}, "s")],
+    "set_level": [calls.set_level(Level.NONE), calls.set_level(Level.NONE, "s")],
+    "set_mode": [calls.set_mode("IMPORT"), calls.set_mode("IMPORT", "s")],
+    "set_policy": [calls.set_policy(Policy.STRICT), calls.set_policy(Policy.STRICT, "s")],
+    "started": [calls.started()],
+    "subjects": [calls.subjects()],
+    "subjects_of_id": [calls.subjects_of_id(1)],
+    "text_of_id": [calls.text_of_id(1)],
+    "text_of_version": [calls.text_of_version("s", 1)],
+    "types": [calls.types()],
+    "unbind": [calls.unbind("r")],
+    "version": [calls.version("s", 1)],
+    "versions": [calls.versions("s")],
+    "versions_of_id": [calls.versions_of_id(1)],
+}
