@@ -31,6 +31,7 @@ from support.java_values import difference
 from support.record_corpus import Subject, corpus
 from support.record_mutants import mutant
 
+CORPUS: Final = 1_000_000  #: mutants of a corpus, at most; then another one is made
 BATCH: Final = 400  #: mutants of one schema at once
 ABREAST: Final = 8  #: batches that Java is asked about at once
 THOROUGH: Final = 10  #: of so many batches one is compared value by value, and with the interpreter
@@ -127,7 +128,7 @@ def _misjudged(outcome: str, problem: str | None, broken: set[str], mismatch: st
         accepted = problem is None and not broken and mismatch is None
         return None if accepted else f"wrongly accepted: {problem or broken or mismatch}"
     if problem is None and not broken:
-        right = mismatch is not None and outcome == MISMATCH
+        right = mismatch is not None and outcome in {MISMATCH, "LOGICAL_TYPE"}  # ours may meet the rule before it
         return None if right else f"wrongly refused: {outcome}"
     structural = broken - NOT_STRUCTURAL
     if problem is not None:
@@ -152,7 +153,7 @@ def say(sentence: str) -> None:
 
 
 def fuzz(mutants: int, seed: int) -> int:
-    """Fuzz so many mutants, and return the exit code."""
+    """Fuzz so many mutants of one corpus, and return the exit code."""
     random = Random(seed)  # noqa: S311 -- repeats by its seed
     subjects, start, number = corpus(random), time.monotonic(), 0
     with ConfinedReaders(subjects) as readers, avro() as java, ThreadPoolExecutor(1) as hand:
@@ -165,7 +166,7 @@ def fuzz(mutants: int, seed: int) -> int:
         say(f"FINDING {cause}: {finding}")
     share = counts["past their half"] / max(1, counts["mutants"])
     say(f"{dict(counts.most_common())}")
-    say(f"{counts['mutants']} mutants of {len(subjects)} schemas, {share:.0%} read past their half, "
+    say(f"seed {seed}: {counts['mutants']} mutants of {len(subjects)} schemas, {share:.0%} read past their half, "
         f"{counts['findings']} findings in {time.monotonic() - start:.0f} s")  # fmt: skip
     judged = counts["not judged"] < NOT_JUDGED * counts["mutants"]
     return 0 if not fuzzer.findings and share >= PAST_HALF and judged else 1
@@ -177,7 +178,8 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    return fuzz(given.mutants, given.seed)
+    seeds = range(given.seed, given.seed + -(-given.mutants // CORPUS))
+    return max([fuzz(min(CORPUS, given.mutants - index * CORPUS), seed) for index, seed in enumerate(seeds)])
 
 
 if __name__ == "__main__":

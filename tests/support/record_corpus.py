@@ -16,11 +16,13 @@ from contractlog.serdes.avro.interpreted import InterpretedWriter
 
 from support.avro_datums import Datums, NoFiniteValueError
 from support.avro_plans import parsed, record
-from support.avro_versions import RichSchemas
+from support.avro_schemas import places
+from support.avro_versions import RichSchemas, version
 
 __all__ = ["Subject", "corpus"]
 
 RANDOM: Final = 40  #: schemas that are made up, beside those below
+EVOLVED: Final = 30  #: of them read by another version
 RECORDS: Final = 30  #: of each schema
 NEVER_ENDING: Final = 10_000
 
@@ -59,6 +61,11 @@ def logical(kind: str, name: str, **more: Any) -> Any:
     return {"type": kind, "logicalType": name, **more}
 
 
+ALIKE: Final = {
+    *("field with default added", "field removed", "fields reordered", "type widened", "made nullable"),
+    *("branch added", "branch removed", "branches reordered", "symbols added", "symbols removed", "enum default set"),
+}
+"""Changes that Java follows as we do."""
 SCALARS: Final = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 LEG = record(("carrier", "string"), ("minutes", "int"), ("delayed", "boolean"), name="Leg")
 ORDER = record(
@@ -133,18 +140,33 @@ def corpus(random: Random) -> list[Subject]:
     shapes += [
         Subject("deep chain", [json.dumps(CHAIN)], None, [b"\x02\x02" * deep + b"\x02\x00" for deep in (100, 126)])
     ]
-    made_up = _made_up(random)
-    return [*shapes, *(next(made_up) for _ in range(RANDOM))]
+    made_up, evolved = _made_up(random, evolved=False), _made_up(random, evolved=True)
+    return [*shapes, *(next(made_up) for _ in range(RANDOM)), *(next(evolved) for _ in range(EVOLVED))]
 
 
-def _made_up(random: Random) -> Iterator[Subject]:
+def _made_up(random: Random, *, evolved: bool) -> Iterator[Subject]:
     for number in range(NEVER_ENDING):
+        schemas = RichSchemas(random).schemas()
+        writer, reader = [*map(json.dumps, schemas)], None
+        if evolved:
+            newer, changes = version(schemas, random)
+            reader = [*map(json.dumps, newer)]
+            if not changes or changes - ALIKE or _is_read_otherwise(schemas, newer):
+                continue
         try:
-            subject = _subject(f"made up {number}", [*map(json.dumps, RichSchemas(random).schemas())], None, random)
+            subject = _subject(f"{'evolved' if evolved else 'made up'} {number}", writer, reader, random)
         except (InvalidSchema, NoFiniteValueError):
             continue
         if max(map(len, subject.bodies)) > 10:
             yield subject
+
+
+def _is_read_otherwise(writer: list[Any], reader: list[Any]) -> bool:
+    """Whether Java may read in another way: aliases, defaults of unions, bytes as text."""
+    found = [place for schema in reader for place in places(schema) if isinstance(place, dict)]
+    if json.dumps(writer).count('"bytes"') != json.dumps(reader).count('"bytes"'):
+        return True
+    return any("aliases" in one or ("default" in one and isinstance(one.get("type"), list)) for one in found)
 
 
 def _texts(schema: Any) -> list[str] | None:
