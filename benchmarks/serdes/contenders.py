@@ -24,7 +24,7 @@ from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from documents import document, json_schema
 from shapes import Shape
 
-__all__ = ["DIRECTIONS", "Makers", "Pair", "connected"]
+__all__ = ["DIRECTIONS", "Call", "Makers", "Pair", "connected"]
 
 Call = Callable[[Any], Any]
 DIRECTIONS: Final = ("avro write", "avro read", "avro evolved", "json write", "json read")
