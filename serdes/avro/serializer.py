@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Unpack
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.avro.plan import AvroReader, AvroWriter, record_name
+from contractlog.serdes.avro.strict import StrictWriter
 from contractlog.serdes.deserializing import AsyncDeserializer, Deserializer, Deserializing, FromDict
 from contractlog.serdes.reading import BodyReader
 from contractlog.serdes.serializing import AsyncSerializer, Serializer, Serializing, ToDict
@@ -45,6 +46,8 @@ class AvroFormat:
 
     limits: Limits = DEFAULT_LIMITS
     lenient: bool = False
+    strict: bool = False
+    or_default: bool = False
     named_records: bool = False
 
     type: ClassVar[SchemaType] = SchemaType.AVRO
@@ -55,6 +58,8 @@ class AvroFormat:
 
     def writer(self, parsed: ParsedSchema) -> BodyWriter:
         """Make a schema ready for writing."""
+        if self.strict:
+            return StrictWriter(parsed, self.limits, or_default=self.or_default)
         return AvroWriter(parsed, self.limits, lenient=self.lenient)
 
     def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
@@ -84,7 +89,7 @@ class _AvroSerializing(Serializing):
         reading.end()
         if lenient and (strict or but_defaults):
             raise ValueError("lenient and validate.strict cannot both be True")
-        form = AvroFormat(limits, lenient=lenient)
+        form = AvroFormat(limits, lenient=lenient, strict=strict or but_defaults, or_default=but_defaults)
         super().__init__(schema_registry_client, draft_of(schema_str, form.type), to_dict, settings=settings, form=form)
 
 
