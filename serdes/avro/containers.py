@@ -1,4 +1,4 @@
-"""The codecs of values with parts: records, arrays, maps and unions."""
+"""The codecs of values with parts: records, arrays and maps."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ from typing import Any, Final
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.avro.binary import Output, Source, put_long
 from contractlog.serdes.avro.codecs import Codec, NullCodec, Reader, StringCodec, misfit
-from contractlog.serdes.avro.failure import Failure, Key, shown
+from contractlog.serdes.avro.failure import Failure, Key
 
-__all__ = ["ArrayCodec", "ArrayReader", "FieldCodec", "MapCodec", "MapReader", "RecordCodec", "UnionCodec", "opened"]
+__all__ = [
+    "BRANCH_HINT",
+    "ArrayCodec",
+    "ArrayReader",
+    "FieldCodec",
+    "MapCodec",
+    "MapReader",
+    "RecordCodec",
+    "opened",
+]
 
 BRANCH_HINT: Final = "-type"  #: the member by which a dict may say which record it is
 _KEY: Final = StringCodec()
@@ -198,97 +207,3 @@ class RecordCodec(Codec):
     def shared(self, value: Mapping[str, Any]) -> int:
         """How many of the record's fields a mapping has."""
         return sum(field.name in value for field in self.fields)
-
-
-class UnionCodec(Codec):
-    """One of several types, after its position.
-
-    A value may name its branch, as ``("com.example.Card", {...})`` or by the member ``-type``; else the first branch
-    that fits is taken, and among records the one with most of its fields given.
-    """
-
-    def __init__(self, *, named_records: bool = False) -> None:
-        self.branches: Sequence[Codec] = ()  # set when the schema's nodes are tied together
-        self.named_records = named_records
-        self.other: int | None = None  # of a nullable type, the position of what is not null
-
-    def tie(self, branches: Sequence[Codec]) -> None:
-        """Take the branches, which may lead back to this union."""
-        self.branches = tuple(branches)
-        nulls = [index for index, branch in enumerate(self.branches) if isinstance(branch, NullCodec)]
-        if len(self.branches) == 2 and len(nulls) == 1:  # noqa: PLR2004
-            self.other = 1 - nulls[0]
-        self.expected = "one of " + ", ".join(branch.names[0] for branch in self.branches)
-
-    def read(self, source: Source, depth: int) -> Any:
-        """Return the value of the branch that is named."""
-        index = source.read_int()
-        if not 0 <= index < len(self.branches):
-            raise Failure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self.branches)}")
-        branch = self.branches[index]
-        value = branch.read(source, depth)
-        return (branch.names[0], value) if self.named_records and isinstance(branch, RecordCodec) else value
-
-    def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append the branch's position and its value."""
-        index, value = self._chosen(out, value, depth)
-        put_long(out, index)
-        self.branches[index].write(out, value, depth)
-
-    def fits(self, value: Any) -> bool:
-        """Whether it fits any branch."""
-        return self.named(value) is not None or any(branch.fits(value) for branch in self.branches)
-
-    def _chosen(self, out: Output, value: Any, depth: int) -> tuple[int, Any]:
-        named = self.named(value)
-        if named is not None:
-            return named, value[1]
-        if self.other is not None:
-            return (self.other if value is not None else 1 - self.other), value
-        fitting = [index for index, branch in enumerate(self.branches) if branch.fits(value)]
-        if not fitting:
-            raise misfit(self, value)
-        return (fitting[0] if len(fitting) == 1 else self._best(out, fitting, value, depth)), value
-
-    def named(self, value: Any) -> int | None:
-        """Return the position of the branch that a tuple names, if it does."""
-        if not isinstance(value, tuple) or len(value) != 2:  # noqa: PLR2004
-            return None
-        return next((index for index, branch in enumerate(self.branches) if value[0] in branch.names), None)
-
-    def _best(self, out: Output, fitting: list[int], value: Any, depth: int) -> int:
-        if not isinstance(value, Mapping):
-            return self._precise(fitting)
-        best, most = fitting[0], -1
-        for index in fitting:
-            branch = self.branches[index]
-            if not self._admits(branch, out, value, depth):
-                continue
-            if not isinstance(branch, RecordCodec):
-                return index
-            if branch.shared(value) > most:
-                best, most = index, branch.shared(value)
-        return best
-
-    def _precise(self, fitting: list[int]) -> int:
-        """Prefer double to float: Python's floats are doubles."""
-        first = fitting[0]
-        if self.branches[first].names[0] != "float":
-            return first
-        return next((index for index in fitting if self.branches[index].names[0] == "double"), first)
-
-    def _admits(self, branch: Codec, out: Output, value: Any, depth: int) -> bool:
-        out.trials -= 1
-        if out.trials < 0:
-            raise Failure(None, f"too many records fit; name the branch of {shown(value)} by {BRANCH_HINT!r}")
-        start = len(out)
-        try:
-            branch.write(out, value, depth)
-        except Failure as failure:
-            if failure.outcome is None:
-                raise
-            return False
-        else:
-            return True
-        finally:
-            del out[start:]

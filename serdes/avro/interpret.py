@@ -35,11 +35,12 @@ from contractlog.serdes.avro.codecs import (
     NullCodec,
     StringCodec,
 )
-from contractlog.serdes.avro.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
+from contractlog.serdes.avro.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec
 from contractlog.serdes.avro.defaults import default_of
 from contractlog.serdes.avro.lenient import LENIENT, LenientArrayCodec, LenientLogicalCodec
 from contractlog.serdes.avro.logical import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
 from contractlog.serdes.avro.times import DateCodec, LocalTimestampCodec, NanosCodec, TimeCodec, TimestampCodec
+from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["Builder", "with_logical_type"]
 

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from contractlog.serdes.avro.codecs import Reader
-from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
+from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec
 from contractlog.serdes.avro.generated import Otherwise
 from contractlog.serdes.avro.generated.graph import Graph
 from contractlog.serdes.avro.generated.source import Source
 from contractlog.serdes.avro.limits import Limits
 from contractlog.serdes.avro.resolved import RecordReader, WriterUnion
+from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["Emitter"]
 

@@ -6,9 +6,10 @@ from collections import Counter
 from typing import Final
 
 from contractlog.serdes.avro.codecs import Reader
-from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
+from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec
 from contractlog.serdes.avro.logical import LogicalCodec
 from contractlog.serdes.avro.resolved import Converted, NamedRecord, RecordReader, WriterUnion
+from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["MAX_FIELDS", "Graph", "Unfit"]
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from contractlog.serdes.avro.codecs import DoubleCodec, FloatCodec, IntCodec, LongCodec, Reader
-from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec, UnionCodec
+from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec
 from contractlog.serdes.avro.failure import Failure
 from contractlog.serdes.avro.generated import received
 from contractlog.serdes.avro.generated.compiling import MAIN
@@ -20,6 +20,7 @@ from contractlog.serdes.avro.generated.scalars_in import FEW, ScalarReading
 from contractlog.serdes.avro.generated.source import Source
 from contractlog.serdes.avro.limits import Limits
 from contractlog.serdes.avro.resolved import NamedRecord, RecordReader, Unreadable, WriterUnion
+from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["reading"]
 

@@ -22,11 +22,12 @@ from contractlog.serdes.avro.codecs import (
     NullCodec,
     StringCodec,
 )
-from contractlog.serdes.avro.containers import ArrayCodec, MapCodec, RecordCodec, UnionCodec
+from contractlog.serdes.avro.containers import BRANCH_HINT, ArrayCodec, MapCodec, RecordCodec
 from contractlog.serdes.avro.generated import forms, sent
 from contractlog.serdes.avro.generated.scalars_out import Pieces, ScalarWriting, Taken
 from contractlog.serdes.avro.logical import DecimalCodec, FixedUuidCodec, LogicalCodec, UuidCodec
 from contractlog.serdes.avro.times import DateCodec, TimeCodec, TimestampCodec
+from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["UnionWriting"]
 
@@ -122,22 +123,25 @@ class UnionWriting(ScalarWriting):
         return f"{self.constant(branch.fits)}({value})"
 
     def _of_records(self, node: UnionCodec, indexes: list[int], value: str) -> Pieces:
-        """Take the only record whose fields are all there, if only one is; or the only map."""
+        """Take the only record whose fields are all there, else the closest one; or the only map."""
         if len(indexes) == 1 and isinstance(node.branches[indexes[0]], MapCodec):
             return self.pieces(node.branches[indexes[0]], value, sent.varint(indexes[0]))
         records = [(index, branch) for index in indexes if isinstance(branch := node.branches[index], RecordCodec)]
         if len(records) < len(indexes):
             return self._otherwise()
-        with self.source.block(f"if {self.source.literal('-type')} in {value}"):
-            self.refuse()
-        ways: list[tuple[str, Callable[[], Pieces]]] = []
+        hinted = f"{self.source.literal(BRANCH_HINT)} in {value}"
+        ways: list[tuple[str, Callable[[], Pieces]]] = [(f"if {hinted}", partial(self._closest, node, value))]
         fitting = {index: self.set(self._has_fields(branch, value)) for index, branch in records}
         for index, branch in records:
             others = "".join(f" and not {name}" for other, name in fitting.items() if other != index)
             write = partial(self.pieces, branch, value, sent.varint(index))
-            ways.append((f"{'elif' if ways else 'if'} {fitting[index]}{others}", write))
-        ways.append(("else", self._otherwise))
+            ways.append((f"elif {fitting[index]}{others}", write))
+        ways.append(("else", partial(self._closest, node, value)))
         return self._alternatives(ways)
+
+    def _closest(self, node: UnionCodec, value: str) -> Pieces:
+        """Take the record with most of the value's fields; where it does not take it, the interpreter tries others."""
+        return self._by_index(node, self.set(f"{self.constant(node.closest)}({value})[0]"), value)
 
     def _has_fields(self, branch: RecordCodec, value: str) -> str:
         needed = [field.name for field in branch.fields if field.default is None]
@@ -145,11 +149,13 @@ class UnionWriting(ScalarWriting):
 
     def _named(self, node: UnionCodec, value: str) -> Pieces:
         """Take the record that a tuple names."""
-        index, inner = self.set(f"{self.constant(node.named)}({value})"), self.set(f"{value}[1]")
+        return self._by_index(node, self.set(f"{self.constant(node.named)}({value})"), self.set(f"{value}[1]"))
+
+    def _by_index(self, node: UnionCodec, index: str, value: str) -> Pieces:
         ways: list[tuple[str, Callable[[], Pieces]]] = []
         for position, branch in enumerate(node.branches):
             if isinstance(branch, RecordCodec):
-                call = partial(self._apart, branch, position, inner)
+                call = partial(self._apart, branch, position, value)
                 ways.append((f"{'elif' if ways else 'if'} {index} == {position}", call))
         ways.append(("else", self._otherwise))
         return self._alternatives(ways)

@@ -19,7 +19,7 @@ from contractlog.serdes.avro.codecs import (
     LongCodec,
     StringCodec,
 )
-from contractlog.serdes.avro.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec, UnionCodec
+from contractlog.serdes.avro.containers import ArrayCodec, FieldCodec, MapCodec, RecordCodec
 from contractlog.serdes.avro.failure import Failure
 from contractlog.serdes.avro.generated import forms, sent
 from contractlog.serdes.avro.generated.compiling import MAIN
@@ -29,6 +29,7 @@ from contractlog.serdes.avro.generated.source import Source
 from contractlog.serdes.avro.generated.unions_out import UnionWriting
 from contractlog.serdes.avro.limits import Limits
 from contractlog.serdes.avro.logical import LogicalCodec
+from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["writing"]
 

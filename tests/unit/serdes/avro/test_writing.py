@@ -202,3 +202,37 @@ def test_a_prefix_stands_before_the_bytes() -> None:
     assert AvroWriter(parsed("bytes")).encode(b"raw", b"id") == b"idraw"
     assert AvroReader(parsed("int")).decode(b"id\x06", 2) == 3
     assert AvroReader(parsed("bytes")).decode(memoryview(b"idraw"), 2) == b"raw"
+
+
+@pytest.mark.parametrize("interpreted_first", [0, 10**9])
+def test_among_records_that_fit_the_closest_that_takes_the_value_is_taken(interpreted_first: int) -> None:
+    names = ("A", "B", "C")
+    branches = [
+        record(("id", "int"), *((f"{name.lower()}{number}", "int", 0) for number in range(3)), name=name)
+        for name in names
+    ]
+    writer = AvroWriter(parsed(["string", *branches]), interpreted_first=interpreted_first)
+    reader = AvroReader(parsed(["string", *branches]), named_records=True, interpreted_first=interpreted_first)
+
+    def taken(value: Any) -> str:
+        name, _ = reader.decode(writer.encode(value))
+        return str(name)
+
+    assert taken({"id": 1}) == "A"
+    assert taken({"id": 1, "b0": 1}) == "B"
+    assert taken({"id": 1, "b0": 1, "c1": 2, "c2": 3}) == "C"
+    assert taken({"id": 1, "b0": 1, "c1": "no int", "c2": 3}) == "B"
+    assert taken({"id": 1, "-type": "C"}) == "C"
+    assert taken(("B", {"id": 1, "c0": 1})) == "B"
+    with pytest.raises(EncodeError):
+        writer.encode({"id": 1, "-type": "D"})
+
+
+@pytest.mark.parametrize("interpreted_first", [0, 10**9])
+def test_records_inside_each_other_that_cannot_be_told_apart_are_written_in_a_moment(interpreted_first: int) -> None:
+    branches = [record(("next", ["null", "A", "B"], None), name=name) for name in ("A", "B")]
+    writer = AvroWriter(parsed(["null", *branches]), interpreted_first=interpreted_first)
+    value: Any = {"next": None}
+    for _ in range(100):
+        value = {"next": value}
+    assert writer.encode(value) == b"\x02" * 101 + b"\x00"

@@ -1,0 +1,142 @@
+"""The codec of values of one type of several, and how a value finds its branch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.binary import Output, Source, put_long
+from contractlog.serdes.avro.codecs import Codec, NullCodec, misfit
+from contractlog.serdes.avro.containers import BRANCH_HINT, RecordCodec
+from contractlog.serdes.avro.failure import Failure, shown
+
+__all__ = ["UnionCodec"]
+
+
+class UnionCodec(Codec):
+    """One of several types, after its position.
+
+    A value may name its branch, as ``("com.example.Card", {...})`` or by the member ``-type``; else the first branch
+    that fits is taken, and among records the one with most of its fields given.
+    """
+
+    def __init__(self, *, named_records: bool = False) -> None:
+        self.branches: Sequence[Codec] = ()  # set when the schema's nodes are tied together
+        self.named_records = named_records
+        self.other: int | None = None  # of a nullable type, the position of what is not null
+
+    def tie(self, branches: Sequence[Codec]) -> None:
+        """Take the branches, which may lead back to this union."""
+        self.branches = tuple(branches)
+        nulls = [index for index, branch in enumerate(self.branches) if isinstance(branch, NullCodec)]
+        if len(self.branches) == 2 and len(nulls) == 1:  # noqa: PLR2004
+            self.other = 1 - nulls[0]
+        self.expected = "one of " + ", ".join(branch.names[0] for branch in self.branches)
+
+    def read(self, source: Source, depth: int) -> Any:
+        """Return the value of the branch that is named."""
+        index = source.read_int()
+        if not 0 <= index < len(self.branches):
+            raise Failure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self.branches)}")
+        branch = self.branches[index]
+        value = branch.read(source, depth)
+        return (branch.names[0], value) if self.named_records and isinstance(branch, RecordCodec) else value
+
+    def write(self, out: Output, value: Any, depth: int) -> None:
+        """Append the branch's position and its value."""
+        index, value = self._chosen(out, value, depth)
+        if index is None:
+            self._write_closest(out, value, depth)
+            return
+        put_long(out, index)
+        self.branches[index].write(out, value, depth)
+
+    def fits(self, value: Any) -> bool:
+        """Whether it fits any branch."""
+        return self.named(value) is not None or any(branch.fits(value) for branch in self.branches)
+
+    def closest(self, value: Mapping[str, Any]) -> list[int]:
+        """Return the positions of the records that a mapping fits: those with most of its fields first."""
+        fitting = [(index, branch) for index, branch in enumerate(self.branches) if branch.fits(value)]
+        records = [(index, branch.shared(value)) for index, branch in fitting if isinstance(branch, RecordCodec)]
+        if len(records) < len(fitting):
+            return []  # a map is among them
+        return [index for index, _ in sorted(records, key=lambda record: -record[1])]
+
+    def _write_closest(self, out: Output, value: Mapping[str, Any], depth: int) -> None:
+        """Append the record with most of its fields given that takes the value."""
+        start, closest = len(out), self.closest(value)
+        for index in closest:
+            put_long(out, index)
+            try:
+                self.branches[index].write(out, value, depth)
+            except Failure as failure:
+                self._count(out, value, failure)
+                del out[start:]
+            else:
+                return
+        self.branches[min(closest)].write(out, value, depth)  # and say what is wrong with it
+
+    def _count(self, out: Output, value: Any, failure: Failure) -> None:
+        out.trials -= 1
+        if failure.outcome is None:
+            raise failure
+        if out.trials < 0:
+            reason = f"too many records fit; name the branch of {shown(value)} by {BRANCH_HINT!r}"
+            raise Failure(None, reason) from None
+
+    def _chosen(self, out: Output, value: Any, depth: int) -> tuple[int | None, Any]:
+        """Return the position of a branch, and the value; None where several records are to be tried."""
+        named = self.named(value)
+        if named is not None:
+            return named, value[1]
+        if self.other is not None:
+            return (self.other if value is not None else 1 - self.other), value
+        fitting = [index for index, branch in enumerate(self.branches) if branch.fits(value)]
+        if not fitting:
+            raise misfit(self, value)
+        if len(fitting) == 1:
+            return fitting[0], value
+        if all(isinstance(self.branches[index], RecordCodec) for index in fitting):
+            return None, value
+        return self._best(out, fitting, value, depth), value
+
+    def named(self, value: Any) -> int | None:
+        """Return the position of the branch that a tuple names, if it does."""
+        if not isinstance(value, tuple) or len(value) != 2:  # noqa: PLR2004
+            return None
+        return next((index for index, branch in enumerate(self.branches) if value[0] in branch.names), None)
+
+    def _best(self, out: Output, fitting: list[int], value: Any, depth: int) -> int:
+        if not isinstance(value, Mapping):
+            return self._precise(fitting)
+        best, most = fitting[0], -1
+        for index in fitting:
+            branch = self.branches[index]
+            if not self._admits(branch, out, value, depth):
+                continue
+            if not isinstance(branch, RecordCodec):
+                return index
+            if branch.shared(value) > most:
+                best, most = index, branch.shared(value)
+        return best
+
+    def _precise(self, fitting: list[int]) -> int:
+        """Prefer double to float: Python's floats are doubles."""
+        first = fitting[0]
+        if self.branches[first].names[0] != "float":
+            return first
+        return next((index for index in fitting if self.branches[index].names[0] == "double"), first)
+
+    def _admits(self, branch: Codec, out: Output, value: Any, depth: int) -> bool:
+        start = len(out)
+        try:
+            branch.write(out, value, depth)
+        except Failure as failure:
+            self._count(out, value, failure)
+            return False
+        else:
+            return True
+        finally:
+            del out[start:]
