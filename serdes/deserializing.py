@@ -89,8 +89,16 @@ class Deserializing:
             if subject is None and head in self._names:
                 subject = answered(self._planner.subject(ctx, self._names[head]), None)
         except SerializationError as error:
-            raise error.within(topic=None if ctx is None else ctx.topic) from None
+            topic = None if ctx is None else ctx.topic
+            raise error.within(topic=topic, subject=self._subject_at_once(ctx)) from None
         return (subject, head), data, start
+
+    def _subject_at_once(self, ctx: Context | None) -> str | None:
+        """Return the subject where the registry need not be asked for it."""
+        try:
+            return answered(self._planner.subject(ctx, None), None)
+        except Exception:  # noqa: BLE001 -- there is an error to be told already
+            return None
 
     def _known(self, key: Any) -> ReadPlan | None:
         plan = self._plans.get(key)

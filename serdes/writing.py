@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 from uuid import UUID
 
@@ -103,6 +104,7 @@ class WritePlanner:
             RegistryError: the registry refused it, or does not know it.
         """
         registered, parsed = yield from self._found(subject)
+        registered = replace(registered, text=sys.intern(registered.text))  # one in memory, however many places
         refuse_rules(registered, "WRITE")
         if self._draft is not None:
             refuse_rules(self._draft, "WRITE")

@@ -257,6 +257,29 @@ def test_a_record_s_name_is_needed_to_prepare_for_it(registry: Registry) -> None
     assert [str(found.subject) for found in prepared] == ["Order"]
 
 
+def test_places_share_the_text_of_their_schema(registry: Registry) -> None:
+    serializer = AvroSerializer(registry, ORDER)
+    texts = {id(serializer.prepare(f"topic-{n}").text) for n in range(5)}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("kind", ["TOPIC", "ASSOCIATED"])
+def test_what_is_no_frame_is_told_with_topic_and_subject(registry: Registry, kind: str) -> None:
+    registry.register("orders-value", SchemaDraft(ORDER))
+    deserializer = AvroDeserializer(registry, subject_name_strategy_type=kind)
+    assert deserializer(b"\0\0\0\0\1\2", VALUE) == {"n": 1}
+    for damage, outcome in (
+        (b"text", Outcome.NOT_FRAMED),
+        (b"\0\0\0\0\7\2", Outcome.UNKNOWN_SCHEMA_ID),
+        (b"\0\0\0\0\1", Outcome.TRUNCATED),
+    ):
+        with pytest.raises(DecodeError) as caught:
+            deserializer(damage, VALUE)
+        error = caught.value
+        assert (error.outcome, error.topic, error.subject) == (outcome, "orders", "orders-value")
+        assert "topic orders, subject orders-value" in str(error)
+
+
 def test_bytes_are_asked_for(registry: Registry) -> None:
     registry.register("orders-value", SchemaDraft(ORDER))
     deserializer = AvroDeserializer(registry)
