@@ -315,11 +315,15 @@ class EnumCodec(Codec):
 
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append the symbol's position."""
-        index = self._index.get(value) if isinstance(value, str) else None
+        index = self._position(value)
         if index is None:
             raise misfit(self, value)
         put_long(out, index)
 
     def fits(self, value: Any) -> bool:
         """Whether it is one of the symbols."""
-        return isinstance(value, str) and value in self._index
+        return self._position(value) is not None
+
+    def _position(self, value: Any) -> int | None:
+        """Return a symbol's position; a member of a Python enum is found by its value, not by its name."""
+        return self._index.get(str.__str__(value)) if isinstance(value, str) else None

@@ -8,7 +8,7 @@ from typing import Any
 
 from contractlog.serdes.avro.generated import Otherwise
 
-__all__ = ["as_bytes", "as_dict", "as_float", "as_int", "as_list", "inside", "never"]
+__all__ = ["as_bytes", "as_dict", "as_float", "as_int", "as_list", "as_text", "inside", "never"]
 
 
 def as_int(value: Any) -> int:
@@ -49,6 +49,11 @@ def as_list(value: Any) -> Any:
 def never(value: Any) -> Any:  # noqa: ARG001 -- called in place of others
     """Take no value; the interpreter knows whether it fits."""
     raise Otherwise
+
+
+def as_text(value: Any) -> str:
+    """Return the text that a member of an enum is."""
+    return str.__str__(value)
 
 
 def inside(

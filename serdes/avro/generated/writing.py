@@ -93,6 +93,7 @@ class _Writing(UnionWriting):
                 self.plain(value, bytes, forms.as_bytes, taken)
                 return self.measured(value, before)
             case EnumCodec():
+                self.plain(value, str, forms.as_text, taken)
                 table = {symbol: before + sent.varint(index) for index, symbol in enumerate(node.symbols)}
                 return [self.set(f"{self.constant(table)}[{value}]")]
             case RecordCodec():

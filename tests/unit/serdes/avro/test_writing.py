@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from collections import OrderedDict, UserDict
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from enum import Enum, IntEnum, StrEnum
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -236,3 +240,33 @@ def test_records_inside_each_other_that_cannot_be_told_apart_are_written_in_a_mo
     for _ in range(100):
         value = {"next": value}
     assert writer.encode(value) == b"\x02" * 101 + b"\x00"
+
+
+class Color(StrEnum):
+    RED = "red"
+
+
+class Shade(str, Enum):  # noqa: UP042 -- as many are
+    DARK = "dark"
+
+
+@pytest.mark.parametrize("interpreted_first", [0, 10**9])
+def test_members_of_enums_are_written_as_the_texts_that_they_are(interpreted_first: int) -> None:
+    enum = {"type": "enum", "name": "E", "symbols": ["dark", "red"]}
+    schema = parsed(record(("e", enum), ("n", ["null", "E"]), ("u", ["null", "int", "E"]), ("s", "string")))
+    writer = AvroWriter(schema, interpreted_first=interpreted_first)
+    body = writer.encode({"e": Color.RED, "n": Shade.DARK, "u": Color.RED, "s": Color.RED})
+    assert AvroReader(schema).decode(body) == {"e": "red", "n": "dark", "u": "red", "s": "red"}
+    with pytest.raises(EncodeError):
+        writer.encode({"e": "RED", "n": None, "u": None, "s": ""})
+
+
+@pytest.mark.parametrize("interpreted_first", [0, 10**9])
+def test_numbers_and_mappings_of_other_classes_are_written_too(interpreted_first: int) -> None:
+    schema = parsed(record(("i", "int"), ("d", "double"), ("a", {"type": "array", "items": "long"}), ("b", "bytes")))
+    value = MappingProxyType(
+        {"i": IntEnum("Number", ["ONE"]).ONE, "d": Fraction(1, 2), "a": (1, 2), "b": bytearray(b"x")}
+    )
+    writer = AvroWriter(schema, interpreted_first=interpreted_first)
+    assert AvroReader(schema).decode(writer.encode(value)) == {"i": 1, "d": 0.5, "a": [1, 2], "b": b"x"}
+    assert writer.encode(UserDict(value)) == writer.encode(OrderedDict(value)) == writer.encode(value)
