@@ -35,7 +35,7 @@ _START: Final = 200  # characters of an unreadable body that are kept
 class Retries:
     """How often a call is tried, and how long it waits in between: a random share of a doubling span."""
 
-    attempts: int = 4
+    attempts: int = 4  #: in all; each address is asked once in any case
     first: float = 0.2  #: seconds
     longest: float = 5.0  #: seconds; a server's Retry-After counts up to this
 
@@ -95,8 +95,8 @@ def converse(
     address = 0
     asked: float | None = None
     outcome: Outcome = Failure("no attempt was made", sent=False)
-    for attempt in range(max(1, retries.attempts)):
-        pause = retries.pause(attempt, asked)
+    for attempt in range(max(1, retries.attempts, len(urls))):
+        pause = retries.pause(attempt // len(urls), asked)  # whom nobody has asked yet is asked at once
         if attempt and pause >= left():
             break
         outcome = yield Attempt(pause, address, max(left() - pause, 0) / max(1, len(urls) - attempt))
@@ -125,6 +125,7 @@ def _unreachable(url: str, failure: Failure) -> Unreachable:
         f"the registry at {url} cannot be reached ({failure.reason}); start one with `contractlog serve`, "
         "or name another with --registry or CONTRACTLOG_REGISTRY_URL",
         url=url,
+        reason=failure.reason,
     )
 
 

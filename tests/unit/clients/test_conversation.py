@@ -172,3 +172,21 @@ def test_after_a_busy_server_the_last_word_is_raised() -> None:
     assert isinstance(result, Overloaded)
     assert len(attempts) == 4
     assert isinstance(told(READ, LOST, error(40401))[0], SubjectNotFound)
+
+
+def test_every_address_is_asked_once_and_at_once_however_few_the_retries() -> None:
+    urls = tuple(f"http://{number}" for number in range(6))
+    talk = converse(READ, urls, Retries(attempts=1))
+    attempts = [next(talk)]
+    attempts.extend(talk.send(REFUSED) for _ in urls[1:])
+    assert [attempt.address for attempt in attempts] == [0, 1, 2, 3, 4, 5]
+    assert {attempt.pause for attempt in attempts} == {0}
+    with pytest.raises(Unreachable):
+        talk.send(REFUSED)
+
+
+def test_a_deletion_that_may_have_arrived_is_not_sent_to_another_address() -> None:
+    talk = converse(DELETE, URLS, Retries())
+    next(talk)
+    with pytest.raises(Unreachable):
+        talk.send(LOST)
