@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from contractlog.serdes.avro.codecs import DoubleCodec, FloatCodec, IntCodec, LongCodec, Reader
+from contractlog.serdes.avro.codecs import DoubleCodec, FloatCodec, IntCodec, LongCodec, Reader, StringCodec
 from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCodec
 from contractlog.serdes.avro.failure import Failure
 from contractlog.serdes.avro.generated import received
@@ -37,6 +37,7 @@ def reading(root: Reader, limits: Limits) -> Source:
 _AT_ONCE: Final[Mapping[type[Reader], Callable[..., Any]]] = {
     IntCodec: received.ints_at,
     LongCodec: received.longs_at,
+    StringCodec: received.strings_at,
     FloatCodec: received.floats_at,
     DoubleCodec: received.doubles_at,
 }

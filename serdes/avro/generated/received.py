@@ -26,6 +26,7 @@ __all__ = [
     "longs_at",
     "micros_at",
     "millis_at",
+    "strings_at",
 ]
 
 SHORT: Final = (*((raw >> 1) ^ -(raw & 1) for raw in range(128)), *[None] * 128)
@@ -130,21 +131,41 @@ def _numbers_at(
     data: bytes, at: int, count: int, longer: Callable[[bytes, int], tuple[int, int]]
 ) -> tuple[list[int], int]:
     numbers: list[int] = []
+    append = numbers.append
     for _ in range(count):
         raw = data[at]
-        if raw < _MORE:
+        at += 1
+        if raw >= _MORE:
+            byte = data[at]
             at += 1
-        else:
-            byte = data[at + 1]
-            if byte < _MORE:
-                raw += (byte << 7) - 0x80
-                at += 2
-            else:
-                number, at = longer(data, at)
-                numbers.append(number)
-                continue
-        numbers.append(~(raw >> 1) if raw & 1 else raw >> 1)
+            raw += (byte << 7) - 0x80
+            if byte >= _MORE:
+                byte = data[at]
+                at += 1
+                raw += (byte << 14) - 0x4000
+                if byte >= _MORE:
+                    number, at = longer(data, at - 3)
+                    append(number)
+                    continue
+        append(~(raw >> 1) if raw & 1 else raw >> 1)
     return numbers, at
+
+
+def strings_at(data: bytes, at: int, count: int) -> tuple[list[str], int]:
+    """Read so many strings; return them and the place behind them."""
+    texts: list[str] = []
+    append, takes = texts.append, TAKES
+    for _ in range(count):
+        end = takes[data[at]]
+        if end:
+            end += at
+            append(data[at + 1 : end].decode())
+        else:
+            end, at = length_at(data, at)
+            end += at
+            append(data[at:end].decode())
+        at = end
+    return texts, at
 
 
 def doubles_at(data: bytes, at: int, count: int) -> tuple[Sequence[float], int]:
