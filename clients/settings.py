@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
@@ -35,7 +35,8 @@ class Security:
 
     user: str | None = None
     password: str | None = field(default=None, repr=False)
-    token: str | None = field(default=None, repr=False)  #: sent as a bearer, where there is no name
+    #: sent as a bearer, where there is no name; a function is asked for it each time, for tokens that are renewed
+    token: str | Callable[[], str] | None = field(default=None, repr=False)
     #: a file (PEM) or folder of the CA that signed the registry's certificate; None: those of the system; False: nobody
     #: is asked, anybody is trusted
     ca: str | Literal[False] | None = None

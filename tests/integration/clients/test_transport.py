@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import threading
 import time
@@ -213,6 +214,15 @@ def test_a_token_is_sent_as_a_bearer_and_a_name_goes_before_it() -> None:
     assert b"authorization: bearer t0ken" in requests[0].lower()
     assert b"authorization: basic " in requests[1].lower()
     assert "t0ken" not in repr(token)
+
+
+def test_a_token_that_is_renewed_is_asked_for_each_time() -> None:
+    tokens = iter(["first", "second"])
+    security = Security(token=lambda: next(tokens))
+    with answering(http(b"[]"), http(b"[]")) as (url, requests), Registry(url, security=security) as registry:
+        registry.subjects()
+        registry.subjects()
+    assert [re.findall(rb"Bearer (\w+)", request) for request in requests] == [[b"first"], [b"second"]]
 
 
 def test_a_proxy_is_asked_for_everything() -> None:
