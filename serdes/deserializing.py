@@ -135,6 +135,8 @@ class Deserializing:
 
     def _preparing(self, ctx: SerializationContext, versions: Versions) -> Steps[list[RegisteredSchema]]:
         """Decide what the records of a place are read with, for the versions that its subject has now."""
+        if self._source is None:
+            return []
         name = None if self._draft is None else self._form.name((yield from self._planner.own(self._draft)))
         subject = yield from self._planner.subject(ctx, name)
         if subject is None:
