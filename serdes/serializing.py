@@ -22,7 +22,7 @@ __all__ = ["AsyncSerializer", "Serializer", "Serializing", "ToDict"]
 
 ToDict: TypeAlias = Callable[[Any, Any], Any]
 
-PLACES: Final = 10_000  #: topics and parts that are remembered
+PLACES: Final = 2_000  #: topics and parts that are remembered; each may hold a codec of its own, of about 30 KiB
 PATIENCE: Final = 5.0  #: seconds until a registry that is away is asked for the newest version again
 
 
@@ -53,6 +53,12 @@ class Serializing:
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
         """Hear how to find the id of the Kafka cluster; producers of confluent-kafka call this."""
         self._settings.naming.set_cluster_id_resolver(resolver)
+
+    def _subject_at_once(self, ctx: Context | None) -> str | None:
+        try:
+            return self._planner.subject_at_once(ctx)
+        except SerializationError as error:
+            raise error.within(topic=None if ctx is None else ctx.topic) from None
 
     def _known(self, key: Any) -> WritePlan | None:
         plan = self._plans.get(key)
@@ -117,7 +123,7 @@ class Serializer(Serializing):
     def _key(self, ctx: Context | None) -> Any:
         if self._by_place:
             return (None, None) if ctx is None else (ctx.topic, ctx.field)
-        return self._subject(ctx)
+        return self._subject_at_once(ctx) if self._planner.named else self._subject(ctx)
 
     def _subject(self, ctx: Context | None) -> str | None:
         try:
@@ -183,7 +189,7 @@ class AsyncSerializer(Serializing):
     async def _key(self, ctx: Context | None) -> Any:
         if self._by_place:
             return (None, None) if ctx is None else (ctx.topic, ctx.field)
-        return await self._subject(ctx)
+        return self._subject_at_once(ctx) if self._planner.named else await self._subject(ctx)
 
     async def _subject(self, ctx: Context | None) -> str | None:
         try:
