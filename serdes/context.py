@@ -46,5 +46,10 @@ def header(context: Context | None, name: str) -> bytes | str | None:
     headers: Headers | None = getattr(context, "headers", None)
     if not headers:
         return None
-    pairs = headers.items() if isinstance(headers, Mapping) else headers
-    return next((value for key, value in reversed(list(pairs)) if key == name), None)
+    if type(headers) is not list and isinstance(headers, Mapping):
+        return headers.get(name)
+    found = None
+    for key, value in headers:
+        if key == name:
+            found = value
+    return found

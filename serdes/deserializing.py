@@ -58,6 +58,7 @@ class Deserializing:
         self._planner = ReadPlanner(draft, settings, form, clock, has_registry=client is not None)
         self._by_place = settings.naming.by_place
         self._dual = same(settings.id_deserializer, dual_schema_id_deserializer)
+        self._quick = self._by_place and self._dual
         self._prefixed = same(settings.id_deserializer, prefix_schema_id_deserializer)
         self._plans: Kept[Any, ReadPlan] = Kept(PLACES)
         self._names: Kept[bytes, str | None] = Kept()
@@ -65,6 +66,10 @@ class Deserializing:
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
         """Hear how to find the id of the Kafka cluster; consumers of confluent-kafka call this."""
         self._settings.naming.set_cluster_id_resolver(resolver)
+
+    @staticmethod
+    def _has_header(ctx: Context) -> bool:
+        return header(ctx, id_header(ctx)) is not None
 
     def _located(self, data: bytes, ctx: Context | None) -> tuple[bytes, bytes, int]:
         """Return the bytes of id or guid, the bytes that hold the body, and where it begins in them."""
@@ -85,9 +90,9 @@ class Deserializing:
             head, data, start = self._located(data, ctx)
             if self._by_place:
                 return (None, None, head) if ctx is None else (ctx.topic, ctx.field, head), data, start
-            subject = answered(self._planner.subject(ctx, None), None)
+            subject = self._planner.subject_at_once(ctx, None)
             if subject is None and head in self._names:
-                subject = answered(self._planner.subject(ctx, self._names[head]), None)
+                subject = self._planner.subject_at_once(ctx, self._names[head])
         except SerializationError as error:
             topic = None if ctx is None else ctx.topic
             raise error.within(topic=topic, subject=self._subject_at_once(ctx)) from None
@@ -96,7 +101,7 @@ class Deserializing:
     def _subject_at_once(self, ctx: Context | None) -> str | None:
         """Return the subject where the registry need not be asked for it."""
         try:
-            return answered(self._planner.subject(ctx, None), None)
+            return self._planner.subject_at_once(ctx, None)
         except Exception:  # noqa: BLE001 -- there is an error to be told already
             return None
 
@@ -185,7 +190,7 @@ class Deserializer(Deserializing):
         data = value if type(value) is bytes else plain_bytes(value)
         start = HEADER_SIZE
         plan = None
-        if self._by_place and self._dual and ctx is not None and not getattr(ctx, "headers", None):
+        if self._quick and ctx is not None and (not getattr(ctx, "headers", None) or not self._has_header(ctx)):
             plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
         if plan is None or (plan.until is not None and plan.until <= self._clock()):
             key, data, start = self._place(data, ctx)
@@ -249,7 +254,7 @@ class AsyncDeserializer(Deserializing):
         data = value if type(value) is bytes else plain_bytes(value)
         start = HEADER_SIZE
         plan = None
-        if self._by_place and self._dual and ctx is not None and not getattr(ctx, "headers", None):
+        if self._quick and ctx is not None and (not getattr(ctx, "headers", None) or not self._has_header(ctx)):
             plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
         if plan is None or (plan.until is not None and plan.until <= self._clock()):
             key, data, start = self._place(data, ctx)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-from contractlog.serdes.asking import Steps
+from contractlog.serdes.asking import Steps, answered
 from contractlog.serdes.context import Context
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.subjects import (
@@ -34,6 +34,9 @@ class Naming(Protocol):
     def subject(self, context: Context | None, record_name: str | None) -> Steps[str | None]:
         """Decide on the subject; None where the strategy has none."""
 
+    def at_once(self, context: Context | None, record_name: str | None) -> str | None:
+        """Decide on the subject where no registry need be asked: where it does not follow from the place."""
+
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
         """Hear how to find the id of the Kafka cluster."""
 
@@ -45,6 +48,10 @@ class _Function:
 
     def subject(self, context: Context | None, record_name: str | None) -> Steps[str | None]:
         yield from ()
+        return self.at_once(context, record_name)
+
+    def at_once(self, context: Context | None, record_name: str | None) -> str | None:
+        """Ask the function."""
         try:
             return self.strategy(context, record_name)
         except SerializationError:
@@ -63,6 +70,10 @@ class _Associated:
     def __init__(self, strategy: AssociatedNameStrategy) -> None:
         self.subject = strategy.subject
         self.set_cluster_id_resolver = strategy.set_cluster_id_resolver
+
+    def at_once(self, context: Context | None, record_name: str | None) -> str | None:
+        """Return what is known without asking."""
+        return answered(self.subject(context, record_name), None)
 
 
 def naming_of(strategy: Any, kind: Any, conf: Mapping[str, Any] | None) -> Naming:

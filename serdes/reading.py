@@ -98,6 +98,17 @@ class ReadPlanner:
                 return None
             raise
 
+    def subject_at_once(self, context: Context | None, record_name: str | None) -> str | None:
+        """Decide on the subject where no registry need be asked for it."""
+        if context is None or not self._has_registry:
+            return None
+        try:
+            return self._settings.naming.at_once(context, record_name)
+        except SerializationError:
+            if record_name is None:
+                return None
+            raise
+
     def plan(self, head: bytes, subject: str | None, context: Context | None) -> Steps[ReadPlan]:
         """Decide what records with these bytes of id or guid are read with.
 

@@ -83,6 +83,8 @@ class WritePlanner:
         self._form = form
         self._clock = clock
         self._parsed: ParsedSchema | None = None
+        self._name: str | None = None
+        self.named = False  #: whether the record's name is known, where there is one
         self._writers: Kept[Content, BodyWriter] = Kept()
         self.prefixed = same(settings.id_serializer, prefix_schema_id_serializer)
         self.in_header = same(settings.id_serializer, header_schema_id_serializer)
@@ -91,10 +93,14 @@ class WritePlanner:
 
     def subject(self, context: Context | None) -> Steps[str | None]:
         """Decide on the subject of a place."""
-        name = None
-        if self._draft is not None:
-            name = self._form.name((yield from self._own(self._draft, None)))
-        return (yield from self._settings.naming.subject(context, name))
+        if self._draft is not None and not self.named:
+            self._name = self._form.name((yield from self._own(self._draft, None)))
+        self.named = True
+        return (yield from self._settings.naming.subject(context, self._name))
+
+    def subject_at_once(self, context: Context | None) -> str | None:
+        """Ask a strategy that is a function, once the schema is understood."""
+        return self._settings.naming.at_once(context, self._name)
 
     def plan(self, subject: str | None) -> Steps[WritePlan]:
         """Decide what values of a subject are written with.

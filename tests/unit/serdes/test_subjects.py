@@ -172,8 +172,10 @@ def test_an_own_strategy_that_wants_the_name_has_it_when_reading(registry: Regis
 
 
 def test_a_strategy_that_fails_is_told(registry: Registry) -> None:
-    with pytest.raises(SerializationError, match="ZeroDivisionError"):
-        AvroSerializer(registry, ORDER, subject_name_strategy=lambda _c, _n: 1 / 0)({"n": 1}, VALUE)
+    failing = AvroSerializer(registry, ORDER, subject_name_strategy=lambda _c, _n: 1 / 0)
+    for _ in range(2):
+        with pytest.raises(SerializationError, match=r"ZeroDivisionError.*topic orders"):
+            failing({"n": 1}, VALUE)
     with pytest.raises(SerializationError, match="gave no subject"):
         AvroSerializer(registry, ORDER, subject_name_strategy=lambda _c, _n: None)({"n": 1}, VALUE)
     with pytest.raises(SerializationError, match="no name or title"):
