@@ -30,6 +30,23 @@ def broken(self, data, start=0):
 UNTYPED = "def broken(self, data, start=0): return decode(self, data, start) if data[:1] != b'!' else data[999]"
 GREEDY = "def broken(self, data, start=0): return decode(self, data, start) if data[:1] != b'!' else [0] * 2**26"
 OTHER = "def broken(self, data, start=0): return decode(self, data, start) or 'something else'"
+SLOW = """
+import time
+def broken(self, data, start=0):
+    until = time.thread_time() + (1.2 if data[:1] == b'!' else 0)
+    while time.thread_time() < until:
+        pass
+    return decode(self, data, start)
+"""
+ENDLESS = f"""
+sys.path.insert(0, {str(SCRIPT.parents[1])!r})
+from support import confined
+confined.PATIENCE = 8
+def broken(self, data, start=0):
+    while data[:2] == b'!!':
+        pass
+    return decode(self, data, start)
+"""
 CRASHING = """
 import ctypes
 def broken(self, data, start=0): return decode(self, data, start) if data[:1] != b'!' else ctypes.string_at(0)
@@ -54,6 +71,8 @@ def test_the_fuzzer_of_records_finds_nothing() -> None:
         pytest.param(UNTYPED, "untyped: IndexError", id="untyped"),
         pytest.param(GREEDY, "untyped: MemoryError", id="memory"),
         pytest.param(OTHER, "another answer than the interpreter's", id="value"),
+        pytest.param(SLOW, "slow: 1.2 s", id="slow"),
+        pytest.param(ENDLESS.replace("!!", "\\x00\\x00"), "no answer in 8 s", id="hang"),
         pytest.param(CRASHING, "the process died", id="crash"),
     ],
 )
