@@ -119,6 +119,24 @@ def rich(random: Random) -> tuple[ParsedSchema, ParsedSchema]:
 @MANY
 @given(SEEDS)
 def test_what_is_written_is_the_interpreters(seed: int) -> None:
+    writing_agrees(seed)
+
+
+@MANY
+@given(SEEDS)
+def test_what_is_read_is_the_interpreters(seed: int) -> None:
+    reading_agrees(seed)
+
+
+@pytest.mark.slow
+def test_generated_code_and_interpreter_agree_on_thousands_of_schemas_and_versions() -> None:
+    for seed in range(3_000):
+        writing_agrees(seed)
+        reading_agrees(seed)
+
+
+def writing_agrees(seed: int) -> None:
+    """Write values of a random schema, whole and spoiled, in both ways."""
     random = Random(seed)
     schema, _ = rich(random)
     interpreted = InterpretedWriter(schema)
@@ -133,9 +151,8 @@ def test_what_is_written_is_the_interpreters(seed: int) -> None:
             assert outcome(write, given_, b"id") in {expected, REFUSED}
 
 
-@MANY
-@given(SEEDS)
-def test_what_is_read_is_the_interpreters(seed: int) -> None:
+def reading_agrees(seed: int) -> None:
+    """Read records of a random schema, whole and damaged, as it and as another version, in both ways."""
     random = Random(seed)
     schema, wanted = rich(random)
     writer = InterpretedWriter(schema)
