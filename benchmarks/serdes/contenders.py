@@ -37,6 +37,7 @@ class Pair:
     ours: Call
     theirs: Call
     arguments: list[Any]
+    back: Call | None = None  #: reads what ours wrote
 
 
 class Makers:
@@ -56,7 +57,7 @@ class Makers:
         ours, theirs = self.writers(kind, schema, topic)
         frames = _agreed(ours, theirs, values)
         if what == "write":
-            return Pair(ours, theirs, values)
+            return Pair(ours, theirs, values, self.readers(kind, None, topic)[0])
         wanted = json.dumps(shape.evolved()) if what == "evolved" else schema if kind == "json" else None
         ours, theirs = self.readers(kind, wanted, topic)
         read = _agreed(ours, theirs, frames)

@@ -35,27 +35,39 @@ class Fed:
         """Nothing but values and typed errors came out, in time."""
         return not self.harmful and self.slowest < LONGEST_SECONDS
 
+    def hold(self, back: Callable[[Any], Any], made: Any) -> None:
+        """Note what was written and cannot be read."""
+        try:
+            back(made)
+        except Exception as error:  # noqa: BLE001 -- nothing that was written may be unreadable
+            self.harmful.append(f"{type(error).__name__}: {error} for the written {made!r}"[:300])
+
     def __str__(self) -> str:
         refused = sum(self.refused.values())
         told = f"mutants: {self.values} values, {refused} refused, slowest {self.slowest * 1e3:.1f} ms"
         return told if self.passed else f"{told}, HARMFUL {len(self.harmful)}: {self.harmful[:2]}"
 
 
-def feed(call: Callable[[Any], Any], arguments: Sequence[Any], number: int) -> Fed:
-    """Call a function with broken records made of good ones."""
+def feed(
+    call: Callable[[Any], Any], arguments: Sequence[Any], number: int, back: Callable[[Any], Any] | None = None
+) -> Fed:
+    """Call a function with broken records made of good ones; what it writes has to be readable by ``back``."""
     fed, random = Fed(), Random(number)
     for _ in range(number):
         good = random.choice(arguments)
         broken = broken_frame(random, good, arguments) if isinstance(good, bytes) else broken_value(random, good)
         began = time.process_time()
         try:
-            call(broken)
-            fed.values += 1
+            made = call(broken)
         except SerializationError as error:
-            outcome = getattr(error, "outcome", None)
+            outcome = error.outcome
             fed.refused[type(error).__name__ if outcome is None else outcome.name] += 1
         except Exception as error:  # noqa: BLE001 -- every other exception is what is looked for
             fed.harmful.append(f"{type(error).__name__}: {error} for {broken!r}"[:300])
+        else:
+            fed.values += 1
+            if back is not None and made is not None:
+                fed.hold(back, made)
         fed.slowest = max(fed.slowest, time.process_time() - began)
     return fed
 

@@ -64,7 +64,7 @@ def main() -> int:
             for direction in arguments.only.split(","):
                 pair: Pair = makers.pair(direction, SHAPES[name], arguments.records)
                 found = timed(pair.ours, pair.theirs, pair.arguments, arguments.rounds)
-                fed = feed(pair.ours, pair.arguments, arguments.mutants) if arguments.mutants else None
+                fed = feed(pair.ours, pair.arguments, arguments.mutants, pair.back) if arguments.mutants else None
                 print(line(name, direction, found, fed), flush=True)
                 good &= found.ratio >= floor(name, direction) and (fed is None or fed.passed)
     if not good:
