@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 from contractlog.serdes.avro.plan import AvroReader, AvroWriter
+from contractlog.serdes.errors import SerializationError
+
+NEVER: Final = 10**9  #: records to interpret first, where no code is to be written
 
 
 def parsed(schema: Any) -> ParsedSchema:
@@ -16,16 +20,36 @@ def parsed(schema: Any) -> ParsedSchema:
 
 
 def encode(schema: Any, value: Any) -> bytes:
-    return AvroWriter(parsed(schema)).encode(value)
+    """Write a value, by generated code and by the interpreter alike."""
+    made: bytes = both(lambda first: AvroWriter(parsed(schema), interpreted_first=first).encode(value))
+    return made
 
 
 def decode(schema: Any, body: bytes, limits: Limits = DEFAULT_LIMITS) -> Any:
-    return AvroReader(parsed(schema), limits=limits).decode(body)
+    """Read a body, by generated code and by the interpreter alike."""
+    return both(lambda first: AvroReader(parsed(schema), limits=limits, interpreted_first=first).decode(body))
 
 
 def evolve(writer: Any, value: Any, reader: Any) -> Any:
-    """Write a value with one schema and read it with another."""
-    return AvroReader(parsed(writer), parsed(reader)).decode(encode(writer, value))
+    """Write a value with one schema and read it with another, by generated code and by the interpreter alike."""
+    body = encode(writer, value)
+    return both(lambda first: AvroReader(parsed(writer), parsed(reader), interpreted_first=first).decode(body))
+
+
+def both(call: Callable[[int], Any]) -> Any:
+    """Return or raise what both ways agree on; ``call`` is told how many records to interpret first."""
+    generated, interpreted = (_told(call, first) for first in (0, NEVER))
+    assert repr(generated) == repr(interpreted)
+    if isinstance(generated, SerializationError):
+        raise generated
+    return generated
+
+
+def _told(call: Callable[[int], Any], first: int) -> Any:
+    try:
+        return call(first)
+    except SerializationError as error:
+        return error
 
 
 def record(*fields: Any, name: str = "R") -> dict[str, Any]:

@@ -21,11 +21,12 @@ from contractlog.serdes.avro.generated.reading import reading
 from contractlog.serdes.avro.generated.writing import writing
 from contractlog.serdes.avro.interpreted import InterpretedReader, InterpretedWriter
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
-from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.avro.plan import AvroReader, AvroWriter
+from contractlog.serdes.errors import DecodeError, EncodeError, SerializationError
 
 from support.avro_data import schemas, values
 from support.avro_datums import Datums, NoFiniteValueError
-from support.avro_plans import parsed, record
+from support.avro_plans import both, parsed, record
 from support.avro_versions import RichSchemas, version
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -178,6 +179,47 @@ def test_plain_values_are_left_to_no_interpreter(data: st.DataObject) -> None:
     if not has_items_of_no_bytes(schema):
         read = compiled(reading(reader.reader, DEFAULT_LIMITS))
         assert outcome(read, body, 0) == repr(reader.decode(body))
+
+
+@MANY
+@given(st.data())
+def test_plain_records_read_as_a_newer_version_are_left_to_no_interpreter(data: st.DataObject) -> None:
+    schema = data.draw(schemas())
+    body = InterpretedWriter(parsed(schema)).encode(data.draw(values(schema)))
+    news = [{"name": f"new{index}", "type": kind, "default": default} for index, (kind, default) in enumerate(DEFAULTS)]
+    reader = InterpretedReader(parsed(schema), parsed(schema | {"fields": [*news, *reversed(schema["fields"])]}))
+    if not has_items_of_no_bytes(schema):
+        read = compiled(reading(reader.reader, DEFAULT_LIMITS))
+        assert outcome(read, body, 0) == repr(reader.decode(body))
+        assert read(body, 0)["new0"] is not read(body, 0)["new0"]
+
+
+DEFAULTS: tuple[tuple[Any, Any], ...] = (
+    ({"type": "array", "items": "int"}, []),
+    ({"type": "map", "values": {"type": "array", "items": "string"}}, {"k": ["v"]}),
+    (["null", "string"], None),
+    (["double", "null"], 1.5),
+    ({"type": "int", "logicalType": "date"}, 3),
+    ({"type": "record", "name": "space.New", "fields": [{"name": "a", "type": "boolean", "default": True}]}, {}),
+)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_a_body_is_read_from_any_place_of_any_bytes(kind: Callable[[bytes], Any]) -> None:
+    schema = parsed(record(("s", "string"), ("n", ["null", "long"])))
+    body = InterpretedWriter(schema).encode({"s": "x", "n": 7}, b"\x00head")
+    assert both(lambda first: AvroReader(schema, interpreted_first=first).decode(kind(body), 5)) == {"s": "x", "n": 7}
+    for start in (len(body), len(body) + 9):
+        with pytest.raises(DecodeError):
+            both(lambda first, start=start: AvroReader(schema, interpreted_first=first).decode(kind(body), start))
+
+
+def test_leniency_is_the_same_with_generated_code() -> None:
+    schema = parsed(record(("i", "int"), ("d", ["null", "double"])))
+    for value in ({"i": 1.7, "d": 1}, {"i": 1, "d": 1.5}, {"i": True}, {"i": 2**31, "d": None}):
+        both(lambda first, value=value: AvroWriter(schema, lenient=True, interpreted_first=first).encode(value))
+    with pytest.raises(EncodeError):
+        both(lambda first: AvroWriter(schema, lenient=True, interpreted_first=first).encode({"i": "1"}))
 
 
 def has_items_of_no_bytes(schema: Any) -> bool:
