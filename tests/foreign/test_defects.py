@@ -203,7 +203,7 @@ def test_8_nothing_of_a_schema_is_worked_out_for_each_record(clients: Clients, m
     monkeypatch.setattr("confluent_kafka.schema_registry._sync.avro.expand_schema", expand)
     frame = AvroSerializer(clients.ours, INT)({"n": 1}, own("often"))
     theirs, ours = TheirAvroDeserializer(clients.theirs), AvroDeserializer(clients.ours)
-    for _ in range(100):  # until code is written for the schema
+    for _ in range(200):  # until code is written for the schema
         theirs(frame, their("often"))
         ours(frame, own("often"))
     expanded.clear()
