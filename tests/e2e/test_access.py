@@ -168,7 +168,10 @@ def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: 
     [
         ({"CONTRACTLOG_TLS_KEY": "x"}, "TLS needs a certificate"),
         ({"CONTRACTLOG_TLS_CERTIFICATE": "/nowhere.pem"}, "TLS cannot be set up"),
-        ({"CONTRACTLOG_USERS_FILE": "/nowhere.toml"}, "the file of users cannot be read"),
+        (
+            {"CONTRACTLOG_USERS_FILE": "/nowhere.toml"},
+            "the file of users `/nowhere.toml` cannot be read: No such file or directory",
+        ),
         ({"CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "some"}, "it takes one of optional, required"),
         ({"CONTRACTLOG_ANONYMOUS_READS": "some"}, "it takes true or false"),
     ],
