@@ -73,6 +73,7 @@ def create_app(
     """
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
+    asked_for_names = access.layers(settings)  # before anything is opened: its files may be no good
     services = _services(settings, store or open_store(settings), telemetry)
     app = _Service(
         title="contractlog registry",
@@ -87,7 +88,7 @@ def create_app(
         telemetry={"tracing": False, "metrics": False, "logs": False},
         middleware=[
             Middleware(RawPaths),
-            *access.layers(settings),
+            *asked_for_names,
             Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry, counts=services.own.counts),
             Middleware(
                 HotVersions,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import re
 import socket
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -21,6 +23,9 @@ from contractlog.registry.telemetry.logs import LogForm
 
 __all__ = ["db", "serve"]
 
+_WHY: Final = re.compile(r"^\[Errno -?\d+\] | \(while attempting .*\)$")
+_BIND: Final = re.compile(r" \(while attempting .*\)$")
+_LAST_PORT: Final = 65535
 _SERVES: Final = "contractlog.serve/1"
 _DB: Final = "contractlog.db/1"
 
@@ -36,6 +41,8 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     arguments = vars(parser.parse_args(argv))
     form = arguments.pop("format")
     settings = Settings.from_environment(**arguments)
+    if settings.anonymous_reads and not (settings.users_file or settings.tls_client_ca):
+        raise UsageError("--anonymous-reads has no meaning without --users FILE: nobody is asked for a name")
     if settings.workers > 1:
         require_many(parse_url(settings.database_url))
     certificates = Certificates.of(settings)
@@ -46,11 +53,16 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _listen(settings: Settings) -> socket.socket:
+    if not 0 <= settings.port <= _LAST_PORT:
+        raise UsageError(f"--port takes a number from 0 to {_LAST_PORT}, unlike {settings.port}")
     try:
         return socket.create_server((settings.host, settings.port), reuse_port=False, backlog=2048)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another --port") from error
+    except socket.gaierror as error:
+        raise UsageError(f"cannot listen on {settings.host}: {_WHY.sub('', str(error))}; give another --host") from None
+    except OSError as error:
+        other = "--port" if error.errno in {errno.EADDRINUSE, errno.EACCES} else "--host"
+        reason = _BIND.sub("", error.strerror or str(error))
+        raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another {other}") from None
 
 
 def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callable[[Iterable[str]], None]:

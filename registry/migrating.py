@@ -46,7 +46,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except CommandError as error:
-        raise UsageError(str(error)) from error
+        raise UsageError(f"{error}; `contractlog db current` shows the revision of the database") from error
 
 
 def _config(connection: Connection, limits: Mapping[str, int | None] = MappingProxyType({})) -> Config:

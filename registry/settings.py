@@ -73,9 +73,20 @@ class Settings:
             variable = PREFIX + member.name.upper()
             if member.name not in values and environment.get(variable):
                 values[member.name] = _read(variable, environment[variable], types[member.name])
+            _bounded(variable, values.get(member.name), member.name)
         return cls(**values)
 
 
+#: The least value of numbers that cannot be 0.
+_LEAST: Final = {
+    "workers": 1,
+    "read_threads": 1,
+    "max_pending_writes": 1,
+    "max_body_bytes": 1,
+    "max_import_bytes": 1,
+    "body_seconds": 0.1,
+}
+_ENDLESS: Final = float("inf")
 _FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -86,6 +97,17 @@ def _read(variable: str, text: str, kind: type) -> Any:
         return Level.parse(text) if kind is Level else kind(text)
     except (ValueError, KeyError, ContractlogError):
         raise UsageError(f"{variable} cannot be `{text}`: it takes {_takes(kind)}") from None
+
+
+def _bounded(variable: str, value: Any, name: str) -> None:
+    """Raise where a number cannot be meant.
+
+    Raises:
+        UsageError: it is below the least one, or none at all.
+    """
+    if isinstance(value, int | float) and not isinstance(value, bool) and not _LEAST.get(name, 0) <= value < _ENDLESS:
+        flag = f"--{name} or {variable}" if name == "workers" else variable
+        raise UsageError(f"{flag} cannot be {value}: it takes a number from {_LEAST.get(name, 0):g}")
 
 
 def _takes(kind: type) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users import Users, checked_name, entry, parse, without
+from contractlog.registry.access.users import Users, checked_name, entry, parse, unreadable, without
 from contractlog.registry.settings import Settings
 
 __all__ = ["users"]
@@ -68,7 +68,7 @@ def _add(path: Path, options: Namespace) -> int:
         raise UsageError(str(error)) from None
     if not all(options.read + options.write):
         raise UsageError("--read and --write name subjects, such as orders-* or *; an empty one was given")
-    text = path.read_text() if path.exists() else _HEAD
+    text = _read(path) if path.exists() else _HEAD
     _parsed(path, text)
     password = None if options.no_password else _password(generate=options.generate)
     hashed = None if password is None else HashedPassword.of(password)
@@ -77,7 +77,7 @@ def _add(path: Path, options: Namespace) -> int:
     try:
         parse(new)
     except ValueError as error:
-        raise UsageError(f"user `{name}` cannot be written, {path} stays as it was: {error}") from None
+        raise UsageError(f"{error}; {path} stays as it was") from None
     _write(path, new)
     answer = {"format": _FORMAT, "file": str(path), "name": name}
     if options.generate:
@@ -140,9 +140,9 @@ def _members(text: str) -> dict[str, dict[str, Any]]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text()
-    except OSError as error:
-        raise UsageError(f"the file of users cannot be read: {error}") from None
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(path, error) from None
 
 
 def _parsed(path: Path, text: str) -> Users:
@@ -154,9 +154,14 @@ def _parsed(path: Path, text: str) -> Users:
 
 def _write(path: Path, text: str) -> None:
     """Put the new file in the place of the old one at once: a server may be reading it. Only its owner may."""
-    mode = path.stat().st_mode & 0o777 if path.exists() else _OWNER_ONLY
     target = path.resolve()
-    with tempfile.NamedTemporaryFile("w", dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-        file.write(text)
-    Path(file.name).chmod(mode)
-    os.replace(file.name, target)  # noqa: PTH105 - the target may be a string of any kind of path
+    try:
+        mode = path.stat().st_mode & 0o777 if path.exists() else _OWNER_ONLY
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
+        ) as file:
+            file.write(text)
+        Path(file.name).chmod(mode)
+        os.replace(file.name, target)  # noqa: PTH105 - the target may be a string of any kind of path
+    except OSError as error:
+        raise UsageError(f"the file of users `{path}` cannot be written: {error.strerror}") from None

@@ -111,7 +111,7 @@ def _stamp(path: str) -> tuple[int, ...]:
 def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLError):
         return f"{error.reason or error}; the key must belong to the certificate"
-    return str(error)
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 class CertifiedProtocol(HttpToolsProtocol):

@@ -22,7 +22,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.rights import Rights, slip
 
-__all__ = ["User", "Users", "UsersFile", "checked_name", "entry", "parse", "without"]
+__all__ = ["User", "Users", "UsersFile", "checked_name", "entry", "parse", "unreadable", "without"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.access")
 _MEMBERS: Final = frozenset({"password", "read", "write"})
@@ -115,6 +115,14 @@ def without(text: str, name: str) -> str:
     return "".join(part for part in parts if not (_ENTRY.match(part) and name in tomllib.loads(part)["users"]))
 
 
+def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:
+    """Say why a file of users cannot be read, and what makes one."""
+    if isinstance(error, UnicodeDecodeError):
+        return UsageError(f"the file of users `{path}` cannot be read: it is no text in UTF-8")
+    made = "; `contractlog users add NAME --file FILE` makes one" if isinstance(error, FileNotFoundError) else ""
+    return UsageError(f"the file of users `{path}` cannot be read: {error.strerror}{made}")
+
+
 class UsersFile:
     """The users of a file; it is looked at every second, and read when it has changed.
 
@@ -128,9 +136,9 @@ class UsersFile:
         self._seen = self._stamp()
         self.generation = 0  #: grows with each change
         try:
-            self._users = parse(self._path.read_text())
-        except OSError as error:
-            raise UsageError(f"the file of users cannot be read: {error}") from None
+            self._users = parse(self._path.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise unreadable(self._path, error) from None
         except ValueError as error:
             raise UsageError(f"the file of users {path} cannot be used: {error}") from None
 
@@ -149,7 +157,7 @@ class UsersFile:
             return
         self._seen = stamp
         try:
-            self._users = parse(self._path.read_text())
+            self._users = parse(self._path.read_text("utf-8"))
         except (OSError, ValueError) as error:
             _LOG.error("the file of users %s cannot be used, so those known before stay: %s", self._path, error)
         else:

@@ -36,13 +36,13 @@ from contractlog.registry.moving.options import (
 )
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
-from contractlog.registry.moving.reaching import Access, access_of, add_access, add_brokers, brokers_of
+from contractlog.registry.moving.reaching import Access, access_of, add_access, add_brokers, brokers_of, unused_access
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.sending import send
-from contractlog.registry.moving.sources import LiveSource, Source
+from contractlog.registry.moving.sources import LiveSource, Source, is_url
 from contractlog.registry.moving.stored import pictured
 from contractlog.registry.moving.topic import write_topic
-from contractlog.registry.storage.engines import FileInUse
+from contractlog.registry.storage.engines import FileInUse, file_lock, parse_url
 from contractlog.registry.storage.transfer import journal_head
 
 __all__ = ["export", "import_"]
@@ -71,6 +71,8 @@ def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_timeout(parser)
     add_format(parser)
     options = parser.parse_args(argv)
+    if options.topic and options.out != "-":
+        raise UsageError("give --out or --topic, not both")
     report = Report()
     picture, header = _exported(options, report)
     counted(picture, report)
@@ -95,6 +97,7 @@ def _exported(options: Namespace, report: Report) -> tuple[Picture, dict[str, An
             raise UsageError("give --database-url or --registry, not both")
         access = access_of(options, options.registry) or Access(Security.from_environment())
         return LiveSource(options.registry, options.timeout, access).picture(report), header
+    unused_access(options, "--registry URL")
     with reading(database_url(options)) as snapshot:
         picture = pictured(snapshot)
         return picture, header | {"journal": journal_head(snapshot)}
@@ -113,6 +116,8 @@ def _write(out: str, lines: Iterable[str]) -> None:
             sys.stdout.write(line + "\n")
         return
     path = Path(out)
+    if path.is_dir():
+        raise UsageError(f"`{out}` is a folder; --out takes a file")
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=path.parent, prefix=".export-", delete=False
@@ -147,6 +152,8 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--no-modes", action="store_true", help="leave modes (READONLY …) as they are in the target")
     add_format(parser)
     options = parser.parse_args(argv)
+    if options.follow and not (options.topic or is_url(options.source or "")):
+        raise UsageError("--follow needs a live registry or a topic; a file does not change")
     if options.follow and options.dry_run:
         raise UsageError("--follow writes, --dry-run does not; give one of them")
     if options.registry and options.database_url:
@@ -191,8 +198,11 @@ def _foresee(source: Source, report: Report, options: Namespace) -> None:
 
 
 def _bring(source: Source, report: Report, options: Namespace) -> None:
-    with _told_where_to_go(), writing(database_url(options)) as store:
-        before = counted(_without_modes(source.picture(report), options), report)
+    url = database_url(options)
+    with _told_where_to_go(), file_lock(parse_url(url)):
+        pass  # that it is in use is told before the source is read; what is not there is made after that
+    before = counted(_without_modes(source.picture(report), options), report)
+    with _told_where_to_go(), writing(url) as store:
         with Progress("understanding", "schemas") as told:
             bring(store, before, report, told=lambda done: told(done, len(before.schemas)))
         if options.follow and not report.conflicts:

@@ -10,6 +10,7 @@ from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_VERSION
 from contractlog.registry import database
 from contractlog.registry.moving.databases import writing
 from contractlog.registry.storage import transfer
+from contractlog.registry.storage.engines import parse_url
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.writes import Transaction
 
@@ -53,7 +54,8 @@ def raise_ids(database_url: str, context: str, largest: int, *, create: bool = F
         return following
 
     if database.current(database_url)[0] is None:
-        raise UsageError("the database holds no registry")
+        shown = parse_url(database_url).render_as_string(hide_password=True)
+        raise UsageError(f"{shown} holds no registry: is it the right --database-url?")
     with writing(database_url) as store:
         return store.change(work).result()
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Final
 
 from contractlog.clients.settings import DEFAULT_TIMEOUT
-from contractlog.registry.moving.reaching import access_of, add_access, add_brokers, brokers_of
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.moving.reaching import access_of, add_access, add_brokers, brokers_of, unused_access
 from contractlog.registry.moving.sources import Source, is_url, opened
 from contractlog.registry.settings import Settings
 
@@ -52,8 +53,12 @@ def add_source(parser: ArgumentParser) -> None:
 @contextmanager
 def source_of(options: Namespace) -> Iterator[Source]:
     """Open what ``add_source`` has let the user name."""
+    if (options.source is None) == (options.topic is None):
+        raise UsageError("name one source: a file, - for standard input, the URL of a registry, or --topic _schemas")
     brokers = brokers_of(options) if options.topic else None
     live = options.source is not None and is_url(options.source)
+    if not live:
+        unused_access(options, "the URL of a registry")
     access = access_of(options, options.source) if live else None
     with opened(options.source, brokers=brokers, topic=options.topic, timeout=options.timeout, access=access) as source:
         yield source

@@ -15,7 +15,7 @@ from contractlog.clients.settings import Address, Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.serdes.broker import add_broker
 
-__all__ = ["Access", "Brokers", "access_of", "add_access", "add_brokers", "brokers_of"]
+__all__ = ["Access", "Brokers", "access_of", "add_access", "add_brokers", "brokers_of", "unused_access"]
 
 _PREFIX: Final = "CONTRACTLOG_SOURCE_"
 _PROPERTIES_VARIABLE: Final = "CONTRACTLOG_BROKER_CONFIG"
@@ -98,6 +98,17 @@ def access_of(options: Namespace, url: str, environ: Mapping[str, str] | None = 
         key_password=key_password,
     )
     return Access(security, headers)
+
+
+def unused_access(options: Namespace, live: str) -> None:
+    """Refuse flags of ``add_access`` where no registry is asked.
+
+    Raises:
+        UsageError: one of them is given.
+    """
+    given = [f"source_{member}" for member in (*_MEMBERS, "header") if getattr(options, f"source_{member}")]
+    if given:
+        raise UsageError(f"--{given[0].replace('_', '-')} tells how a live registry is asked, and {live} is not given")
 
 
 def _secret(member: str, file: str | None, known: Mapping[str, str]) -> str | None:

@@ -23,6 +23,7 @@ from contractlog.registry.moving.topic import SchemasTopic
 
 __all__ = ["FileSource", "LiveSource", "Source", "TopicSource", "is_url", "opened"]
 
+_SQLITE: Final = b"SQLite format 3\0"
 _NAMELESS: Final = (
     "does not know who asks: give --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
     "--source-token-file FILE, or --source-certificate FILE"
@@ -65,8 +66,6 @@ def opened(
         timeout: seconds for each answer of a live registry.
         access: how a live registry is asked.
     """
-    if (source is None) == (topic is None):
-        raise UsageError("name one source: a file, - for standard input, the URL of a registry, or --topic _schemas")
     with ExitStack() as stack:
         if topic is not None and brokers is not None:
             yield TopicSource(stack.enter_context(SchemasTopic(brokers, topic)))
@@ -84,17 +83,29 @@ class FileSource:
 
     def picture(self, report: Report) -> Picture:
         """Read the file."""
-        if self.path == "-":
-            return read_lines(sys.stdin, report)
         try:
+            if self.path == "-":
+                return read_lines(sys.stdin, report)
             with Path(self.path).open(encoding="utf-8") as file:
                 return read_lines(file, report)
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"`{self.path}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        except UnicodeDecodeError:
+            what = f"`{self.path}` is no text in UTF-8, and so no file of `contractlog export`"
+            raise UsageError(what + ("" if self.path == "-" else _database(self.path))) from None
+        except OSError as error:
+            live = "; the URL of a live registry begins with http:// or https://" if ":" in self.path else ""
+            raise UsageError(f"`{self.path}` cannot be read: {error.strerror}{live}") from None
 
     def look(self, _report: Report) -> Picture | None:
         """Files do not change."""
         raise UsageError("--follow needs a live registry or a topic; a file does not change")
+
+
+def _database(path: str) -> str:
+    """What to do with a database that was given in place of an export."""
+    with Path(path).open("rb") as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            return ""
+    return f"; it is a database: run contractlog export --database-url 'sqlite:///{path}' --out FILE first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +136,9 @@ class LiveSource:
             raise Unauthorized(f"{transport.urls[0]} {_NAMELESS}") from None
         except Forbidden as error:
             raise Forbidden(f"{transport.urls[0]} lets us read only a part of it: {error}") from None
+        except Unreachable as error:
+            reason = error.facts.get("reason") or error
+            raise Unreachable(f"the source at {transport.urls[0]} cannot be reached ({reason})") from None
         except RegistryError as error:
             raise Unreachable(f"{transport.urls[0]} cannot be read: it answered {error.error_code} {error}") from None
         finally:

@@ -16,6 +16,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
 from contractlog.registry.app import create_app
 from contractlog.registry.moving.counting import counted
+from contractlog.registry.moving.live import get
 from contractlog.registry.moving.options import add_database, add_source, examples, source_of
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
@@ -66,6 +67,7 @@ async def _verified(options: Namespace, picture: Picture) -> Verified:
         security = Security.from_environment()
         transport = AsyncTransport(registry_url(options.registry), timeout=options.timeout, security=security)
     try:
+        await transport.send(get("config"))  # who does not answer at all differs in nothing
         with Progress("comparing", "answers") as told:
             return await verify(transport, picture, told, modes=not options.no_modes)
     finally:

@@ -100,7 +100,7 @@ def test_a_file_in_use_is_told_with_the_way_in(
             "running.db is in use, by `contractlog serve` perhaps: import into the running registry by --registry"
             in told
         )
-        code, told = brought(["import", str(export), "--registry", url, "--follow"], capsys)
+        code, told = brought(["import", url, "--registry", url, "--follow"], capsys)
         assert (code, "--follow writes to a database" in told) == (2, True)
         code, told = brought(["import", str(export), "--registry", f"{url}/nowhere"], capsys)
         assert (code, "is no registry of contractlog" in told) == (2, True)
