@@ -19,6 +19,7 @@ from contractlog.serdes.avro.unions import UnionCodec
 __all__ = ["Emitter"]
 
 _DEEP: Final = 12  #: levels of indentation after which a function is begun: Python nests blocks only so far
+_HIGH: Final = 24  #: levels of records, arrays and maps after which one is begun: so are expressions nested
 _CONTAINERS: Final = (RecordCodec, RecordReader, ArrayReader, MapReader, UnionCodec, WriterUnion)
 
 
@@ -61,7 +62,8 @@ class Emitter(ABC):  # noqa: B024 -- those of both directions are its kinds
     def is_apart(self, node: Reader) -> bool:
         """Whether a node is served by a function of its own."""
         shared = isinstance(node, RecordCodec | RecordReader) and self._graph.is_shared(node)
-        return shared or (self.source.indent > _DEEP and isinstance(node, _CONTAINERS))
+        deep = self.source.indent > _DEEP or self._level > _HIGH
+        return shared or (deep and isinstance(node, _CONTAINERS))
 
     def call(self, node: Reader, arguments: str) -> str:
         """Return the call of a node's function, which is written later."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.parsing import parse
-from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft
 from contractlog.serdes.avro.generated.compiling import compiled
 from contractlog.serdes.avro.generated.reading import reading
 from contractlog.serdes.avro.generated.writing import writing
@@ -262,6 +262,24 @@ def test_a_schema_that_is_higher_than_the_limit_is_counted_too(limit: int) -> No
     assert outcome(compiled(writing(writer.codec, Limits(max_depth=limit))), value, b"") == exact(writer.encode, value)
     body = InterpretedWriter(parsed(schema)).encode(value)
     assert outcome(compiled(reading(read.reader, Limits(max_depth=limit))), body, 0) == exact(read.decode, body)
+
+
+def test_records_inside_each_other_become_functions_before_python_has_enough_of_them() -> None:
+    texts, name = {}, "int"
+    for number in range(9):
+        inner: Any = name
+        for level in range(25):
+            inner = record(("f", inner), name=f"R{number}x{level}")
+        name = inner["name"]
+        texts[name] = json.dumps(inner)
+    draft = SchemaDraft(json.dumps(record(("f", name), name="Root")), references=(Reference(name, "s", 1),))
+    schema, limits = parse(draft, texts), Limits(max_depth=1_000)
+    writer, reader = InterpretedWriter(schema, limits), InterpretedReader(schema, limits=limits)
+    value: Any = 7
+    for _ in range(9 * 25 + 1):
+        value = {"f": value}
+    assert compiled(writing(writer.codec, limits))(value, b"") == b"\x0e"
+    assert compiled(reading(reader.reader, limits))(b"\x0e", 0) == value
 
 
 def test_a_schema_of_many_levels_becomes_many_functions() -> None:
