@@ -79,21 +79,19 @@ class HotSchemas:
             match = _SCHEMA_PATH.fullmatch(scope["path"])
             form = form_of(scope["query_string"]) if match else None
             if match and form:
-                await self._answer((form[0], int(match[1])), form[1], scope, receive, send)
-                return
+                key = (form[0], int(match[1]))
+                body = self._cache.get(key, form[1])
+                if body is not None:  # in this very coroutine: one more for each request would show
+                    scope["template"] = "/schemas/ids/{schema_id}"
+                    self._telemetry.hits.add()
+                    self._counts.count(*key, scope["headers"])
+                    await send(_start(body))
+                    await send({"type": "http.response.body", "body": body})
+                    return
+                if self._cache.stale(key, form[1]) is not None:
+                    await self._ask(key, form[1], scope, receive, send)
+                    return
         await self._app(scope, receive, send)
-
-    async def _answer(self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send) -> None:
-        body = self._cache.get(key, form)
-        if body is not None:
-            scope["template"] = "/schemas/ids/{schema_id}"
-            self._telemetry.hits.add()
-            self._counts.count(*key, scope["headers"])
-            await _send(send, body)
-        elif self._cache.stale(key, form) is not None:
-            await self._ask(key, form, scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
 
     async def _ask(self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask for a fresh answer, and make do with the old one when the database is away."""
@@ -158,6 +156,10 @@ class HotVersions:
 
 
 async def _send(send: Send, body: bytes, *more: tuple[bytes, bytes]) -> None:
-    headers = [(b"content-length", b"%d" % len(body)), _CONTENT_TYPE, *more]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send(_start(body, *more))
     await send({"type": "http.response.body", "body": body})
+
+
+def _start(body: bytes, *more: tuple[bytes, bytes]) -> Message:
+    headers = [(b"content-length", b"%d" % len(body)), _CONTENT_TYPE, *more]
+    return {"type": "http.response.start", "status": 200, "headers": headers}

@@ -40,6 +40,18 @@ class Authentication:
         self._checking: dict[bytes, asyncio.Future[Caller | None]] = {}
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="contractlog-passwords")
 
+    def known(self, header: bytes) -> Caller | None:
+        """Return whom credentials stand for that were checked before; None where they have to be checked.
+
+        Raises:
+            Unauthorized: they stand for nobody.
+        """
+        self._current()
+        key = self._key_of(header)
+        if key not in self._kept:
+            return None
+        return _somebody(self._kept[key])
+
     async def by_password(self, header: bytes) -> Caller:
         """Return whom the value of an ``Authorization`` header stands for.
 
@@ -47,17 +59,22 @@ class Authentication:
             Unauthorized: nobody.
             Overloaded: too many others are being checked.
         """
+        users = self._current()
+        key = self._key_of(header)
+        return _somebody(self._kept[key] if key in self._kept else await self._checked(key, header, users))
+
+    def _current(self) -> Users:
+        """Return the users as they are now; what was checked by others before them is forgotten."""
         if self._file is None:
             raise Unauthorized
         users = self._file.users
         if self._generation != self._file.generation:
             self._generation = self._file.generation
             self._kept.clear()
-        key = hashlib.blake2b(header, key=self._key, digest_size=32).digest()
-        known = self._kept[key] if key in self._kept else await self._checked(key, header, users)
-        if known is None:
-            raise Unauthorized
-        return known
+        return users
+
+    def _key_of(self, header: bytes) -> bytes:
+        return hashlib.blake2b(header, key=self._key, digest_size=32).digest()
 
     async def _checked(self, key: bytes, header: bytes, users: Users) -> Caller | None:
         """Check credentials on a thread; whoever comes with the same ones meanwhile waits for the same check."""
@@ -84,6 +101,12 @@ class Authentication:
             return Caller(subject, EVERYTHING)
         user = self._file.users.certified(subject, common_name)
         return Caller(subject, NOTHING) if user is None else Caller(user.name, user.rights)
+
+
+def _somebody(caller: Caller | None) -> Caller:
+    if caller is None:
+        raise Unauthorized
+    return caller
 
 
 def _caller(header: bytes, users: Users) -> Caller | None:

@@ -52,7 +52,11 @@ class Access:
             await self._app(scope, receive, send)
             return
         try:
-            caller = await self._caller(scope)
+            header = _credentials(scope)
+            if header is None:
+                caller = self._without_password(scope)
+            else:
+                caller = self._authentication.known(header) or await self._authentication.by_password(header)
             scope["actor"] = caller.name
             self._refuse(caller, scope)
         except RegistryError as error:
@@ -68,10 +72,7 @@ class Access:
             current_actor.reset(actor)
             current_rights.reset(rights)
 
-    async def _caller(self, scope: Scope) -> Caller:
-        for name, value in scope["headers"]:
-            if name == _AUTHORIZATION and value.lower() != _NOBODY:
-                return await self._authentication.by_password(value)
+    def _without_password(self, scope: Scope) -> Caller:
         certificate: dict[str, Any] = scope.get("extensions", {}).get("tls", {})
         subject = certificate.get("client_cert_name")
         if subject:
@@ -92,3 +93,11 @@ class Access:
             if caller is self._anonymous and isinstance(error, Denied):
                 raise Unauthorized from error
             raise
+
+
+def _credentials(scope: Scope) -> bytes | None:
+    for name, value in scope["headers"]:
+        if name == _AUTHORIZATION and value.lower() != _NOBODY:
+            found: bytes = value
+            return found
+    return None

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final, NoReturn
 
 import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.registry.access.tls import Certificates, CertifiedProtocol
 from contractlog.registry.app import create_app
@@ -66,6 +67,19 @@ def serve_alone(
     return 0
 
 
+def _direct(app: Any) -> ASGIApp:
+    """Pass requests to what surrounds the app's routes; all that the app itself does before concerns its lifespan."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and app.middleware_stack is not None:
+            scope["app"] = app
+            await app.middleware_stack(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return serve
+
+
 class _Server(uvicorn.Server):
     """Greets once it listens, looks after its certificates, and drains before it ends."""
 
@@ -74,7 +88,7 @@ class _Server(uvicorn.Server):
     ) -> None:
         super().__init__(
             uvicorn.Config(
-                app,
+                _direct(app),
                 loop="uvloop",
                 http="httptools" if certificates is None else CertifiedProtocol,
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
