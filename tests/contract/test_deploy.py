@@ -73,6 +73,12 @@ def test_the_container_is_built_from_files_that_are_there() -> None:
     assert all((ROOT / name).is_file() for name in locked)
 
 
+def test_docker_and_podman_leave_the_same_files_out() -> None:
+    docker, podman = ((ROOT / name).read_text("utf-8") for name in (".dockerignore", ".containerignore"))
+    assert docker == podman
+    assert {".git", ".venv"} <= {line.rstrip("/") for line in docker.splitlines()}
+
+
 def _health_check() -> str:
     (found,) = re.findall(r"urlopen\('(http://[^']+)'", CONTAINER)
     return str(found)
