@@ -70,7 +70,10 @@ CASES = [
 
 def test_each_class_has_a_case_and_a_row() -> None:
     assert {case.name for case in CASES} == set(CLASSES)
-    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    section = (
+        PAGE.read_text(encoding="utf-8").partition("## Where Java Avro reads in another way")[2].partition("\n## ")[0]
+    )
+    rows = [line for line in section.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + len(CLASSES)
 
 
