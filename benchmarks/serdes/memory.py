@@ -1,9 +1,9 @@
 """Memory that plans take: one serializer and one deserializer meet thousands of different schemas.
 
-    python benchmarks/serdes/memory.py [--schemas 3000] [--check]
+    python benchmarks/serdes/memory.py [--schemas 3600] [--check]
 
 Each schema has 15 fields, a subject and an id of its own; each is met twice. ``--check`` exits with 1 where memory
-grows with the schemas: beyond the number that is kept, the last third may add at most a tenth of what the first added.
+grows with the schemas: the last sixth may add at most a fifth of what the first added. Plans of 2,000 are kept.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def schema(number: int) -> str:
 def main() -> int:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--schemas", type=int, default=3000)
+    parser.add_argument("--schemas", type=int, default=3600)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     value: Any = SHAPES["realistic"].values(1)[0]
@@ -65,10 +65,9 @@ def main() -> int:
                 if (number + 1) % (arguments.schemas // PARTS) == 0:
                     held.append(resident())
                     print(f"{number + 1:8} {held[-1]:8.1f}", flush=True)
-    third = PARTS // 3
-    first, last = held[third] - held[0], held[-1] - held[-1 - third]
-    good = last <= max(first / 10, 5)
-    print(f"the first third of the schemas added {first:.1f} MiB, the last {last:.1f}: {'ok' if good else 'GROWS'}")
+    first, last = held[1] - held[0], held[-1] - held[-2]
+    good = last <= first / 5
+    print(f"the first sixth of the schemas added {first:.1f} MiB, the last {last:.1f}: {'ok' if good else 'GROWS'}")
     return 1 if arguments.check and not good else 0
 
 
