@@ -91,7 +91,6 @@ FAULTS: Final[dict[str, Plant]] = {
     "a deletion does not follow the alias": _instead(retirement, "aliased", lambda _real, _snapshot, subject: subject),
     "an import writes over an id": _instead(standing, "taken", lambda _real, *_of: {}),
     "a bound subject can be deleted": _instead(retirement, "refuse_associated", _nothing),
-    "a schema may lean on what a topic owns": _instead(registration, "refuse_strong", _nothing),
     "what a topic owned stays behind": _instead(association_changes, "_take_along", _nothing),
     "tags are changed in the latest, whatever was named": _instead(registration.Registration, "_live", _of_the_latest),
     "rules are merged and none removed": _instead(drafting, "without_rules", lambda _real, rules, _names: rules),

@@ -69,7 +69,7 @@ class Holding:
     def targets(self, context: str, content: Content) -> list[tuple[str, int]]:
         """Return what a content leans on: a subject without a context is in that of the referrer."""
         return [
-            (name if name.startswith(":.") or context == DEFAULT else context + name, number)
+            (name.removeprefix(":.:") if name.startswith(":.") or context == DEFAULT else context + name, number)
             for name, number in content.references
         ]
 
@@ -90,7 +90,7 @@ class Holding:
         for (name, wanted), (target, _) in zip(sent.references, targets, strict=True):
             found = self.versions(target, deleted=wanted != -1 and not strict)
             number = next(iter(found), 0) if wanted == -1 else wanted
-            if number not in found:
+            if number not in found or (sent.text.kind == "user" and found[number].content.text.kind != "record"):
                 raise Refused(42201)
             references.append((name, number))
         if sent.text.kind == "user" and not references:

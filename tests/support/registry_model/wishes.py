@@ -14,6 +14,7 @@ from support.registry_model.scopes import DEFAULT, GLOBAL, context_of
 
 __all__ = [
     "CONTEXTS",
+    "FREE",
     "LENT",
     "MODES",
     "OPENINGS",
@@ -31,6 +32,7 @@ __all__ = [
 
 LENT: Final = ["r", ":.eu:r"]  #: hold records alone, so that others can lean on them
 _FREE: Final = ["a", "b", ":.eu:a", ":.eu:t-value"]
+FREE: Final = st.sampled_from(_FREE)
 SUBJECTS: Final = st.sampled_from([*_FREE, *LENT])
 CONTEXTS: Final = st.sampled_from([".", ".", ".eu"])  #: of subjects that name none
 SCOPES: Final = st.sampled_from([*_FREE, ":.eu:r", ".", ":.eu:", GLOBAL])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from contractlog.registry.storage.values import JOURNAL
 from support.registry_model.comparing import OPERATIONS
 from support.registry_model.faults import FAULTS
 from support.registry_model.machine import Agreement, Seen
+from support.registry_model.scenes import SCENES
 
 DOCUMENT: Final = yaml.safe_load((Path(__file__).parents[3] / "openapi.yaml").read_text())
 WRITING: Final = frozenset({"post", "put", "delete"})
@@ -116,6 +118,21 @@ def test_every_operation_that_writes_is_called_or_left_out_for_a_reason() -> Non
         assert set(names) <= asked(writing()[operation]), operation
 
 
+def play_every_scene() -> None:
+    for scene, subject in zip(SCENES, cycle(["a", ":.eu:a"]), strict=False):
+        agreement = Agreement()
+        try:
+            for _ in range(2):
+                scene(agreement, subject)
+                agreement.they_hold_the_same()
+        finally:
+            agreement.teardown()
+
+
+def test_the_service_and_the_model_agree_in_every_scene() -> None:
+    play_every_scene()
+
+
 def test_the_service_and_the_model_agree() -> None:
     seen = run(steps=30, examples=12, derandomize=True)
     assert len(seen.answers) >= 30
@@ -159,5 +176,10 @@ def test_the_service_and_the_model_agree_on_postgresql(postgres_url: str, monkey
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_model_notices_what_is_wrong_with_a_service(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     FAULTS[fault](monkeypatch)
+
+    def tried() -> None:
+        play_every_scene()
+        run(steps=30, examples=20, derandomize=True, phases=[Phase.generate])
+
     with pytest.raises(AssertionError):
-        run(steps=40, examples=60, derandomize=True, phases=[Phase.generate])
+        tried()
