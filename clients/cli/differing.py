@@ -86,6 +86,8 @@ def _files(paths: Sequence[str], known: SchemaType | None) -> list[SchemaFile]:
     for path in paths:
         if Path(path).is_dir():
             raise UsageError(f"`{path}` is a folder: name two schema files")
+        if ":" in path and not Path(path).exists():
+            raise UsageError(f"`{path}` is no file, nor SUBJECT:VERSION, with a number or `latest` as version")
     return [
         read_file(Path(path), "") if kind or known is None else read_stream(Path(path), known)
         for path, kind in zip(paths, kinds, strict=True)
