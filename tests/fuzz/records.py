@@ -118,7 +118,7 @@ def _wrong(answer: Answer, fate: Fate) -> str | None:
         return answer.outcome
     if answer.seconds > SECONDS:
         return f"slow: {answer.seconds:.1f} s"
-    if answer.interpreted is not None and answer.interpreted != (answer.outcome, answer.value):
+    if not answer.as_interpreted:
         return "another answer than the interpreter's"
     return _misjudged(answer.outcome, problem, set(broken), mismatch) or _misread(answer, value)
 
@@ -141,7 +141,7 @@ def _misjudged(outcome: str, problem: str | None, broken: set[str], mismatch: st
 
 
 def _misread(answer: Answer, value: Any) -> str | None:
-    if answer.outcome != "CONFORMS" or answer.interpreted is None:
+    if answer.outcome != "CONFORMS" or not answer.told:
         return None
     differs = difference(answer.value, value)
     return None if differs is None or differs.startswith("a number for") else f"another value: {differs}"

@@ -27,6 +27,7 @@ __all__ = ["MEGABYTES", "SECONDS", "Answer", "ConfinedReaders", "Died"]
 SECONDS, MEGABYTES = 1.0, 100
 PATIENCE: Final = 120.0  #: how long a whole batch may be silent
 MISMATCH: Final = "READER_MISMATCH"
+LARGE: Final = 50_000  #: letters of a value that is not told: hundreds of them would not fit beside the readers
 _AT: Final = struct.Struct("<q")
 
 
@@ -44,8 +45,9 @@ class Answer:
 
     outcome: str
     seconds: float
-    value: Any = None  #: told, where it was asked for
-    interpreted: tuple[str, Any] | None = None  #: the interpreter's outcome and value, where they were asked for
+    value: Any = None  #: told, where it was asked for and is not too large
+    told: bool = False  #: whether it is
+    as_interpreted: bool = True  #: whether the interpreter says the same, where it was asked
 
 
 class ConfinedReaders:
@@ -129,8 +131,12 @@ class ConfinedReaders:
         seconds = time.thread_time() - start
         if not thorough:
             return Answer(outcome, seconds)
-        other = _read(readers[1], body)
-        return Answer(outcome, seconds, told(value), (other[0], told(other[1])))
+        text = repr(value)  # tells every type, and takes less than the values themselves
+        small = len(text) < LARGE
+        answer = told(value) if small else None
+        del value
+        other, value = _read(readers[1], body)
+        return Answer(outcome, seconds, answer, small, (other, repr(value)) == (outcome, text))
 
 
 def _read(reader: Any, body: bytes) -> tuple[str, Any]:
