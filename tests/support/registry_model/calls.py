@@ -97,6 +97,16 @@ class Calls(Comparing):
         answer = self.scoped("PUT", "mode", scope, {"mode": mode}, force=force)
         self.agree(lambda: self.model.set_mode(scope, mode, force=force), answer, lambda _found: None)
 
+    def drop_mode(self, scope: str, *, recursive: bool) -> None:
+        """Drop a mode."""
+        answer = self.scoped("DELETE", "mode", scope, recursive=recursive)
+        self.agree(lambda: self.model.scopes.drop_mode(scope, recursive=recursive), answer, lambda found: found["mode"])
+
+    def drop_context(self, context: str) -> None:
+        """Delete a context."""
+        answer = self.call("DELETE /contexts/{context}", names={"context": ":.:" if context == DEFAULT else context})
+        self.agree(lambda: self.model.delete_context(context), answer, lambda _found: None)
+
     def scoped(self, method: str, what: str, scope: str, body: Any = None, **asked: Any) -> Any:
         """Call a scope's own path."""
         if scope == DEFAULT:

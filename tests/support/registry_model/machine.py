@@ -122,14 +122,12 @@ class Agreement(Calls):
     def delete_mode(self, data: st.DataObject, *, recursive: bool) -> None:
         """Drop a mode."""
         scope = data.draw(configured(self.model))
-        answer = self.scoped("DELETE", "mode", scope, recursive=recursive)
-        self.agree(lambda: self.model.scopes.drop_mode(scope, recursive=recursive), answer, lambda found: found["mode"])
+        self.drop_mode(scope, recursive=recursive)
 
     @rule(context=st.sampled_from([DEFAULT, ":.eu:", ":.eu:"]))
     def delete_context(self, context: str) -> None:
         """Delete a context."""
-        answer = self.call("DELETE /contexts/{context}", names={"context": ":.:" if context == DEFAULT else context})
-        self.agree(lambda: self.model.delete_context(context), answer, lambda _found: None)
+        self.drop_context(context)
 
     @rule(data=st.data(), resource=RESOURCES, upsert=st.booleans(), rehearsal=st.booleans(), context=CONTEXTS)
     def bind(self, data: st.DataObject, resource: str, context: str, *, upsert: bool, rehearsal: bool) -> None:

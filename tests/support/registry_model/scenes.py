@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from support.registry_model.bindings import Wish
-from support.registry_model.contents import Items, Text
+from support.registry_model.contents import INVALID, Items, Text
 from support.registry_model.holding import Sent
+from support.registry_model.scopes import DEFAULT, GLOBAL
 
 if TYPE_CHECKING:
     from support.registry_model.calls import Calls
@@ -163,6 +164,52 @@ def room(machine: Calls, subject: str) -> None:
     machine.set_mode(subject, None, force=False)
 
 
+def refused(machine: Calls, subject: str) -> None:
+    """Each refusal has its code."""
+    machine.send(subject, _sent("int", force=True))
+    machine.send(subject, _sent("int", rules=INVALID))
+    machine.drop_subject(subject, permanent=True)
+    machine.drop_version(subject, None, permanent=True)
+    machine.drop_version(subject, 99, permanent=False)
+    machine.drop_version(subject, 1, permanent=False)
+    machine.drop_version(subject, 1, permanent=False)
+    machine.drop_subject(subject, permanent=False)
+    machine.drop_subject(subject, permanent=False)
+    machine.drop_subject(subject, permanent=True)
+    machine.drop_subject(subject, permanent=True)
+    machine.set_mode(subject, "FORWARD", force=False)
+    machine.apply("t", [Wish(operation="CREATE", lifecycle="WEAK", schema=_sent("record"))])
+    machine.release("t", ["key"], cascade=False)
+
+
+def everywhere(machine: Calls, subject: str) -> None:
+    """All that can be set is set and dropped again, for one, for a context and for all."""
+    for scope in (subject, ":.eu:", DEFAULT, GLOBAL):
+        machine.patch(
+            scope,
+            {
+                "compatibility": "FULL",
+                "compatibilityPolicy": "LENIENT",
+                "compatibilityGroup": "owner",
+                "normalize": True,
+                "validateFields": True,
+                "validateNewSchemas": True,
+                "validateRules": False,
+                "aliasForDeks": "a",
+            },
+        )
+        machine.set_mode(scope, "READONLY", force=False)
+        machine.send(subject, _sent("object"))
+        machine.drop_mode(scope, recursive=True)
+        machine.send(subject, _sent("object"))
+        machine.drop_config(scope)
+    machine.send(":.eu:a", _sent("int"))
+    machine.drop_context(":.eu:")
+    machine.drop_subject(":.eu:a", permanent=False)
+    machine.drop_subject(":.eu:a", permanent=True)
+    machine.drop_context(":.eu:")
+
+
 Scene = Callable[["Calls", str], None]
 SCENES: Final[list[Scene]] = [
     read_only,
@@ -178,4 +225,6 @@ SCENES: Final[list[Scene]] = [
     context,
     leaning,
     room,
+    refused,
+    everywhere,
 ]
