@@ -67,7 +67,7 @@ build: setup ## wheel and sdist in dist/
 	$(BIN)/uv build --quiet --python $(BIN)/python
 
 bench: setup ## ratios against named alternatives, each in one run
-	@for script in benchmarks/*.py benchmarks/registry/{run,hostile}.py benchmarks/serdes/{run,first,memory,broker}.py; do echo "== $$script"; $(BIN)/python $$script; done
+	@for script in benchmarks/*.py benchmarks/registry/{run,hostile,delays}.py benchmarks/serdes/{run,first,memory,broker}.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 clean: ## remove everything that the other verbs made
 	rm -rf .venv .typing .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo *.egg-info
