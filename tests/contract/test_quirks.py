@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "compatibility.md").read_text()
 SECTION = PAGE.partition("## Registry: each quirk, step and code, with its test")[2].partition("\n## ")[0]
 ROWS = [line for line in SECTION.splitlines() if line.startswith("| ") and not line.startswith("|---")]
-QUIRKS = 17  #: behaviours of its server that the reference's own sources call odd, by our count
+QUIRKS = 19  #: behaviours of its server that the reference's own sources call odd, by our count
 STEPS = 12
 OWN = range(80, 90)  #: the last two digits of codes of our own
 #: Why no request meets them is told below the table.
