@@ -4,7 +4,7 @@ ContractlogError
 ├── UsageError, Unreachable                  what a caller got wrong; what could not be reached
 └── RegistryError                            has a wire code; the HTTP status is its first three digits
     ├── BadRequest 400, Unauthorized 401, Forbidden 403, MethodNotAllowed 405, NotAcceptable 406,
-    │   BodyTimeout 408, PayloadTooLarge 413, UnsupportedMediaType 415
+    │   RequestTimeout 408, PayloadTooLarge 413, UnsupportedMediaType 415, HeadersTooLarge 431
     ├── NotFound 404     SubjectNotFound 40401 … AssociationNotFound 40410, KeyNotFound 40470 …
     ├── Conflict 409     IncompatibleSchema 40901 …
     ├── Unprocessable 422  InvalidSchema 42201 …
@@ -157,11 +157,11 @@ class NotAcceptable(RegistryError):
     template = "HTTP 406 Not Acceptable"
 
 
-class BodyTimeout(RegistryError):
-    """The request's body did not come in time."""
+class RequestTimeout(RegistryError):
+    """The request did not come in time."""
 
     code = 408
-    template = "The request body did not arrive within {seconds:g} seconds; send it again"
+    template = "The request did not arrive within {seconds:g} seconds; send it again"
 
 
 class Conflict(RegistryError):
@@ -182,6 +182,13 @@ class UnsupportedMediaType(RegistryError):
 
     code = 415
     template = "HTTP 415 Unsupported Media Type: send JSON, with the header Content-Type: application/json"
+
+
+class HeadersTooLarge(RegistryError):
+    """The request line and the headers are over the limit."""
+
+    code = 431
+    template = "The request line and the headers are longer than {limit} bytes together"
 
 
 class Unprocessable(RegistryError):

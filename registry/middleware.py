@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from contractlog.compatibility.errors import BodyTimeout, PayloadTooLarge, RegistryError
+from contractlog.compatibility.errors import PayloadTooLarge, RegistryError, RequestTimeout
 from contractlog.registry.paths import routed
 from contractlog.registry.problems import problem
 
@@ -49,7 +49,7 @@ class BodyLimit:
                 message = await body.next()
                 if message["type"] == "http.disconnect" or not message.get("more_body"):
                     break
-        except BodyTimeout as late:
+        except RequestTimeout as late:
             return late
         return PayloadTooLarge(limit=limit)
 
@@ -71,7 +71,7 @@ class _Body:
 
         Raises:
             PayloadTooLarge: the body is over the limit now.
-            BodyTimeout: the time is over.
+            RequestTimeout: the time is over.
         """
         message = await self.next()
         if self.received > self._limit:
@@ -82,7 +82,7 @@ class _Body:
         """Receive what comes next, however much it is; behind the body is the client's going away, whenever it goes.
 
         Raises:
-            BodyTimeout: the time is over.
+            RequestTimeout: the time is over.
         """
         if self._whole:
             return await self._receive()
@@ -94,7 +94,7 @@ class _Body:
             if not patience.expired():
                 raise
             self._late = True
-            raise BodyTimeout(seconds=self._seconds) from None
+            raise RequestTimeout(seconds=self._seconds) from None
         self.received += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         return message

@@ -10,9 +10,8 @@ from asyncio import Transport
 from collections.abc import Iterable
 from typing import Any, Final
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 from contractlog.compatibility.errors import UsageError
+from contractlog.registry.connections import BoundedProtocol
 from contractlog.registry.settings import ClientCertificates, Settings
 
 __all__ = ["Certificates", "CertifiedProtocol", "rfc4514"]
@@ -114,7 +113,7 @@ def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
-class CertifiedProtocol(HttpToolsProtocol):
+class CertifiedProtocol(BoundedProtocol):
     """Tells the application whose certificate a connection came with, as the TLS extension of ASGI has it."""
 
     _tls: dict[str, Any] | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 
-from contractlog.compatibility.errors import BadRequest, BodyTimeout, ImportRefused, Overloaded, PayloadTooLarge
+from contractlog.compatibility.errors import BadRequest, ImportRefused, Overloaded, PayloadTooLarge, RequestTimeout
 from contractlog.registry.access.actor import current_actor
 from contractlog.registry.dependencies import Flag, ThreadsDependency
 from contractlog.registry.documented import documented
@@ -24,7 +24,7 @@ _REPORT: Final[dict[str, Any]] = {"type": "object", "description": "What was rea
 _LINES: Final = {"text/plain": {"schema": {"type": "string", "description": "A file of `contractlog export`."}}}
 _DryRun = Annotated[Flag, Query(alias="dryRun", description="Write nothing, say what would be written.")]
 _Modes = Annotated[str, Query(description="`false` leaves modes (READONLY …) as they are here.")]
-_DOCUMENTED: Final = documented(_REPORT, BadRequest, BodyTimeout, PayloadTooLarge, ImportRefused, Overloaded)
+_DOCUMENTED: Final = documented(_REPORT, BadRequest, RequestTimeout, PayloadTooLarge, ImportRefused, Overloaded)
 
 
 @router.post(IMPORT, **_DOCUMENTED, openapi_extra={"requestBody": {"required": True, "content": _LINES}})

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.registry.access.tls import Certificates, CertifiedProtocol
 from contractlog.registry.app import create_app
+from contractlog.registry.connections import BoundedProtocol, bounded
 from contractlog.registry.moving import counters
 from contractlog.registry.settings import Settings
 from contractlog.registry.telemetry.logs import configure
@@ -23,6 +24,7 @@ from contractlog.registry.telemetry.state import Telemetry
 __all__ = ["leave_at_once", "serve_alone"]
 
 _GRACE_SECONDS: Final = 10  #: for answers that are being made
+_IDLE_SECONDS: Final = 75  #: longer than pools of clients keep theirs, so that none writes to a closed one
 _LOOK_SECONDS: Final = 0.05
 _SWITCH_SECONDS: Final = 0.001  #: after which a thread that checks a schema lets the others on; Python's own is 0.005
 
@@ -90,12 +92,13 @@ class _Server(uvicorn.Server):
             uvicorn.Config(
                 _direct(app),
                 loop="uvloop",
-                http="httptools" if certificates is None else CertifiedProtocol,
+                http=bounded(BoundedProtocol if certificates is None else CertifiedProtocol, settings.body_seconds),
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
                 log_config=None,
                 access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
+                timeout_keep_alive=_IDLE_SECONDS,
             )
         )
         self._drain = app.state.drain

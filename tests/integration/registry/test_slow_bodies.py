@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import re
@@ -59,9 +60,56 @@ def test_a_body_that_never_comes_is_408_and_the_end_of_the_connection(url: str, 
         status, body, before = answered(connection)
         took = time.monotonic() - began
     assert (status, body["error_code"]) == (408, 408)
-    assert body["message"] == "The request body did not arrive within 1 seconds; send it again"
+    assert body["message"] == "The request did not arrive within 1 seconds; send it again"
     assert b"connection: close" in before
     assert SECONDS * 0.9 <= took < SECONDS + 5
+
+
+@pytest.mark.parametrize(
+    ("asked", "begun"),
+    [(0, b""), (0, b"GET /subj"), (0, b"GET /subjects HTTP/1.1\r\nHost: x\r\n"), (1, b"GET /subj"), (2, b"G")],
+)
+def test_a_head_that_never_comes_is_408_and_the_end_of_the_connection(url: str, asked: int, begun: bytes) -> None:
+    with opened(url) as connection:
+        for _ in range(asked):
+            connection.sendall(b"GET /schemas/types HTTP/1.1\r\nHost: x\r\n\r\n")
+            received = b""
+            while not received.endswith(b"]"):
+                received += connection.recv(65536)
+        began = time.monotonic()
+        connection.sendall(begun)
+        status, body, head = answered(connection)
+        took = time.monotonic() - began
+    assert (status, body["error_code"]) == (408, 408)
+    assert b"connection: close" in head
+    assert SECONDS * 0.9 <= took < SECONDS + 5
+
+
+def test_a_head_without_end_is_431_and_what_is_no_http_is_400(url: str) -> None:
+    with opened(url) as connection:
+        connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: x\r\n")
+        with contextlib.suppress(OSError):  # it may be closed while this writes
+            for number in range(200):
+                connection.sendall(f"x-{number}: {'a' * 1_000}\r\n".encode())
+                time.sleep(0.001)
+        status, body, _ = answered(connection)
+    assert (status, body["error_code"]) == (431, 431)
+    with opened(url) as connection:
+        connection.sendall(b"what is this\r\n\r\n")
+        assert answered(connection)[:2] == (400, {"error_code": 400, "message": "Invalid HTTP request received."})
+
+
+def test_a_connection_that_nothing_is_asked_on_stays_open(url: str) -> None:
+    """Longer than clients keep theirs, which is five seconds for many, so that they never write to a closed one."""
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
+    connection.request("GET", "/subjects")
+    connection.getresponse().read()
+    kept = connection.sock
+    time.sleep(6.5)
+    connection.request("GET", "/subjects")
+    assert connection.getresponse().read() is not None
+    assert connection.sock is kept
+    connection.close()
 
 
 def test_a_body_that_trickles_is_cut_off_however_often_something_comes(url: str) -> None:

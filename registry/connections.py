@@ -1,0 +1,86 @@
+"""What a connection may send before a request is there to be answered: a head of bounded size, in bounded time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from http import HTTPStatus
+from typing import Final
+
+import orjson
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
+
+__all__ = ["MAX_HEAD_BYTES", "BoundedProtocol", "bounded"]
+
+MAX_HEAD_BYTES: Final = 65_536  #: of the request line and the headers together
+_LOG: Final = logging.getLogger("contractlog.registry.connections")
+_LOG.setLevel(logging.ERROR)  # what strangers send must not fill the log
+_ANSWER: Final = (
+    "HTTP/1.1 {code} {phrase}\r\ncontent-type: application/vnd.schemaregistry.v1+json\r\n"
+    "content-length: {length}\r\nconnection: close\r\n\r\n"
+)
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """Ends connections whose head is too long, takes too long, or is none; each with an answer that says so."""
+
+    seconds: float  #: for a head, from the beginning of the connection or the end of the answer before it
+    _head = 0  # bytes of a head that is not complete
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first head."""
+        super().connection_made(transport)
+        self.logger = _LOG
+        self._late = self.loop.call_later(self.seconds, self._give_up)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; look at it again where it was not a whole head."""
+        super().data_received(data)
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is not None and cycle.scope is self.scope:
+            if self._late is not None:
+                self._stop_waiting()
+            return
+        self._head += len(data)
+        if self._head > MAX_HEAD_BYTES:
+            self._end(HeadersTooLarge(limit=MAX_HEAD_BYTES))
+        elif self._late is None:
+            self._late = self.loop.call_later(self.seconds, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no longer."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Say in the registry's words that this is no HTTP."""
+        self._end(BadRequest(detail=msg))
+
+    def _stop_waiting(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+        self._late = None
+        self._head = 0
+
+    def _give_up(self) -> None:
+        self._end(RequestTimeout(seconds=self.seconds))
+
+    def _end(self, error: RegistryError) -> None:
+        self._stop_waiting()
+        if self.transport.is_closing():
+            return
+        cycle: RequestResponseCycle | None = self.cycle
+        if cycle is None or cycle.response_complete:  # else its answer is being written
+            status = HTTPStatus(error.code)
+            body = orjson.dumps({"error_code": error.code, "message": str(error)})
+            head = _ANSWER.format(code=status.value, phrase=status.phrase, length=len(body))
+            self.transport.write(head.encode() + body)
+        self.transport.close()
+
+
+def bounded(protocol: type[BoundedProtocol], seconds: float) -> type[BoundedProtocol]:
+    """Return the protocol with its time for a head."""
+    return type(protocol.__name__, (protocol,), {"seconds": seconds})
