@@ -74,6 +74,14 @@ def test_what_is_inherited_and_what_is_not(http: httpx2.Client) -> None:
     assert http.get("/config/:.eu:s?defaultToGlobal=true").json() == {"compatibilityLevel": "FULL"}
 
 
+def test_a_subject_of_a_named_context_fills_up_what_it_lacks_from_its_own_context(http: httpx2.Client) -> None:
+    http.put("/config", json={"normalize": False, "compatibilityGroup": "default"})
+    http.put("/config/:.eu:", json={"normalize": True, "compatibility": "FULL"})
+    http.put("/config/:.eu:s", json={"validateFields": True})
+    shown = http.get("/config/:.eu:s?defaultToGlobal=true").json()
+    assert shown == {"normalize": True, "validateFields": True, "compatibilityLevel": "FULL"}
+
+
 def test_deleting_config_answers_with_what_was_in_force(http: httpx2.Client) -> None:
     assert http.delete("/config").json() == {"compatibilityLevel": "BACKWARD"}
     http.put("/config", json={"compatibility": "NONE"})

@@ -288,6 +288,27 @@ def test_rules_have_a_structure(http: httpx2.Client, rules: dict[str, Any], mess
     assert refused(http.put("/config/s", json={"overrideRuleSet": rules})) == (42210, message)
 
 
+def test_rules_are_kept_and_a_lookup_is_held_against_them(http: httpx2.Client) -> None:
+    rules = {"domainRules": [{"name": "a", "kind": "CONDITION", "type": "CEL", "mode": "WRITE"}]}
+    stored = put(http, "s", STRING, ruleSet=rules)["ruleSet"]
+    assert stored["domainRules"][0]["name"] == "a"
+    assert http.get("/subjects/s/versions/1").json()["ruleSet"] == stored
+    found = http.post("/subjects/s", json={"schema": STRING, "ruleSet": rules})
+    assert (found.status_code, found.json()["ruleSet"]) == (200, stored)
+    other = {"domainRules": [rules["domainRules"][0] | {"name": "b"}]}
+    assert refused(http.post("/subjects/s", json={"schema": STRING, "ruleSet": other}))[0] == 40403
+
+
+def test_the_number_of_the_highest_version_is_free_again_after_it_was_deleted_for_good(http: httpx2.Client) -> None:
+    put(http, "s", record("a"))
+    second = put(http, "s", record("a", "b"))
+    for query in ("", "?permanent=true"):
+        assert http.delete(f"/subjects/s/versions/2{query}").json() == 2
+    third = put(http, "s", record("a", "c"))
+    assert (second["version"], third["version"]) == (2, 2)
+    assert third["id"] > second["id"]
+
+
 def test_tags_are_added_and_removed_inside_the_text_and_kept(http: httpx2.Client) -> None:
     def tags(path: str, *names: str) -> list[dict[str, Any]]:
         return [{"schemaEntity": {"entityPath": path, "entityType": "sr_field"}, "tags": list(names)}]
