@@ -11,9 +11,8 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "compatibility.md").read_text()
 SECTION = PAGE.partition("## Registry: each quirk, step and code, with its test")[2].partition("\n## ")[0]
 ROWS = [line for line in SECTION.splitlines() if line.startswith("| ") and not line.startswith("|---")]
-QUIRKS = (
-    39  #: rows: what the reference's own sources call odd (19 places, by our count), split where two are told as one
-)
+#: Rows. The reference's own sources call 19 places odd, by our count; some are told as two.
+QUIRKS = 39
 STEPS = 12
 OWN = range(80, 90)  #: the last two digits of codes of our own
 #: Why no request meets them is told below the table.
