@@ -9,6 +9,7 @@ import socket
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
@@ -17,7 +18,7 @@ from contractlog.registry.access.tls import Certificates
 from contractlog.registry.moving import counters
 from contractlog.registry.serving.server import leave_at_once, serve_alone
 from contractlog.registry.serving.workers import serve_together
-from contractlog.registry.settings import ClientCertificates, Settings
+from contractlog.registry.settings import ClientCertificates, Settings, misspelt
 from contractlog.registry.storage.engines import parse_url, require_many
 from contractlog.registry.telemetry.logs import LogForm
 
@@ -25,7 +26,6 @@ __all__ = ["db", "serve"]
 
 _WHY: Final = re.compile(r"^\[Errno -?\d+\] | \(while attempting .*\)$")
 _BIND: Final = re.compile(r" \(while attempting .*\)$")
-_LAST_PORT: Final = 65535
 _SERVES: Final = "contractlog.serve/1"
 _DB: Final = "contractlog.db/1"
 
@@ -53,8 +53,6 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _listen(settings: Settings) -> socket.socket:
-    if not 0 <= settings.port <= _LAST_PORT:
-        raise UsageError(f"--port takes a number from 0 to {_LAST_PORT}, unlike {settings.port}")
     try:
         return socket.create_server((settings.host, settings.port), reuse_port=False, backlog=2048)
     except socket.gaierror as error:
@@ -77,7 +75,7 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
         else:
             sentence = f"contractlog serves the registry on {url} from {database_url}; stop it with Ctrl-C"
             print(sentence, file=sys.stderr, flush=True)
-        for warning in warnings:
+        for warning in chain(misspelt(), warnings):
             print(f"warning: {warning}", file=sys.stderr, flush=True)
 
     return greet

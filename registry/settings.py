@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from enum import StrEnum
+from functools import cache
 from typing import Any, Final, Self, get_type_hints
 
-from contractlog.compatibility.errors import ContractlogError, UsageError
 from contractlog.compatibility.level import Level
 from contractlog.registry.bodies.profiles import Profile
+from contractlog.registry.setting_values import understood
 from contractlog.registry.telemetry.logs import LogForm, LogLevel
 
-__all__ = ["PREFIX", "ClientCertificates", "Settings"]
+__all__ = ["PREFIX", "ClientCertificates", "Settings", "misspelt"]
 
 PREFIX: Final = "CONTRACTLOG_"
+#: What clients and other verbs read, without the prefix.
+_OF_OTHERS: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
+#: And how such names begin; the last two are what Kubernetes sets where a service has the name ``contractlog``.
+_PREFIXES_OF_OTHERS: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")
 
 
 class ClientCertificates(StrEnum):
@@ -67,52 +73,38 @@ class Settings:
         Raises:
             UsageError: a variable cannot be read as what it sets.
         """
-        values = {name: value for name, value in given.items() if value is not None}
-        types = get_type_hints(cls)
-        for member in fields(cls):
-            variable = PREFIX + member.name.upper()
-            if member.name not in values and environment.get(variable):
-                values[member.name] = _read(variable, environment[variable], types[member.name])
-            _bounded(variable, values.get(member.name), member.name)
+        given = {name: value for name, value in given.items() if value is not None}
+        values: dict[str, Any] = {}
+        for member, kind in _kinds().items():
+            variable = PREFIX + member.upper()
+            if member in given:
+                values[member] = understood(member, kind, given[member], f"--{member.replace('_', '-')}")
+            elif environment.get(variable):
+                values[member] = understood(member, kind, environment[variable], variable)
         return cls(**values)
 
+    def __post_init__(self) -> None:
+        """Read texts as what they stand for, as those of the environment are.
 
-#: The least value of numbers that cannot be 0.
-_LEAST: Final = {
-    "workers": 1,
-    "read_threads": 1,
-    "max_pending_writes": 1,
-    "max_body_bytes": 1,
-    "max_import_bytes": 1,
-    "body_seconds": 0.1,
-}
-_ENDLESS: Final = float("inf")
-_FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        Raises:
+            UsageError: a member cannot be what it was given.
+        """
+        for member, kind in _kinds().items():
+            object.__setattr__(self, member, understood(member, kind, getattr(self, member), member))
 
 
-def _read(variable: str, text: str, kind: type) -> Any:
-    try:
-        if kind is bool:
-            return _FLAGS[text.lower()]
-        return Level.parse(text) if kind is Level else kind(text)
-    except (ValueError, KeyError, ContractlogError):
-        raise UsageError(f"{variable} cannot be `{text}`: it takes {_takes(kind)}") from None
+@cache
+def _kinds() -> Mapping[str, type]:
+    return get_type_hints(Settings)
 
 
-def _bounded(variable: str, value: Any, name: str) -> None:
-    """Raise where a number cannot be meant.
-
-    Raises:
-        UsageError: it is below the least one, or none at all.
-    """
-    if isinstance(value, int | float) and not isinstance(value, bool) and not _LEAST.get(name, 0) <= value < _ENDLESS:
-        flag = f"--{name} or {variable}" if name == "workers" else variable
-        raise UsageError(f"{flag} cannot be {value}: it takes a number from {_LEAST.get(name, 0):g}")
-
-
-def _takes(kind: type) -> str:
-    if issubclass(kind, StrEnum):
-        return "one of " + ", ".join(kind)
-    if kind is float:
-        return "a number"
-    return "true or false" if kind is bool else "a whole number"
+def misspelt(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
+    """Say which variables look like settings and are none, each with the setting that may be meant."""
+    known = {one.name.upper() for one in fields(Settings)} | _OF_OTHERS
+    for variable in sorted(environment):
+        name = variable.removeprefix(PREFIX)
+        if name == variable or name in known or name.startswith(_PREFIXES_OF_OTHERS):
+            continue
+        near = get_close_matches(name, sorted(known), 1, cutoff=0.7)
+        hint = f"is {PREFIX}{near[0]} meant?" if near else "docs/operating.md lists the settings"
+        yield f"nothing reads {variable}: {hint}"

@@ -15,10 +15,11 @@ from contractlog.clients.cli.main import main
 from contractlog.registry.database import upgrade
 
 CASES: list[tuple[Sequence[str], int, str]] = [
-    (("serve", "--port", "99999"), 2, "--port takes a number from 0 to 65535, unlike 99999"),
+    (("serve", "--port", "99999"), 2, "--port cannot be 99999: it takes a number from 0 to 65535"),
     (("serve", "--host", "300.1.1.1"), 2, "cannot listen on 300.1.1.1 … ; give another --host"),
     (("serve", "--host", "192.0.2.1"), 2, "cannot listen on 192.0.2.1:8081 … ; give another --host"),
-    (("serve", "--workers", "0"), 2, "--workers or CONTRACTLOG_WORKERS cannot be 0: it takes a number from 1"),
+    (("serve", "--port", "-1"), 2, "--port cannot be -1: it takes a number from 0 to 65535"),
+    (("serve", "--workers", "0"), 2, "--workers cannot be 0: it takes a number from 1"),
     (("serve", "--anonymous-reads"), 2, "--anonymous-reads has no meaning without --users FILE"),
     (("serve", "--users", "none.toml"), 2, "`none.toml` cannot be read: No such file or directory; `contractlog users"),
     (("serve", "--tls-certificate", "none.pem"), 2, "TLS cannot be set up with none.pem: No such file or directory"),
@@ -119,6 +120,7 @@ def test_what_cannot_be_done_is_told(
 @pytest.mark.parametrize(
     ("variable", "value", "told"),
     [
+        ("CONTRACTLOG_PORT", "99999", "CONTRACTLOG_PORT cannot be 99999: it takes a number from 0 to 65535"),
         ("CONTRACTLOG_PORT", "abc", "CONTRACTLOG_PORT cannot be `abc`: it takes a whole number"),
         ("CONTRACTLOG_WORKERS", "-3", "CONTRACTLOG_WORKERS cannot be -3: it takes a number from 1"),
         ("CONTRACTLOG_READ_THREADS", "0", "CONTRACTLOG_READ_THREADS cannot be 0: it takes a number from 1"),

@@ -19,7 +19,7 @@ pytest_plugins = ["pytester"]
 SUITE = """
 import asyncio
 import pytest
-from contractlog.compatibility.errors import IncompatibleSchema, OperationNotPermitted
+from contractlog.compatibility.errors import IncompatibleSchema, OperationNotPermitted, UsageError
 from contractlog.compatibility.schema import SchemaDraft
 
 FIRST = SchemaDraft('{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}')
@@ -75,6 +75,16 @@ def test_settings_that_are_none_are_refused(schema_registries):
     with pytest.raises(ValueError, match="database_url"):
         schema_registries.make({"database_url": "sqlite:///theirs.db"})
 
+class TestWords:
+    @pytest.fixture
+    def schema_registry_settings(self):
+        return {"level": "full"}
+
+    def test_words_are_read_as_those_of_the_environment(self, schema_registry, schema_registries):
+        assert schema_registry.level() == "FULL"
+        with pytest.raises(UsageError, match="level cannot be `FULLISH`: it takes one of NONE, BACKWARD"):
+            schema_registries.make({"level": "FULLISH"})
+
 class TestStrict:
     @pytest.fixture
     def schema_registry_settings(self):
@@ -94,7 +104,7 @@ def test_pytest_finds_the_plug_in() -> None:
 def test_a_suite_of_users_passes_whole(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(SUITE)
     result = pytester.runpytest_subprocess("-q", "-W", "error", "-p", "no:cacheprovider")
-    result.assert_outcomes(passed=12)
+    result.assert_outcomes(passed=13)
 
 
 def test_a_failure_in_one_test_leaves_the_next_one_an_empty_registry(pytester: pytest.Pytester) -> None:

@@ -1,0 +1,66 @@
+"""What a setting can be: texts are read as what they stand for, numbers have bounds, everything else is refused."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+from contractlog.compatibility.errors import UsageError
+
+__all__ = ["understood"]
+
+#: The least value of numbers that cannot be 0, and the largest of those that have one.
+_LEAST: Final = {
+    "workers": 1,
+    "read_threads": 1,
+    "max_pending_writes": 1,
+    "max_body_bytes": 1,
+    "max_import_bytes": 1,
+    "body_seconds": 0.1,
+}
+_LARGEST: Final[Mapping[str, int]] = {"port": 65535}
+_FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def understood(member: str, kind: type, value: Any, called: str) -> Any:
+    """Return the value of a setting, as the environment has it or as Python has it.
+
+    Args:
+        member: of the settings.
+        kind: what it is.
+        value: a text is read; words in any case.
+        called: what it is called where it was given: a flag, a variable, or the member itself.
+
+    Raises:
+        UsageError: it cannot be that.
+    """
+    try:
+        read = _read(kind, value)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"{called} cannot be `{value}`: it takes {_takes(kind)}") from None
+    if kind in {int, float} and not (_LEAST.get(member, 0) <= read <= _LARGEST.get(member, sys.float_info.max)):
+        upwards = f" to {_LARGEST[member]}" if member in _LARGEST else ""
+        raise UsageError(f"{called} cannot be {read}: it takes a number from {_LEAST.get(member, 0):g}{upwards}")
+    return read
+
+
+def _read(kind: type, value: Any) -> Any:
+    if issubclass(kind, StrEnum):
+        return value if isinstance(value, kind) else {one.lower(): one for one in kind}[value.lower()]
+    if kind is str:
+        return os.fspath(value)
+    if kind is bool:
+        return value if isinstance(value, bool) else _FLAGS[value.lower()]
+    if isinstance(value, bool) or not isinstance(value, str | int if kind is int else str | int | float):
+        raise TypeError
+    return int(value) if kind is int else float(value)
+
+
+def _takes(kind: type) -> str:
+    if issubclass(kind, StrEnum):
+        return "one of " + ", ".join(kind)
+    names = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+    return names[kind]
