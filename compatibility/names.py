@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import InvalidSubject
 __all__ = ["DEFAULT_CONTEXT", "GLOBAL_CONTEXT", "MAX_VERSION", "SchemaId", "Subject", "Version"]
 
 SchemaId = NewType("SchemaId", int)
-"""The number a record carries; unique within a context, from 1."""
+"""The number a record carries; unique within a context. The registry gives out ids from 1; an import may bring 0."""
 
 Version = NewType("Version", int)
 """The ordinal of a schema under its subject, from 1 to 2^31 - 1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar
 
@@ -45,6 +46,7 @@ __all__ = [
     "ProfileDependency",
     "RegistrationDependency",
     "RetirementDependency",
+    "SchemaIdPath",
     "Services",
     "SettingsDependency",
     "SubjectPath",
@@ -58,6 +60,7 @@ __all__ = [
 
 T = TypeVar("T")
 _DIGITS: Final = 10
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +128,22 @@ _TEXT = WithJsonSchema({"type": "string"})
 TextPath = Annotated[str, Path(), AfterValidator(decode), _TEXT]
 GuidPath = TextPath
 Flag = Annotated[bool, Query(), BeforeValidator(lambda value: str(value).lower() == "true")]
-Offset = Annotated[int, Query(), BeforeValidator(lambda value: 0 if value == "" else value)]
-Limit = Annotated[int, Query(), BeforeValidator(lambda value: -1 if value == "" else value)]
+
+
+def _integer(text: object) -> int:
+    """Read digits with an optional sign, and nothing else that Python takes for a number: ``1_0``, ``1.0`` or spaces.
+
+    Raises:
+        ValueError: it is something else, or too long.
+    """
+    if not _INTEGER.fullmatch(str(text)):
+        raise ValueError(text)
+    return int(str(text))
+
+
+SchemaIdPath = Annotated[int, Path(), BeforeValidator(lambda segment: _integer(decode(str(segment))))]
+Offset = Annotated[int, Query(), BeforeValidator(lambda value: 0 if value == "" else _integer(value))]
+Limit = Annotated[int, Query(), BeforeValidator(lambda value: -1 if value == "" else _integer(value))]
 
 
 async def _subject(subject: TextPath) -> Subject:

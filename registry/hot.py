@@ -27,7 +27,7 @@ __all__ = ["HotSchemas", "HotVersions", "form_of"]
 STALE: Final = (b"x-contractlog-stale", b"database-away")
 _CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
 _AWAY: Final = frozenset({StoreError.code, StoreTimeout.code})
-_SCHEMA_PATH: Final = re.compile(r"/schemas/ids/([1-9][0-9]{0,9})")
+_SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
 _VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
 _LIVE: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: questions that mean what is live
 _PLAIN: Final = (DEFAULT_CONTEXT, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +23,7 @@ __all__ = ["LARGEST", "Since", "Wait", "Whole", "named", "one_version", "said", 
 N = TypeVar("N", bound=StrEnum)
 LARGEST: Final = 10**18 - 1  #: the largest whole number that is read
 _DIGITS: Final = 18
+_SECONDS: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)?")
 _LATEST: Final = frozenset({"latest", "-1"})
 
 
@@ -80,10 +82,7 @@ def _since(text: object) -> int | None:
 
 
 def _seconds(text: object) -> float:
-    try:
-        seconds = float(str(text) or 0)
-    except ValueError:
-        seconds = -1.0
+    seconds = float(str(text) or 0) if _SECONDS.fullmatch(str(text)) else -1.0
     if not 0 <= seconds <= LONGEST_WAIT:
         raise InvalidQuery(parameter="wait", detail=f"it is a number of seconds from 0 to {LONGEST_WAIT:g}")
     return seconds

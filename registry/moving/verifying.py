@@ -139,7 +139,7 @@ class _Verification:
 
     def _same(self, version: HeldVersion, schema_id: Any) -> bool:
         """Whether an id is the version's, or another one that the subject holds for the same content."""
-        other = self._picture.schemas.get((version.subject.context, schema_id)) if schema_id else None
+        other = self._picture.schemas.get((version.subject.context, schema_id)) if schema_id is not None else None
         if other is None or schema_id == version.schema_id:
             return other is not None
         pair = (_filled(other), _filled(self._picture.schemas[version.schema]))

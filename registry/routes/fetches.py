@@ -22,7 +22,7 @@ __all__ = ["router"]
 router: Final = APIRouter(tags=["fetches"])
 _LARGEST_ID: Final = 2**31 - 1
 _MOST_DAYS: Final = 400
-_Id = Annotated[str, Query(description=f"An id, from 1 to {_LARGEST_ID}.")]
+_Id = Annotated[str, Query(description=f"An id, from 0 to {_LARGEST_ID}.")]
 _Days = Annotated[int, Query(description="How many days to look back."), Whole("days", 30, 1, _MOST_DAYS)]
 _Limit = Annotated[int, Query(description="How many lines to list at most."), Whole("limit", 1_000, 1, MOST_FETCHES)]
 _DAY: Final = 86_400
@@ -44,7 +44,7 @@ async def fetches(
     authenticated. Days are those of UTC. Other processes' counts show after at most half a minute.
     """
     if id:
-        number = whole("id", id, default=0, least=1, most=_LARGEST_ID)
+        number = whole("id", id, default=0, least=0, most=_LARGEST_ID)
         context = subject.context if subject else DEFAULT_CONTEXT
         found = await fetches.of_id(context, number, days=days, limit=limit)
     elif subject is not None:

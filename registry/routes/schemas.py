@@ -19,6 +19,7 @@ from contractlog.registry.dependencies import (
     IdsDependency,
     LookupDependency,
     ProfileDependency,
+    SchemaIdPath,
     SubjectQuery,
     ThreadsDependency,
 )
@@ -76,7 +77,7 @@ async def types() -> Answer:
 @router.get("/schemas/ids/{schema_id}", **documented(SchemaStringBody, SchemaNotFound, InvalidSubject, InvalidSchema))
 async def schema(
     request: Request,
-    schema_id: int,
+    schema_id: SchemaIdPath,
     ids: IdsDependency,
     cache: CacheDependency,
     counts: FetchCountsDependency,
@@ -104,7 +105,7 @@ async def schema(
 @router.get("/schemas/ids/{schema_id}/schema", **documented(ANYTHING, SchemaNotFound, InvalidSubject, InvalidSchema))
 async def schema_text(
     request: Request,
-    schema_id: int,
+    schema_id: SchemaIdPath,
     ids: IdsDependency,
     counts: FetchCountsDependency,
     *,
@@ -119,7 +120,7 @@ async def schema_text(
 
 @router.get("/schemas/ids/{schema_id}/subjects", **documented(listed("string"), SchemaNotFound, InvalidSubject))
 async def subjects_of_id(
-    schema_id: int, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+    schema_id: SchemaIdPath, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
     """List the subjects that hold an id; a subject in the query selects the context."""
     return Answer(await ids.subjects(schema_id, subject, seen, page))
@@ -127,7 +128,7 @@ async def subjects_of_id(
 
 @router.get("/schemas/ids/{schema_id}/versions", **documented(listed(HolderBody), SchemaNotFound, InvalidSubject))
 async def versions_of_id(
-    schema_id: int, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+    schema_id: SchemaIdPath, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
     """List the versions that hold an id; a subject in the query selects the context."""
     holders = await ids.versions(schema_id, subject, seen, page)

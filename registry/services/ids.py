@@ -95,7 +95,7 @@ class Ids(Asking):
 
 
 def _schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:
-    found = finding.by_id(snapshot, schema_id, subject) if 0 < schema_id <= _LARGEST_ID else None
+    found = finding.by_id(snapshot, schema_id, subject) if 0 <= schema_id <= _LARGEST_ID else None
     if found is None:
         raise SchemaNotFound(schema=schema_id)
     return found
