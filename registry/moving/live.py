@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from contractlog.clients.atransport import AsyncTransport
@@ -144,6 +145,8 @@ class Live:
             return
         if first.beside != schema.beside:
             self._report.odd(Strange.SECOND_CONTENT, where, f"id {schema.id}")
+        if created is not None and (first.created_at is None or created < first.created_at):
+            self.picture.schemas[schema.key] = replace(first, created_at=created)  # as old as its first version
         self.picture.versions[version.key] = version
 
     def _schema(self, subject: Subject, body: Mapping[str, Any], where: str) -> HeldSchema | None:

@@ -16,13 +16,16 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
 from contractlog.registry.app import create_app
 from contractlog.registry.moving.counting import counted
+from contractlog.registry.moving.databases import reading
 from contractlog.registry.moving.live import get
 from contractlog.registry.moving.options import add_database, add_source, examples, source_of
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
 from contractlog.registry.moving.report import Report
+from contractlog.registry.moving.sources import FileSource
 from contractlog.registry.moving.verifying import Verified, verify
 from contractlog.registry.settings import Settings
+from contractlog.registry.storage import transfer
 from contractlog.registry.storage.engines import parse_url
 
 __all__ = ["verify_import"]
@@ -49,6 +52,8 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     with source_of(options) as source:
         picture = counted(source.picture(report), report)
     verified = asyncio.run(_verified(options, picture))
+    if options.database_url and isinstance(source, FileSource):
+        _compare_times(options.database_url, picture, verified)
     if options.format == "json":
         body = {"compared": dict(verified.compared), "differences": verified.differences}
         result_json({"format": _VERIFY, **body, **report.body()})
@@ -74,6 +79,16 @@ async def _verified(options: Namespace, picture: Picture) -> Verified:
         await transport.close()
         if app is not None:
             app.state.close()
+
+
+def _compare_times(database_url: str, picture: Picture, verified: Verified) -> None:
+    """Compare when schemas came to be: only files and databases tell, REST knows the times of versions alone."""
+    with reading(database_url) as snapshot:
+        held = {(row.context, row.id): row.created_at for row in transfer.all_schemas(snapshot)}
+    for key, schema in sorted(picture.schemas.items()):
+        if schema.created_at is not None and held.get(key, schema.created_at) != schema.created_at:
+            told = f"created is {held[key]} in place of {schema.created_at}"
+            verified.differences.append(f"id {schema.id} of context {schema.context}: {told}")
 
 
 def _tell_verified(verified: Verified) -> None:

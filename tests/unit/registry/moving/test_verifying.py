@@ -18,7 +18,10 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
+from contractlog.registry.moving.databases import writing
 from contractlog.registry.moving.importing import bring
+from contractlog.registry.moving.lines import written
+from contractlog.registry.moving.live import Live
 from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, Retired
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.verify_cli import verify_import
@@ -140,3 +143,43 @@ def test_a_database_that_is_not_there_is_not_made_to_be_compared(tmp_path: Path)
     with pytest.raises(UsageError, match="holds no registry"):
         verify_import(ArgumentParser(), ["export.ndjson", "--database-url", f"sqlite:///{missing}"])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("times", [(7, 3), (3, 7)])
+def test_a_schema_read_over_rest_is_as_old_as_the_first_version_that_holds_it(times: tuple[int, int]) -> None:
+    held = Picture(schemas={(".", 1): HeldSchema(".", 1, SchemaType.AVRO, '"int"', created_at=3)})
+    for name, created in zip("ab", times, strict=True):
+        held.versions[Subject(".", name), 1] = HeldVersion(Subject(".", name), 1, 1, created)
+    held.count_ids()
+    app = create_app(Settings(database_url="sqlite://"), store := open_store(Settings(database_url="sqlite://")))
+    bring(store, held, Report())
+
+    async def read() -> Picture:
+        transport = AsyncTransport(None, app=app)
+        try:
+            return await Live(transport, Report()).pictured()
+        finally:
+            await transport.close()
+
+    try:
+        assert [one.created_at for one in asyncio.run(read()).schemas.values()] == [3]
+    finally:
+        app.state.close()
+
+
+def test_another_time_of_a_schema_is_found_where_a_file_and_a_database_tell_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, database_url = tmp_path / "export.ndjson", f"sqlite:///{tmp_path / 'registry.db'}"
+    file.write_text("\n".join(written(source(), {})), encoding="utf-8")
+    for change, found in (
+        (lambda one: one, []),
+        (lambda one: replace(one, created_at=8), ["  id 1 of context .: created is 8 in place of 5"]),
+    ):
+        held = source()
+        schema(change)(held)
+        Path(tmp_path / "registry.db").unlink(missing_ok=True)
+        with writing(database_url) as store:
+            bring(store, held, Report())
+        assert verify_import(ArgumentParser(), [str(file), "--database-url", database_url]) == bool(found)
+        assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("  ")] == found
