@@ -91,6 +91,7 @@ class RegisteredSchema:
     rule_set: RuleSet | None = None
     timestamp: int | None = None  #: milliseconds since 1970, UTC
     deleted: bool = False
+    echoed: bool = field(default=False, compare=False, repr=False)  #: the content is the asker's: no answer told it
 
     @property
     def draft(self) -> SchemaDraft:
@@ -118,4 +119,5 @@ class RegisteredSchema:
             rule_set=RuleSet.from_body(rule_set) if rule_set is not None else known.rule_set,
             timestamp=body.get("ts"),
             deleted=bool(body.get("deleted", False)),
+            echoed=not body.get("schema"),
         )

@@ -1,19 +1,27 @@
-"""Clients of confluent-kafka's shape, sync and async, as sources of schemas: so that migrating can go part by part."""
+"""Clients of confluent-kafka's shape, sync and async, as sources of schemas: so that migrating can go part by part.
+
+Their memory mixes what a registry holds with what somebody looked up in it, which may lack rules: of an id under a
+subject, of a version, and of a guid, it may answer the caller's own schema. So contents are asked for by id and context
+alone, which a lookup does not touch.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from contractlog.clients import calls
-from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.errors import NotFound, RegistryError
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.serdes.asking import Steps, answered, ask, awaited
 
 __all__ = ["AsyncConfluentSource", "ConfluentSource", "source_of", "walked"]
 
+T = TypeVar("T")
 _HOMES: Final = ("contractlog.clients.confluent", "confluent_kafka.schema_registry")
 
 
@@ -55,6 +63,7 @@ class _Shapes:
         modules = [kind.__module__ for kind in type(client).__mro__]
         known = (home for home in _HOMES for module in modules if module.startswith(home))
         self._words = import_module(next(known, _HOMES[-1]))
+        self._told = self._words.__name__ == _HOMES[0]  #: whether what it remembers was told by the registry
 
     def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> Any:
         """Register a schema, or find the version it already is."""
@@ -65,21 +74,39 @@ class _Shapes:
         """Find the version of a subject that has this content."""
         schema = self._schema(draft)
         asked = {"normalize_schemas": normalize, "deleted": deleted}
-        return self._ask(_registered(draft), "lookup_schema", subject, schema, **asked)
+        return self._ask(_registered(draft, echoed=True), "lookup_schema", subject, schema, **asked)
 
     def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> Any:
         """Find the schema of an id."""
-        return self._ask(_bare(schema_id, None), "get_schema", schema_id, subject)
+        return self._go(_content(schema_id, subject))
 
     def schema_by_guid(self, guid: str) -> Any:
         """Find the schema of a guid."""
-        return self._ask(_bare(0, guid), "get_schema_by_guid", guid)
+        return self.named(guid) if self._told else self._go(_by_guid(guid))
 
     def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> Any:
         """Find a version of a subject."""
         if version == "latest" and not deleted:
             return self._ask(_registered(None), "get_latest_version", subject)
+        if version == "latest" or self._told:
+            return self.placed(subject, version, deleted=deleted)
+        return self._go(_version(subject, version, deleted=deleted))
+
+    def placed(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> Any:
+        """Find a version of a subject, whose content may be what somebody looked up."""
         return self._ask(_registered(None), "get_version", subject, version, deleted)
+
+    def named(self, guid: str) -> Any:
+        """Find the schema of a guid, which may be what somebody looked up."""
+        return self._ask(_bare(0, guid), "get_schema_by_guid", guid)
+
+    def cleared(self) -> Any:
+        """Let the client forget what it knows."""
+        return self._ask(lambda _: None, "clear_caches") if hasattr(self._client, "clear_caches") else None
+
+    def held(self, schema_id: int, subject: str | None) -> Any:
+        """Find the schema of an id, under a name."""
+        return self._ask(_bare(schema_id, None), "get_schema", schema_id, subject)
 
     def versions(self, subject: str, *, deleted: bool = False) -> Any:
         """Find the versions of a subject."""
@@ -109,6 +136,9 @@ class _Shapes:
     def _ask(self, read: Callable[[Any], Any], method: str, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError
 
+    def _go(self, steps: Steps[T]) -> Any:
+        raise NotImplementedError
+
 
 class ConfluentSource(_Shapes):
     """A ``SchemaRegistryClient``."""
@@ -116,6 +146,9 @@ class ConfluentSource(_Shapes):
     def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
         """Find all schemas that a draft leans on."""
         return answered(walked(draft, subject), self)
+
+    def _go(self, steps: Steps[T]) -> Any:
+        return answered(steps, self)
 
     def _ask(self, read: Callable[[Any], Any], method: str, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -131,6 +164,9 @@ class AsyncConfluentSource(_Shapes):
         """Find all schemas that a draft leans on."""
         return await awaited(walked(draft, subject), self)
 
+    async def _go(self, steps: Steps[T]) -> Any:
+        return await awaited(steps, self)
+
     async def _ask(self, read: Callable[[Any], Any], method: str, *args: Any, **kwargs: Any) -> Any:
         try:
             return read(await getattr(self._client, method)(*args, **kwargs))
@@ -138,14 +174,48 @@ class AsyncConfluentSource(_Shapes):
             raise _ours(error) from error
 
 
-def _registered(draft: SchemaDraft | None) -> Callable[[Any], RegisteredSchema]:
-    """Read an answer about a version; what an older server leaves out is taken from the draft."""
+def _content(schema_id: int, subject: str | None) -> Steps[RegisteredSchema]:
+    """Ask for an id in the context of a subject; where there is none, by the subject itself, which may be elsewhere."""
+    context = Subject.parse(subject or "").context
+    found: RegisteredSchema
+    try:
+        found = yield ask("held", schema_id, None if context == DEFAULT_CONTEXT else f":{context}:")
+    except NotFound:
+        if subject is None or context != DEFAULT_CONTEXT:
+            raise
+        found = yield ask("held", schema_id, subject)
+    return found
+
+
+def _by_guid(guid: str) -> Steps[RegisteredSchema]:
+    """Ask for a guid, which nothing but itself names in the memory of the client."""
+    yield ask("cleared")
+    found: RegisteredSchema = yield ask("named", guid)
+    return found
+
+
+def _version(subject: str, version: int, *, deleted: bool) -> Steps[RegisteredSchema]:
+    """Ask which id a version has, and what the id stands for."""
+    found: RegisteredSchema = yield ask("placed", subject, version, deleted=deleted)
+    if not found.schema_id:  # an answer by id and subject, which does not tell the id, is remembered as the version
+        yield ask("cleared")
+        found = yield ask("placed", subject, version, deleted=deleted)
+    held = yield from _content(int(found.schema_id), subject)
+    return replace(held, subject=found.subject, version=found.version, guid=found.guid)
+
+
+def _registered(draft: SchemaDraft | None, *, echoed: bool = False) -> Callable[[Any], RegisteredSchema]:
+    """Read an answer about a version; what an older server leaves out is taken from the draft.
+
+    Without a version it is an answer of an older server, or the client's memory: the content is the asker's.
+    """
 
     def read(answer: Any) -> RegisteredSchema:
         schema = getattr(answer, "schema", None)
         body = {} if schema is None else schema.to_dict()
-        facts = {"id": answer.schema_id, "guid": answer.guid, "subject": answer.subject, "version": answer.version}
-        return RegisteredSchema.from_body(body | facts, draft=draft)
+        facts = {"id": answer.schema_id or 0, "guid": answer.guid, "subject": answer.subject, "version": answer.version}
+        found = RegisteredSchema.from_body(body | facts, draft=draft)
+        return replace(found, echoed=found.echoed or echoed or found.version is None)
 
     return read
 

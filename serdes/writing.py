@@ -149,6 +149,8 @@ class WritePlanner:
             registered = yield ask("register", subject, draft, normalize=settings.normalize)
         else:
             registered = yield ask("lookup", subject, draft, normalize=settings.normalize)
+        if registered.echoed:
+            registered = yield from _held(registered, subject)
         return registered, (yield from self._own(draft, subject))
 
     def _own(self, draft: SchemaDraft, subject: str | None) -> Steps[ParsedSchema]:
@@ -159,6 +161,13 @@ class WritePlanner:
     def _writer(self, parsed: ParsedSchema) -> BodyWriter:
         content = content_of(parsed)
         return self._writers.get(content) or self._writers.keep(content, self._form.writer(parsed))
+
+
+def _held(registered: RegisteredSchema, subject: str) -> Steps[RegisteredSchema]:
+    """Ask what an id stands for, where the answer only repeated the question: rules may stand beside it."""
+    held: RegisteredSchema = yield ask("schema_by_id", int(registered.schema_id), subject=subject)
+    guid = registered.guid or held.guid
+    return replace(held, subject=registered.subject, version=registered.version, guid=guid)
 
 
 def content_of(parsed: ParsedSchema) -> Content:

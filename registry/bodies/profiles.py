@@ -15,7 +15,6 @@ from contractlog.registry.bodies.answers import RegisteredBody, SchemaBody, Sche
 __all__ = ["Profile"]
 
 _SINCE_8: Final = frozenset({"guid", "ts", "deleted"})
-_SINCE_7_4: Final = frozenset({"metadata", "ruleSet"})
 
 
 class Profile(StrEnum):
@@ -44,8 +43,8 @@ _LEFT_OUT: Final[Mapping[Profile, Mapping[type[Struct], frozenset[str]]]] = {
         SchemaStringBody: _SINCE_8 | {"subject", "version"},
     },
     Profile.FIVE: {
-        RegisteredBody: _SINCE_8 | _SINCE_7_4 | {"version", "schemaType", "references", "schema"},
-        SchemaBody: _SINCE_8 | _SINCE_7_4,
-        SchemaStringBody: _SINCE_8 | _SINCE_7_4 | {"subject", "version"},
+        RegisteredBody: _SINCE_8 | {"metadata", "ruleSet", "version", "schemaType", "references", "schema"},
+        SchemaBody: _SINCE_8 | {"metadata"},  # never without its rules: who does not see them writes what they forbid
+        SchemaStringBody: _SINCE_8 | {"metadata", "subject", "version"},
     },
 }
