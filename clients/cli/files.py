@@ -7,6 +7,7 @@ subject holds what a file name cannot. A folder named by a number holds that ver
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -148,6 +149,7 @@ def read_file(path: Path, subject: str | None = None, references: tuple[Referenc
         raise UsageError(
             f"`{path}` tells no subject: name it <topic>-value{ending} or <topic>-key{ending}, or give --subject"
         )
+    _refuse_special(path)
     folder = path.absolute().parent.name
     return SchemaFile(
         path=path,
@@ -199,6 +201,14 @@ def _refuse_missing(path: Path) -> None:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise UsageError(f"`{path}` does not exist") from None
+
+
+def _refuse_special(path: Path) -> None:
+    """Raise for pipes and devices: to open one may be to wait for ever."""
+    with suppress(OSError):  # then reading tells
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise UsageError(f"`{path}` is no regular file, but a pipe, a socket or a device")
 
 
 def _walk(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:

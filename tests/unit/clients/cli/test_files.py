@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -145,3 +147,21 @@ def test_the_rest_is_read_where_what_is_unreadable_is_kept(folder: Path) -> None
     assert len(unreadable.problems) == 3
     with pytest.raises(UsageError, match=r"(?s)3 files .*does not exist\n.*tells no subject.*\n.*are both version 1"):
         unreadable.refuse()
+
+
+@pytest.mark.parametrize("named", ["", "orders-value.avsc"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, named: str) -> None:
+    os.mkfifo(tmp_path / "orders-value.avsc")
+    writer = os.open(tmp_path / "orders-value.avsc", os.O_RDWR)
+    end = Timer(2, os.close, [writer])  # whoever waits for the pipe nevertheless is not left alone
+    end.start()
+    with pytest.raises(UsageError, match=r"orders-value.avsc` is no regular file"):
+        collect([str(tmp_path / named)])
+    end.cancel()
+    os.close(writer)
+
+
+def test_a_device_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "orders-value.avsc").symlink_to(os.devnull)
+    with pytest.raises(UsageError, match=r"orders-value.avsc` is no regular file"):
+        collect([str(tmp_path)])
