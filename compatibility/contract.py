@@ -66,7 +66,7 @@ class Rule:
             expr=body.get("expr"),
             on_success=body.get("onSuccess"),
             on_failure=body.get("onFailure"),
-            disabled=bool(body.get("disabled")),
+            disabled=body.get("disabled") is True,  # any other word leaves a rule in force
         )
 
     def body(self) -> dict[str, Any]:

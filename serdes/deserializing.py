@@ -271,8 +271,15 @@ class AsyncDeserializer(Deserializing):
         """Make everything ready for what a topic's subject holds now; see ``Deserializer.prepare``."""
         return await awaited(self._preparing(SerializationContext(topic, field), versions), self._source)
 
+    def set_async_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
+        """Hear how to find the id of the Kafka cluster; asyncio consumers of confluent-kafka call this."""
+        self.set_cluster_id_resolver(resolver)
+
     async def close(self) -> None:
         """Let go of nothing: the client is the caller's."""
+
+    async def aclose(self) -> None:
+        """Do as ``close``; asyncio consumers of confluent-kafka call this."""
 
     async def _planned(self, key: Any, ctx: Context | None) -> ReadPlan:
         return self._known(key) or await self._flights.once(self._flight(key, ctx), lambda: self._made(key, ctx))

@@ -183,8 +183,15 @@ class AsyncSerializer(Serializing):
         context = SerializationContext(topic, field)
         return (await self._planned(await self._key(context), context)).registered
 
+    def set_async_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
+        """Hear how to find the id of the Kafka cluster; asyncio producers of confluent-kafka call this."""
+        self.set_cluster_id_resolver(resolver)
+
     async def close(self) -> None:
         """Let go of nothing: the client is the caller's."""
+
+    async def aclose(self) -> None:
+        """Do as ``close``; asyncio producers of confluent-kafka call this."""
 
     async def _key(self, ctx: Context | None) -> Any:
         if self._by_place:

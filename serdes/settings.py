@@ -31,6 +31,7 @@ E = TypeVar("E")
 LATEST_SECONDS: Final = 60.0  #: how long "latest" is believed
 
 _NO_RULES: Final = "this release runs no rules, and passes over none"
+_OF_RULES: Final = ("rule.", "dlq.", "encrypt.", "validation.rules.")
 _PROTOBUF: Final = frozenset({"skip.known.types", "reference.subject.name.strategy"})
 
 
@@ -209,7 +210,9 @@ class Reading:
 
     def end(self) -> None:
         """Refuse what nobody took."""
-        for key in self._left:
+        for key in map(str, self._left):
+            if key.startswith(_OF_RULES):
+                raise ValueError(f"{key} is a setting of rules: {_NO_RULES}")
             if key in _PROTOBUF:
                 raise ValueError(f"{key} is a setting of Protobuf serializers")
         if self._left:

@@ -90,7 +90,7 @@ class AssociatedNameStrategy:
         self._known: Memory[tuple[str, str, str | None], str] = Memory()
 
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Ask this for the cluster's id, at the first look-up, unless one was configured."""
+        """Ask this for the cluster's id, at the first look-up, unless one was configured; async ones may be awaited."""
         self._resolver = resolver
 
     def subject(self, context: Context | None, record_name: str | None) -> Steps[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka import DeserializingConsumer, KafkaError, Producer, SerializingProducer
+from confluent_kafka.aio import AsyncDeserializingConsumer, AsyncSerializingProducer
 from confluent_kafka.error import ValueDeserializationError, ValueSerializationError
 from confluent_kafka.schema_registry import (
     AsyncSchemaRegistryClient,
@@ -22,7 +23,9 @@ from confluent_kafka.schema_registry.avro import AvroSerializer as TheirSerializ
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.serialization import MessageField, SerializationContext, SerializationError
 
+from contractlog.clients import AssociationDraft, AsyncRegistry, Registry, Resource
 from contractlog.clients.confluent import SchemaRegistryClient as OurClient
+from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 
@@ -154,3 +157,45 @@ def test_producers_and_consumers_of_theirs_take_our_serializers(registry_url: st
     assert read == [{"n": n, "note": ""} for n in range(3)]
     assert caught.value.code == KafkaError._VALUE_DESERIALIZATION
     assert "NOT_FRAMED" in str(caught.value)
+
+
+def test_asyncio_producers_and_consumers_of_theirs_tell_our_serializers_their_cluster(
+    registry_url: str, topic: str
+) -> None:
+    broker = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "ignored", "log_level": 0})
+    metadata = broker.list_topics(topic, timeout=10)
+    [address] = [f"{one.host}:{one.port}" for one in metadata.brokers.values()]
+    with Registry(registry_url) as registry:
+        for cluster, name in ((str(metadata.cluster_id), "bound"), ("another", "elsewhere")):
+            registry.register(f"{topic}-{name}", SchemaDraft(ORDER))
+            draft = AssociationDraft(subject=f"{topic}-{name}", lifecycle="WEAK")
+            registry.bind(Resource(topic, cluster, f"{topic}-{name}"), [draft])
+
+    async def run() -> Any:
+        async with AsyncRegistry(registry_url) as client:
+            serializer, deserializer = AsyncAvroSerializer(client, ORDER), AsyncAvroDeserializer(client)
+            producer = await AsyncSerializingProducer(
+                {"bootstrap.servers": address, "value.serializer": serializer, "log_level": 0}
+            )
+            consumer = await AsyncDeserializingConsumer(
+                {
+                    "bootstrap.servers": address,
+                    "group.id": topic,
+                    "auto.offset.reset": "earliest",
+                    "log_level": 0,
+                    "value.deserializer": deserializer,
+                }
+            )
+            delivery = await producer.produce(topic, value={"n": 1}, partition=0)
+            await producer.flush()
+            await delivery
+            await consumer.subscribe([topic])
+            read = await consumer.poll(10)
+            await consumer.close()
+            await producer.close()
+            subjects = serializer._plans[topic, "value"].subject, next(iter(deserializer._plans.values())).subject
+            await serializer.aclose()
+            await deserializer.aclose()
+            return read.value(), subjects
+
+    assert asyncio.run(run()) == ({"n": 1}, (f"{topic}-bound", f"{topic}-bound"))

@@ -166,3 +166,12 @@ def test_a_record_of_another_subject_has_no_way_to_the_newest(registry: Registry
     registry.register("orders-value", order(3, upward))
     with pytest.raises(RuleNotRun):
         AvroDeserializer(registry, conf=NEWEST)(b"\0" + foreign.to_bytes(4) + b"\2", VALUE)
+
+
+@pytest.mark.parametrize("disabled", ["false", "true", 1, [0]])
+def test_only_true_disables_a_rule(disabled: object) -> None:
+    body = {"name": "encrypt", "kind": "TRANSFORM", "type": "ENCRYPT", "mode": "WRITE", "disabled": disabled}
+    rules = RuleSet.from_body({"encodingRules": [body]})
+    with pytest.raises(RuleNotRun, match="encrypt"):
+        refuse_rules(SchemaDraft(ORDER, rule_set=rules), "WRITE")
+    assert Rule.from_body(body | {"disabled": True}).disabled

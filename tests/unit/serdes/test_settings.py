@@ -167,3 +167,10 @@ def test_lenient_and_strict_contradict_each_other(registry: Registry) -> None:
 def test_a_registry_is_asked_for(client: Any) -> None:
     with pytest.raises(TypeError, match="a registry client is needed"):
         AvroSerializer(client, ORDER)
+
+
+@pytest.mark.parametrize("kind", [kind for kind, _, _ in OURS])
+@pytest.mark.parametrize("key", ["rule.executors.encrypt.class", "rule.service.loader.enable", "dlq.topic"])
+def test_keys_of_rules_are_refused_with_the_reason(registry: Registry, kind: Any, key: str) -> None:
+    with pytest.raises(ValueError, match=rf"{key} is a setting of rules: this release runs no rules"):
+        made(kind, registry, {key: "x"})
