@@ -15,7 +15,13 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from contractlog.clients.calls import Call
-from contractlog.compatibility.errors import IncompatibleSchema, RegistryError, Unreachable, UnreadableAnswer
+from contractlog.compatibility.errors import (
+    IncompatibleSchema,
+    RegistryError,
+    Unauthorized,
+    Unreachable,
+    UnreadableAnswer,
+)
 
 __all__ = ["Answer", "Attempt", "Conversation", "Failure", "Retries", "converse"]
 
@@ -106,7 +112,11 @@ def converse(
         address = (address + 1) % len(urls)
     if isinstance(outcome, Failure):
         raise _unreachable(" or ".join(urls), outcome)
-    return _read(call, outcome)
+    try:
+        return _read(call, outcome)
+    except Unauthorized as error:
+        error.facts["url"] = urls[address]  # so that it can be told who does not know whom
+        raise
 
 
 def _worth_repeating(call: Call[T], outcome: Outcome) -> bool:

@@ -68,9 +68,23 @@ class Security:
             if self.certificate is not None:
                 context.load_cert_chain(self.certificate, self.key, password=self.key_password or str)
         except OSError as error:
+            if self._keyless():
+                raise UsageError(
+                    f"`{self.certificate}` is a certificate without its key: name the file of the key too, "
+                    "by CONTRACTLOG_REGISTRY_KEY, Security(key=…) or --source-key"
+                ) from None
             files = ", ".join(file for file in (self.ca, self.certificate, self.key) if file)
             raise UsageError(f"the certificates cannot be used ({files}): {error.strerror or error}") from None
         return context
+
+    def _keyless(self) -> bool:
+        """Whether no key was named, and none is in the file of the certificate."""
+        if self.certificate is None or self.key is not None:
+            return False
+        try:
+            return b"PRIVATE KEY" not in Path(self.certificate).read_bytes()
+        except OSError:
+            return False
 
 
 def _authority(ca: str | None) -> dict[str, Any]:

@@ -31,6 +31,8 @@ MAX_ANSWER: Final = 256 * 1024 * 1024  #: bytes of an answer that are read; a li
 IN_PROCESS: Final = "http://contractlog.in-process"
 _ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 _UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
+_HUNG_UP: Final = "Server disconnected without sending a response."  # as a listener with TLS does on plain HTTP
+_NO_TLS: Final = "WRONG_VERSION_NUMBER"  # and the other way round
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
 
@@ -133,6 +135,10 @@ class HttpSide:
         reason = _ERRNO.sub("", str(error)) or type(error).__name__
         if _UNTRUSTED in reason:
             reason += f"; {self.untrusted}"
+        elif reason.startswith(_HUNG_UP) and error.request.url.scheme == "http":
+            reason = reason.rstrip(".") + "; if it listens with TLS, its URL begins with https://"
+        elif _NO_TLS in reason:
+            reason += "; if it listens without TLS, its URL begins with http://"
         return Failure(reason, sent=not unsent)
 
 

@@ -83,7 +83,9 @@ def _run(name: str, verb: Verb, argv: list[str]) -> int:
             raise
         return _fail(f"`contractlog {name}` needs more: pip install 'contractlog[{verb.extra}]'", exit_codes.USAGE)
     except ContractlogError as error:
-        return _fail(str(error), exit_code_of(error))
+        from contractlog.clients.cli.unknown import sentence_of  # noqa: PLC0415 - only needed when something went wrong
+
+        return _fail(sentence_of(error, argv), exit_code_of(error))
 
 
 def _load(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import HttpSide
-from contractlog.compatibility.errors import BadRequest, RegistryError, Unreachable, UsageError
+from contractlog.compatibility.errors import BadRequest, RegistryError, Unauthorized, Unreachable, UsageError
 from contractlog.registry.moving.report import Oddity, Report, Strange
 
 __all__ = ["send"]
@@ -88,4 +88,7 @@ def _error(url: str, status: int, code: int, message: str) -> RegistryError | Us
             f"{url} is no registry of contractlog, or of an earlier release: it takes no imports. Move into a database "
             "(--database-url), or export to a topic for it: contractlog export --topic _schemas"
         )
-    return RegistryError.of(code, f"{url} answered {status}: {message}")
+    refusal = RegistryError.of(code, f"{url} answered {status}: {message}")
+    if isinstance(refusal, Unauthorized):
+        refusal.facts["url"] = url  # the command line tells what to set
+    return refusal

@@ -231,6 +231,42 @@ def ask(url: str, authority: Authority, *arguments: str, **environment: str) -> 
 AS_CI = {"CONTRACTLOG_REGISTRY_USER": CI[0], "CONTRACTLOG_REGISTRY_PASSWORD": CI[1]}
 
 
+def test_who_is_not_known_or_misses_something_is_told_where_and_what(
+    secured: str, authority: Authority, tmp_path: Path
+) -> None:
+    export = tmp_path / "empty.ndjson"
+    export.write_text('{"format": "contractlog.export/1"}\n{"kind": "end", "lines": 2}\n')
+    asks = (
+        f"the registry at {secured} asks who you are: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"
+    )
+    own = authority.client("svc")
+    named = secured.replace("https://", "https://me:wrong@")
+    pull, at = ("pull", "--all", "--out", str(tmp_path / "out")), f"the registry at {secured} does not "
+    for words, environment, code, said in (
+        (pull, {}, 4, asks),
+        (("import", str(export), "--registry", secured), {}, 4, asks),
+        (pull, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "no"}, 4, f"{at}know `ci` by this password; look at CONTRACT"),
+        (pull, {"CONTRACTLOG_REGISTRY_TOKEN": "no"}, 4, f"{at}take this token; look at CONTRACTLOG_REGISTRY_TOKEN"),
+        ((*pull, "--registry", named), {}, 4, f"{at}know `me` by this password; both are in the URL that was given"),
+        (
+            (*pull, "--registry", secured.replace("https:", "http:"), "--timeout", "1"),
+            {},
+            3,
+            "without sending a response; if it listens with TLS, its URL begins with https://)",
+        ),
+        (
+            pull,
+            {"CONTRACTLOG_REGISTRY_CERTIFICATE": str(own.certificate)},
+            2,
+            f"`{own.certificate}` is a certificate wi",
+        ),
+    ):
+        done = ask(secured, authority, *words, **environment)
+        assert said in done.stderr
+        assert done.returncode == code
+        assert "wrong" not in done.stderr
+
+
 def test_the_verbs_work_against_a_registry_with_tls_and_users(
     secured: str, authority: Authority, tmp_path: Path
 ) -> None:

@@ -1,0 +1,45 @@
+"""What to tell somebody whom a registry does not know: which registry it was, and how to say who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+from contractlog.clients.settings import Address, Security, registry_url
+from contractlog.compatibility.errors import ContractlogError, Unauthorized, UsageError
+
+__all__ = ["sentence_of"]
+
+
+def sentence_of(error: ContractlogError, argv: Iterable[str]) -> str:
+    """Return the sentence of an error; of one who is not known, with what was given and what to set.
+
+    Args:
+        error: that ended a verb.
+        argv: of the verb; a URL in it may name who asks.
+    """
+    url = error.facts.get("url")
+    if not isinstance(error, Unauthorized) or url is None:
+        return str(error)
+    security = Security.from_environment()
+    user = next(_named(url, (*argv, registry_url())), None)
+    if user is not None:
+        return f"the registry at {url} does not know `{user}` by this password; both are in the URL that was given"
+    if security.user is not None:
+        return (
+            f"the registry at {url} does not know `{security.user}` by this password; "
+            "look at CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"
+        )
+    if security.token is not None:
+        return f"the registry at {url} does not take this token; look at CONTRACTLOG_REGISTRY_TOKEN"
+    return (
+        f"the registry at {url} asks who you are: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD, "
+        "or CONTRACTLOG_REGISTRY_TOKEN"
+    )
+
+
+def _named(url: str, texts: Iterable[str]) -> Iterator[str]:
+    """Yield who is named in the texts that are URLs of this registry."""
+    for text in texts:
+        with suppress(UsageError):
+            yield from (one.user for one in Address.parse(text) if one.url == url and one.user is not None)
