@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log10
 from typing import Any, Final
 
 from contractlog.compatibility.avro.nodes import Fixed, Node, Primitive
@@ -24,6 +25,7 @@ _BASES: Final[Mapping[str, frozenset[str]]] = {
         for unit in ("millis", "micros", "nanos")
     },
 }
+_DIGITS_PER_BIT: Final = log10(2)
 _SIZES: Final[Mapping[str, int]] = {"uuid": 16, "duration": 12}
 
 
@@ -55,7 +57,7 @@ def _decimal(node: Node) -> str:
     precision, scale = _whole(node.props.get("precision")), _whole(node.props.get("scale", Number("0")))
     if precision is None or scale is None or not 0 <= scale <= precision or precision < 1:
         return ""
-    if isinstance(node, Fixed) and precision > len(str((1 << max(8 * node.size - 1, 0)) - 1)) - 1:
+    if isinstance(node, Fixed) and precision > int(max(8 * node.size - 1, 0) * _DIGITS_PER_BIT):
         return ""
     return f"decimal({precision},{scale})"
 

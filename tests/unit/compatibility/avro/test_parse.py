@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from contractlog.compatibility.avro.logical import meaning
 from contractlog.compatibility.avro.nodes import Array, Enum, Fixed, Map, Primitive, Record, Schema, TypeName, Union
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_text import Number
@@ -218,3 +219,12 @@ def test_references_resolve_by_text_alone_and_their_faults_name_them() -> None:
     with pytest.raises(InvalidSchema) as refusal:
         parse(SchemaDraft(text), {"leg": "{"})
     assert refusal.value.at == "leg#"
+
+
+@pytest.mark.parametrize(
+    ("size", "fitting", "beyond"), [(1, 2, 3), (4, 9, 10), (16, 38, 39), (2_000, 4_816, 4_817), (10**9, 10**9, 10**10)]
+)
+def test_a_decimal_in_a_fixed_of_any_size_has_as_many_digits_as_its_bytes(size: int, fitting: int, beyond: int) -> None:
+    for precision, known in ((fitting, f"decimal({fitting},0)"), (beyond, "")):
+        props = f'"size":{size},"logicalType":"decimal","precision":{precision}'
+        assert meaning(root(f'{{"type":"fixed","name":"F",{props}}}').root) == known
