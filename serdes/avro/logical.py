@@ -11,7 +11,6 @@ from abc import abstractmethod
 from binascii import unhexlify
 from decimal import (
     MAX_EMAX,
-    MAX_PREC,
     MIN_EMIN,
     Context,
     Decimal,
@@ -29,6 +28,7 @@ from contractlog.serdes.avro.codecs import HINT, Codec, FixedCodec
 from contractlog.serdes.avro.failure import Failure, shown
 
 __all__ = [
+    "MAX_DIGITS",
     "DecimalCodec",
     "FixedUuidCodec",
     "LogicalCodec",
@@ -37,11 +37,12 @@ __all__ = [
     "uuid_of_text",
 ]
 
+MAX_DIGITS: Final = 10_000  #: of a decimal, whatever its precision; to convert them takes milliseconds
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
 _UUID_LENGTH: Final = 36
 _UUID_BYTES: Final = 16
-_USUAL: Final = 1_000  #: digits of a number that is small enough to try
-_BITS_PER_DIGIT: Final = 3.3219280949
+_BYTES_PER_DIGIT: Final = 0.4152410119
+_SHORT: Final = 64  #: bytes that are a number in no time
 
 
 class LogicalCodec(Codec):
@@ -151,7 +152,11 @@ class FixedUuidCodec(LogicalCodec):
 
 
 class DecimalCodec(LogicalCodec):
-    """A decimal number, as the bytes of its unscaled value."""
+    """A decimal number, as the bytes of its unscaled value.
+
+    A number is only converted where it has no more digits than its precision and ``MAX_DIGITS`` allow: the time that
+    takes grows with their square.
+    """
 
     expected = "a decimal number"
 
@@ -159,7 +164,9 @@ class DecimalCodec(LogicalCodec):
         super().__init__(raw)
         self.precision = precision
         self.scale = scale
-        digits = min(precision, MAX_PREC)
+        self.digits = digits = min(precision, MAX_DIGITS)
+        self.longest = max(_SHORT, int(digits * _BYTES_PER_DIGIT) + 1)  #: bytes that are converted without a look
+        self._power: int = 10**digits
         self.read_unscaled = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Rounded]).multiply
         exact = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact, InvalidOperation])
         self._scaled = exact.quantize  # raises where digits would be lost or are too many
@@ -170,52 +177,59 @@ class DecimalCodec(LogicalCodec):
 
     def made(self, raw: Any) -> Decimal:
         """Make a number of at most so many digits."""
-        if not raw:
-            raise broken("no bytes are no decimal number")
-        try:
-            return self.read_unscaled(int.from_bytes(raw, "big", signed=True), self.unit)
-        except Rounded:
-            raise broken(f"the number has more than {self.precision} digits") from None
+        return self.read_unscaled(self._held(raw), self.unit)
 
     def unmade(self, value: Any) -> Any:
-        """Make the bytes; nothing is rounded."""
-        if type(value) is Decimal and self.precision <= _USUAL:
+        """Make the bytes; nothing is rounded, and bytes have to be such a number already."""
+        if type(value) is Decimal:
             try:
                 unscaled = int(self._shifted(self._scaled(value, self.unit), self.units))
                 return unscaled.to_bytes(self._size or (unscaled.bit_length() + 8) // 8, "big", signed=True)
             except (DecimalException, ValueError, OverflowError):
                 pass  # and say below what is wrong
-        number = Decimal(value) if isinstance(value, int) and not isinstance(value, bool) else value
-        if not isinstance(number, Decimal):
-            return number
-        unscaled = self._unscaled(number)
-        if self._too_long(unscaled):
-            raise broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
-        size = self._size or (abs(unscaled).bit_length() + 8) // 8
+        if isinstance(value, int) and not isinstance(value, bool):
+            if abs(value) >= self._power:
+                raise self._too_long(value)
+            value = Decimal(value)
+        if not isinstance(value, Decimal):
+            if self.raw.fits(value):
+                self._hold(value.tobytes() if isinstance(value, memoryview) else value)
+            return value
+        unscaled = self._unscaled(value)
+        size = self._size or (unscaled.bit_length() + 8) // 8
         try:
             return unscaled.to_bytes(size, "big", signed=True)
         except OverflowError:
-            raise broken(f"{shown(number)} does not fit {size} bytes") from None
+            raise broken(f"{shown(value)} does not fit {size} bytes") from None
 
     def fits(self, value: Any) -> bool:
         """Whether it is a decimal number, or raw bytes."""
         return isinstance(value, Decimal) or self.raw.fits(value)
 
-    def _unscaled(self, number: Decimal) -> int:
-        sign, digits, exponent = number.as_tuple()
-        if not isinstance(exponent, int):
-            raise broken(f"{number} is no number that a decimal can hold")
-        shift = exponent + self.scale
-        if shift < 0 and any(digits[shift:]):
-            raise broken(f"{shown(number)} has more than {self.scale} digits after the point")
-        if any(digits) and len(digits) + shift > self.precision + len(digits):
-            raise broken(f"{shown(number)} has more than {self.precision} digits at scale {self.scale}")
-        whole: int = int("".join(map(str, digits[: len(digits) + min(shift, 0)])) or "0") * (10 ** max(shift, 0))
-        return -whole if sign else whole
+    def _held(self, raw: bytes | bytearray) -> int:
+        """Return the unscaled number of some bytes."""
+        if not raw:
+            raise broken("no bytes are no decimal number")
+        unscaled = int.from_bytes(raw, "big", signed=True)
+        if abs(unscaled) >= self._power:
+            raise broken(f"the number has more than {self.digits} digits")
+        return unscaled
 
-    def _too_long(self, unscaled: int) -> bool:
-        """Count digits without making powers that the number itself does not pay for."""
-        bits = unscaled.bit_length()
-        if bits < self.precision * _BITS_PER_DIGIT:
-            return False
-        return bits > self.precision * _BITS_PER_DIGIT + 1 or abs(unscaled) >= 10**self.precision
+    def _hold(self, raw: bytes | bytearray) -> None:
+        try:
+            self._held(raw)
+        except Failure as failure:
+            raise broken(f"{failure.reason}{HINT}") from None
+
+    def _unscaled(self, number: Decimal) -> int:
+        if not number.is_finite():
+            raise broken(f"{shown(number)} is no number that a decimal can hold")
+        if number and number.adjusted() + self.scale >= self.digits:
+            raise self._too_long(number)
+        try:
+            return int(self._shifted(self._scaled(number, self.unit), self.units))
+        except DecimalException:
+            raise broken(f"{shown(number)} has more than {self.scale} digits after the point") from None
+
+    def _too_long(self, number: Decimal | int) -> Failure:
+        return broken(f"{shown(number)} has more than {self.digits} digits at scale {self.scale}")

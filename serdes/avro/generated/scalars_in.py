@@ -71,14 +71,23 @@ class ScalarReading(Emitter):
 
     def _raw(self, node: LogicalCodec) -> str:
         if isinstance(node, DecimalCodec):
-            raw = self.scalar(node.raw)
-            self.refuse_if(f"not {raw}")
-            return raw
+            return self._unscaled(node, node.raw)
         if not isinstance(node, TimestampCodec) or isinstance(node, NanosCodec):
             return self.scalar(node.raw)
         likely = received.millis_at if node.per_second == _MILLIS else received.micros_at
         value = self.source.name()
         self.source.line(f"{value}, p = {self.constant(likely)}(d, p)")
+        return value
+
+    def _unscaled(self, node: DecimalCodec, raw: Reader) -> str:
+        """Read the bytes of a decimal: some, and no more than its digits need."""
+        if isinstance(raw, BytesCodec):
+            value = self._after(self._length(most=node.longest))
+            self.refuse_if(f"not {value}")
+        else:
+            value = self.set(self.scalar(raw))
+            if not isinstance(raw, FixedCodec) or not 0 < raw.size <= node.longest:
+                self.refuse_if(f"not 0 < {self.constant(len)}({value}) <= {node.longest}")
         return value
 
     def string(self) -> str:
@@ -106,13 +115,19 @@ class ScalarReading(Emitter):
             line(f"{value}, p = {self.constant(longer)}(d, p)")
         return value
 
-    def _length(self) -> str:
-        """Read a length; return the name of the place where it ends. The place stays one before it begins."""
+    def _length(self, most: int | None = None) -> str:
+        """Read a length; return the name of the place where it ends. The place stays one before it begins.
+
+        Args:
+            most: refuse what is longer, unless its length takes one byte.
+        """
         line, end = self.source.line, self.set(f"{self.constant(received.TAKES)}[d[p]]")
         with self.source.block(f"if {end}"):
             line(f"{end} += p")
         with self.source.block("else"):
             line(f"{end}, p = {self.constant(received.length_at)}(d, p)")
+            if most is not None:
+                self.refuse_if(f"{end} > {most}")
             line(f"{end} += p")
             line("p -= 1")
         return end
@@ -136,10 +151,7 @@ class ScalarReading(Emitter):
 
     def _converted(self, node: Converted) -> str:
         logical = getattr(node.convert, "__self__", None)
-        raw = self.scalar(node.raw)
-        if isinstance(logical, DecimalCodec):
-            raw = self.set(raw)
-            self.refuse_if(f"not {raw}")
+        raw = self._unscaled(logical, node.raw) if isinstance(logical, DecimalCodec) else self.scalar(node.raw)
         if isinstance(logical, LogicalCodec):
             return self._made(logical, raw)
         return raw if node.convert is int else f"{self.constant(node.convert)}({raw})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, localcontext
 from typing import Any
@@ -12,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.logical import MAX_DIGITS
 from contractlog.serdes.avro.plan import AvroReader, AvroWriter
 from contractlog.serdes.errors import DecodeError, EncodeError
 
@@ -128,3 +130,81 @@ def test_a_decimal_keeps_its_digits_whatever_the_threads_context(kind: str, inte
 def test_an_impossible_precision_is_ignored() -> None:
     assert again(logical("bytes", "decimal", precision=2**31), b"\x01") == b"\x01"
     assert again(logical("bytes", "decimal", precision=2**31 - 1, scale=3), Decimal("1.5")) == Decimal("1.500")
+
+
+def nullable(raw: Any, precision: int) -> list[Any]:
+    return ["null", raw | {"logicalType": "decimal", "precision": precision, "scale": 2}]
+
+
+@BOTH
+@pytest.mark.parametrize("precision", [38, MAX_DIGITS, 2**31 - 1])
+@pytest.mark.parametrize("written", [None, ["null", "bytes"], ["null", "string"]])
+def test_a_decimal_of_a_hundred_thousand_digits_is_refused_before_it_is_converted(
+    precision: int, written: Any, interpreted_first: int
+) -> None:
+    schema = nullable({"type": "bytes"}, precision)
+    plan = parsed(written or schema), parsed(schema)
+    start = time.process_time()
+    with pytest.raises(DecodeError, match=f"more than {min(precision, MAX_DIGITS)} digits") as caught:
+        AvroReader(*plan, interpreted_first=interpreted_first).decode(b"\x02" + zigzag(200_000) + b"\x7f" * 200_000)
+    assert caught.value.outcome is Outcome.LOGICAL_TYPE
+    assert time.process_time() - start < 1
+
+
+@BOTH
+@pytest.mark.parametrize("precision", [38, MAX_DIGITS, 2**31 - 1])
+@pytest.mark.parametrize(
+    "number",
+    [
+        Decimal("1E+1000000"),
+        Decimal("-1E+1000000000"),
+        Decimal("7" * 300_000),
+        Decimal("0." + "7" * 300_000),
+        10**300_000,
+        -(10**MAX_DIGITS),
+        Decimal("sNaN"),
+    ],
+    ids=["power", "negative", "digits", "fraction", "int", "negative int", "no number"],
+)
+def test_a_huge_number_is_refused_before_it_is_converted(number: Any, precision: int, interpreted_first: int) -> None:
+    writer = AvroWriter(parsed(nullable({"type": "bytes"}, precision)), interpreted_first=interpreted_first)
+    start = time.process_time()
+    with pytest.raises(EncodeError) as caught:
+        writer.encode(number)
+    assert caught.value.outcome is Outcome.LOGICAL_TYPE
+    assert time.process_time() - start < 1
+
+
+@BOTH
+@pytest.mark.parametrize("raw", [{"type": "bytes"}, {"type": "fixed", "name": "F", "size": 4200}])
+def test_a_decimal_may_have_as_many_digits_as_are_converted(raw: Any, interpreted_first: int) -> None:
+    schema = nullable(raw, MAX_DIGITS)
+    for sign in ("", "-"):
+        whole = Decimal(sign + "9" * (MAX_DIGITS - 2))
+        assert again(schema, whole, interpreted_first) == whole
+    assert again(schema, 10**5_000, interpreted_first) == 10**5_000
+
+
+@BOTH
+def test_bytes_of_a_sign_that_are_not_needed_are_read_however_many(interpreted_first: int) -> None:
+    reader = AvroReader(parsed(nullable({"type": "bytes"}, 4)), interpreted_first=interpreted_first)
+    for number, sign in ((7, b"\0"), (-7, b"\xff")):
+        for more in (1, 100, 100_000):
+            body = sign * more + number.to_bytes(1, "big", signed=True)
+            assert reader.decode(b"\x02" + zigzag(len(body)) + body) == Decimal(number) / 100
+
+
+@BOTH
+@pytest.mark.parametrize("raw", [{"type": "bytes"}, {"type": "fixed", "name": "F", "size": 4}])
+def test_bytes_given_for_a_decimal_are_held_to_its_precision(raw: Any, interpreted_first: int) -> None:
+    writer = AvroWriter(parsed(record(("d", nullable(raw, 4)))), interpreted_first=interpreted_first)
+    lenient = AvroWriter(parsed(record(("d", nullable(raw, 4)))), lenient=True)
+    assert again(nullable(raw, 4), b"\0\0\x27\x0f", interpreted_first) == Decimal("99.99")
+    for value in (b"\x7f\xff\xff\xff", bytearray(b"\0\0\x27\x10"), memoryview(b"\xff\xff\xd8\xf0")):
+        with pytest.raises(EncodeError, match="more than 4 digits; lenient=True") as caught:
+            writer.encode({"d": value})
+        assert (caught.value.outcome, caught.value.field) == (Outcome.LOGICAL_TYPE, "d")
+        assert lenient.encode({"d": value}).endswith(bytes(value))
+    with pytest.raises(EncodeError) as caught:
+        writer.encode({"d": b""})
+    assert caught.value.outcome is (Outcome.LOGICAL_TYPE if raw["type"] == "bytes" else Outcome.SCHEMA_VIOLATION)
