@@ -45,7 +45,10 @@ class _Plan(ABC):
         self._left -= 1
         if self._left >= 0:
             raise Otherwise
-        run = self._run = SHELF.take(self._key, self, self._written)
+        run = SHELF.take(self._key, self, self._written)
+        if run is None:  # another thread writes it; this record is interpreted
+            raise Otherwise
+        self._run = run
         return run(*arguments)
 
 

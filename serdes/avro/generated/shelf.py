@@ -25,18 +25,31 @@ class Shelf:
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
         self._kept: dict[Hashable, tuple[Callable[..., Any], WeakSet[Any]]] = {}
+        self._open: set[Hashable] = set()  # functions that are being written
         self._changing = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def take(self, key: Hashable, user: User, write: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
-        """Return the function for a key, which is written if nobody did so yet."""
-        known = self._kept.get(key)
-        function, users = known if known is not None else (write(), WeakSet())
+    def take(self, key: Hashable, user: User, write: Callable[[], Callable[..., Any]]) -> Callable[..., Any] | None:
+        """Return the function for a key, which is written if nobody did so yet; None while another thread writes it."""
         with self._changing:
-            function, users = self._kept.setdefault(key, (function, users))
-            users.add(user)
+            known = self._kept.get(key)
+            if known is not None:
+                known[1].add(user)
+                return known[0]
+            if key in self._open:
+                return None
+            self._open.add(key)
+        try:
+            return self._keep(key, user, write())
+        finally:
+            with self._changing:
+                self._open.discard(key)
+
+    def _keep(self, key: Hashable, user: User, function: Callable[..., Any]) -> Callable[..., Any]:
+        with self._changing:
+            self._kept[key] = (function, WeakSet([user]))
             gone = [self._kept.pop(first) for first in list(self._kept)[: max(0, len(self._kept) - self._capacity)]]
         for _, holders in gone:
             for holder in list(holders):

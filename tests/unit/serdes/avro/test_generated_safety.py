@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 from random import Random
-from threading import Thread
+from threading import Barrier, Event, Thread
 from typing import Any
 
 import pytest
@@ -182,7 +182,9 @@ def test_a_shelf_keeps_so_many_functions_and_tells_who_held_the_others() -> None
         return lambda: key
 
     for key, holder in ((1, holders[0]), (1, holders[1]), (2, holders[2]), (3, holders[3])):
-        assert shelf.take(key, holder, lambda key=key: write(key))() == key
+        taken = shelf.take(key, holder, lambda key=key: write(key))
+        assert taken is not None
+        assert taken() == key
     assert (made, len(shelf)) == ([1, 2, 3], 2)
     assert [holder.released for holder in holders] == [1, 1, 0, 0]
 
@@ -238,6 +240,56 @@ def test_threads_that_meet_a_schema_at_once_all_get_its_bytes() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_one_thread_writes_a_function_while_the_others_go_on_without_it() -> None:
+    shelf, writing, written, made = Shelf(2), Event(), Event(), []
+
+    def write() -> Any:
+        made.append(1)
+        writing.set()
+        assert written.wait(10)
+        return len
+
+    holders = [Holder() for _ in range(9)]
+    first = Thread(target=shelf.take, args=("key", holders[0], write))
+    first.start()
+    assert writing.wait(10)
+    assert [shelf.take("key", holder, write) for holder in holders] == [None] * 9
+    assert shelf.take("another", holders[0], lambda: repr) is repr
+    written.set()
+    first.join()
+    assert [shelf.take("key", holder, write) for holder in holders] == [len] * 9
+    assert made == [1]
+
+
+def test_a_function_that_could_not_be_written_may_be_tried_again() -> None:
+    shelf, holder = Shelf(2), Holder()
+    with pytest.raises(ZeroDivisionError):
+        shelf.take("key", holder, lambda: divmod(1, 0))  # type: ignore[arg-type, return-value]
+    assert shelf.take("key", holder, lambda: len) is len
+
+
+def test_threads_that_reach_the_hundredth_record_at_once_have_its_code_written_once() -> None:
+    class Counting(AvroWriter):
+        def _written(self) -> Any:
+            made.append(1)
+            return super()._written()
+
+    made: list[int] = []
+    writer = Counting(parsed(record(*((f"at_once_{index}", "int") for index in range(200)))), interpreted_first=0)
+    value, gate, bodies = {f"at_once_{index}": index for index in range(200)}, Barrier(32), set()
+
+    def work() -> None:
+        gate.wait()
+        bodies.add(writer.encode(value))
+
+    threads = [Thread(target=work) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (made, len(bodies)) == ([1], 1)
 
 
 RECURSIVE = {"type": "record", "name": "T", "fields": [{"name": "l", "type": {"type": "array", "items": "T"}}]}
