@@ -8,7 +8,7 @@ from typing import Final, NewType
 
 from contractlog.compatibility.errors import InvalidSubject
 
-__all__ = ["DEFAULT_CONTEXT", "GLOBAL_CONTEXT", "MAX_VERSION", "SchemaId", "Subject", "Version"]
+__all__ = ["DEFAULT_CONTEXT", "GLOBAL_CONTEXT", "MAX_ID", "MAX_VERSION", "SchemaId", "Subject", "Version"]
 
 SchemaId = NewType("SchemaId", int)
 """The number a record carries; unique within a context. The registry gives out ids from 1; an import may bring 0."""
@@ -17,9 +17,11 @@ Version = NewType("Version", int)
 """The ordinal of a schema under its subject, from 1 to 2^31 - 1."""
 
 MAX_VERSION: Final = 2**31 - 1
+MAX_ID: Final = 2**31 - 1
 DEFAULT_CONTEXT: Final = "."
 GLOBAL_CONTEXT: Final = ".__GLOBAL"
 
+_EVERY_CONTEXT: Final = ":*:"  #: before a prefix: in every context
 _RESERVED: Final = frozenset({"__GLOBAL", "__EMPTY"})
 
 
@@ -47,12 +49,27 @@ class Subject:
     def __str__(self) -> str:
         return self.name if self.context == DEFAULT_CONTEXT else f":{self.context}:{self.name}"
 
+    @property
+    def ambiguous(self) -> bool:
+        """Whether its name in the default context, written plainly, means another subject or the wildcard.
+
+        >>> Subject.parse(":.::.staging:orders").ambiguous, Subject.parse(":*:orders").ambiguous
+        (True, True)
+        """
+        plain = str(self)
+        return plain.startswith(":") and (plain.startswith(_EVERY_CONTEXT) or Subject.parse(plain) != self)
+
     def validated(self) -> Subject:
         """Return the subject itself.
 
         Raises:
-            InvalidSubject: a control character, or a name that the registry keeps for itself.
+            InvalidSubject: a control character, a name that the registry keeps for itself, or one in the default
+                context that, written plainly, means another subject or the wildcard.
         """
-        if self.name in _RESERVED or any(unicodedata.category(c) == "Cc" for c in self.context + self.name):
+        if (
+            self.name in _RESERVED
+            or self.ambiguous
+            or any(unicodedata.category(c) == "Cc" for c in self.context + self.name)
+        ):
             raise InvalidSubject(subject=str(self))
         return self

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from contractlog.compatibility.contract import Metadata, RuleSet
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import InvalidSubject, UsageError
 from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.moving.picture import Association, HeldSchema, HeldVersion, Picture, Retired
@@ -186,7 +186,7 @@ class _Reader:
         return False
 
     def _context(self, _: str, body: Mapping[str, Any]) -> None:
-        self.picture.contexts[str(body["name"])] = int(body["next_id"])
+        self.picture.contexts[str(body["name"])] = _number(body["next_id"], lowest=1, most=MAX_VERSION + 1)
 
     def _schema(self, where: str, body: Mapping[str, Any]) -> None:
         metadata, rule_set = body.get("metadata"), body.get("ruleSet")
@@ -214,7 +214,7 @@ class _Reader:
 
     def _version(self, where: str, body: Mapping[str, Any]) -> None:
         version = HeldVersion(
-            Subject.parse(str(body["subject"])).validated(),
+            _subject(body["subject"]),
             _number(body["version"], lowest=1),
             _number(body["id"], lowest=0),
             body.get("created"),
@@ -230,17 +230,17 @@ class _Reader:
     def _settings(self, where: str, body: Mapping[str, Any]) -> None:
         config = known_config(body["config"], where, self._report)
         if config:
-            self.picture.settings[Subject.parse(str(body["scope"]))] = config
+            self.picture.settings[_subject(body["scope"])] = config
 
     def _mode(self, where: str, body: Mapping[str, Any]) -> None:
         mode = known_mode(body["mode"], where, self._report)
         if mode is not None:
-            self.picture.modes[Subject.parse(str(body["scope"]))] = mode
+            self.picture.modes[_subject(body["scope"])] = mode
 
     def _association(self, _: str, body: Mapping[str, Any]) -> None:
         one = Association(
             guid=str(body["guid"]),
-            subject=Subject.parse(str(body["subject"])),
+            subject=_subject(body["subject"]),
             resource_id=str(body["resourceId"]),
             resource_name=str(body["resourceName"]),
             resource_namespace=str(body["resourceNamespace"]),
@@ -273,7 +273,14 @@ class _Reader:
         picture.count_ids()
 
 
-def _number(value: Any, *, lowest: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= MAX_VERSION:
-        raise UsageError(f"{value!r} is no number from {lowest} to {MAX_VERSION}")
+def _number(value: Any, *, lowest: int, most: int = MAX_VERSION) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= most:
+        raise UsageError(f"{value!r} is no number from {lowest} to {most}")
     return value
+
+
+def _subject(text: Any) -> Subject:
+    try:
+        return Subject.parse(str(text)).validated()
+    except InvalidSubject as error:
+        raise UsageError(error.message) from None

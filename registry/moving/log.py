@@ -64,6 +64,9 @@ class Replay:
                 self._report.odd(Strange.UNKNOWN_KEYTYPE, _at(record), key)
                 return
             self._report.read[f"{key.type} records"] += 1
+            if key.subject and Subject.parse(key.subject).ambiguous:
+                self._report.odd(Strange.NO_NAME, _at(record), key.subject)
+                return
             self._dispatch(key, record)
         except Unreadable as reason:
             self._report.odd(Strange.BAD_RECORD, _at(record), str(reason))

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from contractlog.compatibility.errors import InvalidQuery, Overloaded, SubjectNotFound
-from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_ID
 from contractlog.registry.bodies.own import FetchBody, FetchesBody
 from contractlog.registry.dependencies import SubjectQuery
 from contractlog.registry.documented import documented
@@ -20,9 +20,8 @@ from contractlog.registry.services.fetches import MOST_FETCHES
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["fetches"])
-_LARGEST_ID: Final = 2**31 - 1
 _MOST_DAYS: Final = 400
-_Id = Annotated[str, Query(description=f"An id, from 0 to {_LARGEST_ID}.")]
+_Id = Annotated[str, Query(description=f"An id, from 0 to {MAX_ID}.")]
 _Days = Annotated[int, Query(description="How many days to look back."), Whole("days", 30, 1, _MOST_DAYS)]
 _Limit = Annotated[int, Query(description="How many lines to list at most."), Whole("limit", 1_000, 1, MOST_FETCHES)]
 _DAY: Final = 86_400
@@ -44,7 +43,7 @@ async def fetches(
     authenticated. Days are those of UTC. Other processes' counts show after at most half a minute.
     """
     if id:
-        number = whole("id", id, default=0, least=0, most=_LARGEST_ID)
+        number = whole("id", id, default=0, least=0, most=MAX_ID)
         context = subject.context if subject else DEFAULT_CONTEXT
         found = await fetches.of_id(context, number, days=days, limit=limit)
     elif subject is not None:

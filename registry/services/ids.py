@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from contractlog.compatibility.errors import SchemaNotFound
-from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.services.asking import Asking
 from contractlog.registry.services.threads import Threads
@@ -20,7 +20,6 @@ from contractlog.registry.storage.values import Holder, Seen
 __all__ = ["Ids"]
 
 _GUID: Final = re.compile(r"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})", re.IGNORECASE)
-_LARGEST_ID: Final = 2**31 - 1
 
 
 class Ids(Asking):
@@ -95,7 +94,7 @@ class Ids(Asking):
 
 
 def _schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:
-    found = finding.by_id(snapshot, schema_id, subject) if 0 <= schema_id <= _LARGEST_ID else None
+    found = finding.by_id(snapshot, schema_id, subject) if 0 <= schema_id <= MAX_ID else None
     if found is None:
         raise SchemaNotFound(schema=schema_id)
     return found

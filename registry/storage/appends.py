@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, or_, select, tuple_, update
 
-from contractlog.compatibility.errors import InvalidSchema, OverwriteNotPermitted, RegistryError
-from contractlog.compatibility.names import SchemaId, Subject, Version
+from contractlog.compatibility.errors import InvalidSchema, OperationNotPermitted, OverwriteNotPermitted, RegistryError
+from contractlog.compatibility.names import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import standing, tables
 from contractlog.registry.storage.among import numbers_among
@@ -97,14 +97,29 @@ class _Plan:
         if one.schema_id is not None:
             return self._place_under_its_id(one, one.schema_id)
         version = self._highest.get(subject, 0) + 1
-        if one.version not in {None, version}:
-            return InvalidSchema("Version is not one more than previous version")
+        refused = self._refused(one, version, new=schema_id is None)
+        if refused is not None:
+            return refused
         if schema_id is None:
             schema_id = self._new_schema(subject.context, content, self._next_id[subject.context])
         else:
             self.touched.add((subject.context, schema_id))
         self._new_version(one, version, schema_id)
         return _registered(subject, content, schema_id, version, None)
+
+    def _refused(self, one: Append, version: int, *, new: bool) -> RegistryError | None:
+        """Say why there can be no such version, or no id for a new schema."""
+        if one.version not in {None, version}:
+            return InvalidSchema("Version is not one more than previous version")
+        if version > MAX_VERSION:
+            return _used_up(one.subject)
+        context = one.subject.context
+        if new and self._next_id[context] > MAX_ID:
+            return OperationNotPermitted(
+                f"Context {context} has given out the id {MAX_ID}, and no record can carry a larger one: "
+                "new schemas need another context"
+            )
+        return None
 
     def _as_judged(self, one: Append) -> bool:
         """Whether subject, settings, name and references still are what was judged."""
@@ -119,6 +134,9 @@ class _Plan:
         """An id stands for one content for ever, also for one that was deleted; a content may have several ids."""
         subject, content = one.subject, one.content
         context = subject.context
+        version = one.version or self._highest.get(subject, 0) + 1
+        if version > MAX_VERSION:
+            return _used_up(subject)
         known = self._taken.get((context, schema_id))
         if known is not None and known.hash != content.hash:
             return OverwriteNotPermitted(id=schema_id, context=context)
@@ -128,7 +146,6 @@ class _Plan:
             self._new_schema(context, content, schema_id)
         self._reuse(context, content.hash, schema_id)
         self.touched.add((context, schema_id))
-        version = one.version or self._highest.get(subject, 0) + 1
         self._new_version(one, version, schema_id)
         return _registered(subject, content, schema_id, version, None)
 
@@ -247,6 +264,13 @@ class _Plan:
                     details = {"id": row["schema_id"], "replaced_by": row["version"]}
                     line = Line(self._actors[subject], "version.hard_deleted", f"{subject}/{number}", details=details)
                     self.lines.append(line)
+
+
+def _used_up(subject: Subject) -> OperationNotPermitted:
+    return OperationNotPermitted(
+        f"Subject {subject} has a version {MAX_VERSION}, and there is no number after it: "
+        "new versions need another subject"
+    )
 
 
 def _counter_of(context: str) -> Any:

@@ -9,10 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.compatibility.errors import InvalidSchema, Overloaded, StoreError, SubjectNotFound
+from contractlog.compatibility.errors import (
+    InvalidSchema,
+    OperationNotPermitted,
+    Overloaded,
+    StoreError,
+    SubjectNotFound,
+)
 from contractlog.compatibility.identity import content_hash, guid
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.names import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState, Target, scopes
@@ -384,3 +390,66 @@ def test_state_of_an_unknown_subject_is_empty(store: Store) -> None:
     with store.reading() as snapshot:
         assert snapshot.state(ORDERS) == SubjectState()
         assert snapshot.version(ORDERS, None) is None
+
+
+def in_one_batch(store: Store, *batch: Append) -> list[object]:
+    """Let several appends wait for the writer, so that one transaction takes them all."""
+    entered, go_on = threading.Event(), threading.Event()
+
+    def hold(_change: Transaction) -> None:
+        entered.set()
+        assert go_on.wait(30)
+
+    held = store.change(hold)
+    assert entered.wait(30)
+    waiting = [store.append(one) for one in batch]
+    go_on.set()
+    held.result(30)
+    outcomes: list[object] = []
+    for one in waiting:
+        try:
+            outcomes.append(one.result(30))
+        except Exception as error:  # noqa: BLE001 - a refusal is an outcome
+            outcomes.append(error)
+    return outcomes
+
+
+def test_no_id_is_given_out_after_the_last_one_and_the_neighbours_are_unharmed(store: Store) -> None:
+    last = store.append(judged(store, ORDERS, content("last"), schema_id=MAX_ID)).result(30)
+    assert not isinstance(last, Stale)
+    assert last.schema_id == MAX_ID
+    refused, again, elsewhere = in_one_batch(
+        store,
+        judged(store, Subject.parse("new"), content("new")),
+        judged(store, Subject.parse("other"), content("last")),
+        judged(store, Subject.parse(":.eu:new"), content("new")),
+    )
+    assert isinstance(refused, OperationNotPermitted)
+    assert "new schemas need another context" in refused.message
+    assert isinstance(again, RegisteredSchema)
+    assert (again.schema_id, again.version) == (MAX_ID, 1)
+    assert isinstance(elsewhere, RegisteredSchema)
+    assert elsewhere.schema_id == 1
+    with store.reading() as snapshot:
+        assert snapshot.max_id(".") == MAX_ID
+        assert snapshot.versions(Subject.parse("new"), Seen.ALL) == []
+
+
+def test_no_version_comes_after_the_last_one_and_the_neighbours_are_unharmed(store: Store) -> None:
+    first = store.append(judged(store, ORDERS, content("a"), schema_id=7, version=MAX_VERSION)).result(30)
+    assert not isinstance(first, Stale)
+    assert first.version == MAX_VERSION
+    follows, neighbour = in_one_batch(
+        store, judged(store, ORDERS, content("b")), judged(store, Subject.parse("other"), content("c"))
+    )
+    imported = in_one_batch(store, judged(store, ORDERS, content("d"), schema_id=9))[0]
+    for refused in (follows, imported):
+        assert isinstance(refused, OperationNotPermitted)
+        assert "new versions need another subject" in refused.message
+    assert isinstance(neighbour, RegisteredSchema)
+    assert (neighbour.schema_id, neighbour.version) == (8, 1)
+    earlier = store.append(judged(store, ORDERS, content("e"), schema_id=9, version=3)).result(30)
+    assert not isinstance(earlier, Stale)
+    assert earlier.version == 3
+    with store.reading() as snapshot:
+        assert snapshot.versions(ORDERS, Seen.ALL) == [(3, False), (MAX_VERSION, False)]

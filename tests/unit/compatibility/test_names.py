@@ -13,9 +13,24 @@ from contractlog.compatibility.names import Subject
     st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1),
 )
 def test_a_subject_is_what_its_text_says(context: str, name: str) -> None:
-    if context == "." and name.startswith(":."):
-        return  # such a name cannot be written plainly
-    assert Subject.parse(str(Subject(context, name))) == Subject(context, name)
+    subject = Subject(context, name)
+    if subject.ambiguous:
+        assert context == "."
+        assert name.startswith((":.", ":*:"))
+    else:
+        assert Subject.parse(str(subject)) == subject
+
+
+@given(st.lists(st.sampled_from([":", ".", "*", "a", ":.", ":.eu:"]), max_size=6).map("".join))
+def test_what_is_accepted_is_written_as_nothing_else(text: str) -> None:
+    subject = Subject.parse(text)
+    try:
+        subject.validated()
+    except InvalidSubject:
+        assert text.startswith((":*:", ":.:"))
+    else:
+        assert Subject.parse(str(subject)) == subject
+        assert not str(subject).startswith(":*:")
 
 
 @pytest.mark.parametrize(
@@ -34,7 +49,7 @@ def test_only_the_first_two_colons_are_structural(text: str, context: str, name:
     assert Subject.parse(text) == Subject(context, name)
 
 
-@pytest.mark.parametrize("name", ["a\nb", "\x00", "__GLOBAL", "__EMPTY"])
+@pytest.mark.parametrize("name", ["a\nb", "\x00", "__GLOBAL", "__EMPTY", ":.eu:a", ":.:a", ":.eu:", ":*:", ":*:a"])
 def test_control_characters_and_reserved_names_are_refused(name: str) -> None:
     with pytest.raises(InvalidSubject, match=r"is not a valid\.$"):
         Subject(".", name).validated()

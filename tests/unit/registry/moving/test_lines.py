@@ -34,6 +34,9 @@ def lines(*bodies: dict[str, Any]) -> list[str]:
         (lines(SCHEMA | {"id": -1}), "-1 is no number from 0"),
         (lines(SCHEMA, VERSION | {"version": 0}), "0 is no number from 1"),
         (lines(SCHEMA | {"schema": "\0"}), "holds a NUL"),
+        (lines(SCHEMA, VERSION | {"subject": ":.::.amb:s"}), "The specified subject ':.amb:s' is not a valid."),
+        (lines({"kind": "mode", "scope": ":.::.amb:s", "mode": "READONLY"}), "The specified subject ':.amb:s'"),
+        (lines({"kind": "context", "name": ".", "next_id": 2**31 + 1}), "2147483649 is no number from 1 to 2147483648"),
         (lines({"kind": "schema"}), "line 2 of the file cannot be read: it has no"),
     ],
 )

@@ -333,6 +333,12 @@ def test_karapace_subjects_that_look_like_another_context_are_reported() -> None
     assert oddities(report) == {Strange.QUALIFIED_IN_KARAPACE: 1}
 
 
+def test_subjects_that_no_plain_name_means_are_left_out_and_counted() -> None:
+    picture, report = replay(put(":.::.eu:s", 1, 1, A), put(":*:s", 1, 2, B), put(":.eu:s", 1, 3, A))
+    assert shown(picture) == {":.eu:s/1": (3, True)}
+    assert oddities(report) == {Strange.NO_NAME: 2}
+
+
 def test_records_may_come_in_parts() -> None:
     replay_ = Replay(Report())
     replay_.apply(LogRecord(0, 1, *put("s", 1, 1, A)))
