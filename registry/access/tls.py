@@ -8,6 +8,7 @@ import os
 import ssl
 from asyncio import Transport
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
@@ -44,6 +45,11 @@ class Certificates:
         try:
             self.context = self._load()
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            if not settings.tls_key and _keyless(settings.tls_certificate):
+                raise UsageError(
+                    f"`{settings.tls_certificate}` is a certificate without its key: "
+                    "name the file of the key too, by --tls-key or CONTRACTLOG_TLS_KEY"
+                ) from None
             raise UsageError(f"TLS cannot be set up with {self._files[0]}: {_reason(error)}") from None
 
     @classmethod
@@ -105,6 +111,13 @@ def _stamp(path: str) -> tuple[int, ...]:
     except OSError:
         return ()
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _keyless(path: str) -> bool:
+    try:
+        return b"PRIVATE KEY" not in Path(path).read_bytes()
+    except OSError:
+        return False
 
 
 def _reason(error: Exception) -> str:

@@ -190,6 +190,11 @@ def test_a_certificate_without_its_key_is_explained(authority: Authority, databa
     )
     assert done.returncode == 2
     assert "the key must belong to the certificate" in done.stderr
+    done = contractlog(
+        "serve", "--port", "0", "--database-url", database_url, "--tls-certificate", str(pair.certificate)
+    )
+    assert done.returncode == 2
+    assert f"`{pair.certificate}` is a certificate without its key" in done.stderr
 
 
 def test_the_verb_users_lists_what_the_file_says(users: Path) -> None:
