@@ -72,6 +72,11 @@ class Registry(Subjects, Versions, Schemas, Levels, Associations, Service, Own):
         self._context: str | None = None
 
     @property
+    def latest_generation(self) -> int:
+        """How often it was forgotten which versions are the newest; serializers ask again when it grows."""
+        return self._known.memory.latest.generation
+
+    @property
     def url(self) -> str:
         """Where the registry answers, without credentials."""
         return self._transport.urls[0]

@@ -65,6 +65,11 @@ class _Shapes:
         self._words = import_module(next(known, _HOMES[-1]))
         self._told = self._words.__name__ == _HOMES[0]  #: whether what it remembers was told by the registry
 
+    @property
+    def latest_generation(self) -> int | None:
+        """How often the client forgot which versions are the newest; None: it does not say."""
+        return getattr(self._client, "latest_generation", None)
+
     def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> Any:
         """Register a schema, or find the version it already is."""
         schema = self._schema(draft)

@@ -14,7 +14,7 @@ from contractlog.serdes.asking import Steps, answered, awaited
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.flights import Flights, TaskFlights
-from contractlog.serdes.memory import Clock, Kept
+from contractlog.serdes.memory import Clock, Generation, Kept
 from contractlog.serdes.reading import ReaderFormat, ReadPlan, ReadPlanner, heads_of, id_of
 from contractlog.serdes.schema_ids import (
     FrameId,
@@ -50,6 +50,7 @@ class Deserializing:
         if from_dict is not None and not callable(from_dict):
             raise ValueError("from_dict must be a function of value and context")
         self._source = None if client is None else source_of(client)
+        self._generation = Generation(self._source)
         self._from_dict = from_dict
         self._settings = settings
         self._draft = draft
@@ -107,14 +108,17 @@ class Deserializing:
 
     def _known(self, key: Any) -> ReadPlan | None:
         plan = self._plans.get(key)
-        return None if plan is None or (plan.until is not None and plan.until <= self._clock()) else plan
+        return None if plan is None or (plan.until is not None and self._stale(plan)) else plan
+
+    def _stale(self, plan: ReadPlan) -> bool:
+        return plan.until is not None and (plan.until <= self._clock() or plan.generation != self._generation())
 
     def _kept_though_old(self, key: Any, error: Exception) -> ReadPlan:
         """Go on with an old plan while the registry is away."""
         plan = self._plans.get(key)
         if plan is None or not isinstance(error, Unreachable | ServerError):
             raise error
-        plan.until = self._clock() + PATIENCE
+        plan.until, plan.generation = self._clock() + PATIENCE, self._generation()
         return plan
 
     def _flight(self, key: Any, ctx: Context | None) -> Any:
@@ -125,10 +129,11 @@ class Deserializing:
     def _planning(self, key: Any, ctx: Context | None) -> Steps[ReadPlan]:
         """Decide what the records of one place and one schema are read with."""
         head: bytes = key[-1]
+        generation = self._generation()
         subject = None
         try:
             subject = (yield from self._planner.subject(ctx, None)) if self._by_place else key[0]
-            plan = yield from self._planner.plan(head, subject, ctx)
+            plan = yield from self._planner.plan(head, subject, ctx, generation)
         except SerializationError as error:
             topic = None if ctx is None else ctx.topic
             known = {} if error.schema_id else {"schema_id": id_of(head)}
@@ -142,6 +147,7 @@ class Deserializing:
         """Decide what the records of a place are read with, for the versions that its subject has now."""
         if self._source is None:
             return []
+        generation = self._generation()
         name = None if self._draft is None else self._form.name((yield from self._planner.own(self._draft)))
         subject = yield from self._planner.subject(ctx, name)
         if subject is None:
@@ -152,7 +158,7 @@ class Deserializing:
             else:
                 found = [(yield from self._planner.newest(subject))]
             for registered in found:
-                plan = yield from self._planner.plan_of(registered, subject, ctx)
+                plan = yield from self._planner.plan_of(registered, subject, ctx, generation)
                 plan.prove()
                 for head in heads_of(registered):
                     self._plans.keep(self._key(ctx, head, subject), plan)
@@ -192,7 +198,7 @@ class Deserializer(Deserializing):
         plan = None
         if self._quick and ctx is not None and (not getattr(ctx, "headers", None) or not self._has_header(ctx)):
             plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
-        if plan is None or (plan.until is not None and plan.until <= self._clock()):
+        if plan is None or (plan.until is not None and self._stale(plan)):
             key, data, start = self._place(data, ctx)
             plan = self._planned(key, ctx)
         try:
@@ -256,7 +262,7 @@ class AsyncDeserializer(Deserializing):
         plan = None
         if self._quick and ctx is not None and (not getattr(ctx, "headers", None) or not self._has_header(ctx)):
             plan = self._plans.get((ctx.topic, ctx.field, data[:HEADER_SIZE]))
-        if plan is None or (plan.until is not None and plan.until <= self._clock()):
+        if plan is None or (plan.until is not None and self._stale(plan)):
             key, data, start = self._place(data, ctx)
             plan = await self._planned(key, ctx)
         try:

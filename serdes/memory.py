@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Hashable
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-__all__ = ["Clock", "Kept", "Memory"]
+__all__ = ["Clock", "Generation", "Kept", "Memory", "lasting"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 Clock = Callable[[], float]
 
 DEFAULT_CAPACITY: Final = 1_000
+
+
+def lasting(seconds: float | None, clock: Clock) -> float:
+    """Return when what lasts so long has ended; None is for ever."""
+    return math.inf if seconds is None else clock() + seconds
+
+
+class Generation:
+    """Tells how often a source has forgotten which versions are the newest; 0 for sources that do not say."""
+
+    def __init__(self, source: Any) -> None:
+        told = isinstance(getattr(source, "latest_generation", None), int)
+        self._source = source if told else self
+        self.latest_generation = 0
+
+    def __call__(self) -> int:
+        """Return how often."""
+        now: int = self._source.latest_generation
+        return now
 
 
 class Kept(dict[K, V]):

@@ -13,7 +13,7 @@ from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.asking import Steps, answered, ask
 from contractlog.serdes.context import Context
 from contractlog.serdes.errors import DecodeError, SerializationError
-from contractlog.serdes.memory import Clock, Kept, Memory
+from contractlog.serdes.memory import Clock, Kept, Memory, lasting
 from contractlog.serdes.rules import refuse_migrations, refuse_rules
 from contractlog.serdes.schema_ids import FrameId
 from contractlog.serdes.settings import DeserializerSettings
@@ -60,6 +60,7 @@ class ReadPlan:
     decode: Callable[[bytes, int], Any]
     prove: Callable[[], None]
     until: float | None  #: when it has to be made anew, by the planner's clock
+    generation: int  #: of the client's newest versions, when this was asked for
 
 
 class ReadPlanner:
@@ -109,8 +110,8 @@ class ReadPlanner:
                 return None
             raise
 
-    def plan(self, head: bytes, subject: str | None, context: Context | None) -> Steps[ReadPlan]:
-        """Decide what records with these bytes of id or guid are read with.
+    def plan(self, head: bytes, subject: str | None, context: Context | None, generation: int = 0) -> Steps[ReadPlan]:
+        """Decide what records with these bytes of id or guid are read with, by the newest versions of a generation.
 
         Raises:
             SerializationError: the id is not known, or what it stands for cannot be used.
@@ -118,9 +119,12 @@ class ReadPlanner:
         """
         if not self._has_registry:
             return self._without_registry(head)
-        return (yield from self.plan_of((yield from self._registered(head, subject)), subject, context))
+        registered = yield from self._registered(head, subject)
+        return (yield from self.plan_of(registered, subject, context, generation))
 
-    def plan_of(self, registered: RegisteredSchema, subject: str | None, context: Context | None) -> Steps[ReadPlan]:
+    def plan_of(
+        self, registered: RegisteredSchema, subject: str | None, context: Context | None, generation: int = 0
+    ) -> Steps[ReadPlan]:
         """Decide what records of a schema are read with."""
         if registered.type is not self._form.type:
             raise DecodeError(
@@ -133,7 +137,6 @@ class ReadPlanner:
         if subject is None and context is not None:
             subject = yield from self._by_name(writer, context)
         wanted = yield from self._wanted_for(subject, registered)
-        seconds = self._settings.latest_seconds if self._wants_newest else None
         reader = self._reader(writer, wanted)
         return ReadPlan(
             subject,
@@ -141,7 +144,8 @@ class ReadPlanner:
             self._form.name(writer),
             reader.decode,
             reader.prove,
-            None if seconds is None else self._clock() + seconds,
+            lasting(self._settings.latest_seconds, self._clock) if self._wants_newest else None,
+            generation,
         )
 
     def own(self, draft: SchemaDraft, subject: str | None = None) -> Steps[ParsedSchema]:
@@ -239,7 +243,7 @@ class ReadPlanner:
         if self._draft is not None:
             refuse_rules(self._draft, "READ")
         reader = self._reader(self._wanted, None)
-        return ReadPlan(None, id_of(head), None, reader.decode, reader.prove, None)
+        return ReadPlan(None, id_of(head), None, reader.decode, reader.prove, None, 0)
 
     def _reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
         contents = content_of(writer), None if wanted is None else content_of(wanted)

@@ -13,7 +13,7 @@ from contractlog.serdes.asking import answered, awaited
 from contractlog.serdes.context import Context, MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.flights import Flights, TaskFlights
-from contractlog.serdes.memory import Clock, Kept
+from contractlog.serdes.memory import Clock, Generation, Kept
 from contractlog.serdes.schema_ids import put_header
 from contractlog.serdes.settings import SerializerSettings
 from contractlog.serdes.writing import WritePlan, WritePlanner, WriterFormat
@@ -42,6 +42,7 @@ class Serializing:
         if to_dict is not None and not callable(to_dict):
             raise ValueError("to_dict must be a function of value and context")
         self._source = source_of(client)
+        self._generation = Generation(self._source)
         self._to_dict = to_dict
         self._settings = settings
         self._clock = clock
@@ -62,14 +63,17 @@ class Serializing:
 
     def _known(self, key: Any) -> WritePlan | None:
         plan = self._plans.get(key)
-        return None if plan is None or (plan.until is not None and plan.until <= self._clock()) else plan
+        return None if plan is None or (plan.until is not None and self._stale(plan)) else plan
+
+    def _stale(self, plan: WritePlan) -> bool:
+        return plan.until is not None and (plan.until <= self._clock() or plan.generation != self._generation())
 
     def _kept_though_old(self, key: Any, error: Exception) -> WritePlan:
         """Go on with an old plan while the registry is away."""
         plan = self._plans.get(key)
         if plan is None or not isinstance(error, Unreachable | ServerError):
             raise error
-        plan.until = self._clock() + PATIENCE
+        plan.until, plan.generation = self._clock() + PATIENCE, self._generation()
         return plan
 
     def _stamped(self, body: bytes, ctx: Context | None, plan: WritePlan) -> bytes:
@@ -97,7 +101,7 @@ class Serializer(Serializing):
             return None
         key = (ctx.topic, ctx.field) if self._by_place and ctx is not None else self._key(ctx)
         plan = self._plans.get(key)
-        if plan is None or (plan.until is not None and plan.until <= self._clock()):
+        if plan is None or (plan.until is not None and self._stale(plan)):
             plan = self._planned(key, ctx)
         if self._to_dict is not None:
             value = self._to_dict(value, ctx)
@@ -141,7 +145,7 @@ class Serializer(Serializing):
         subject = None
         try:
             subject = self._subject(ctx) if self._by_place else key
-            return self._plans.keep(key, answered(self._planner.plan(subject), self._source))
+            return self._plans.keep(key, answered(self._planner.plan(subject, self._generation()), self._source))
         except SerializationError as error:
             raise error.within(subject=subject, topic=None if ctx is None else ctx.topic) from None
         except (Unreachable, ServerError) as error:
@@ -168,7 +172,7 @@ class AsyncSerializer(Serializing):
             return None
         key = (ctx.topic, ctx.field) if self._by_place and ctx is not None else await self._key(ctx)
         plan = self._plans.get(key)
-        if plan is None or (plan.until is not None and plan.until <= self._clock()):
+        if plan is None or (plan.until is not None and self._stale(plan)):
             plan = await self._planned(key, ctx)
         if self._to_dict is not None:
             value = self._to_dict(value, ctx)
@@ -214,7 +218,7 @@ class AsyncSerializer(Serializing):
         subject = None
         try:
             subject = await self._subject(ctx) if self._by_place else key
-            return self._plans.keep(key, await awaited(self._planner.plan(subject), self._source))
+            return self._plans.keep(key, await awaited(self._planner.plan(subject, self._generation()), self._source))
         except SerializationError as error:
             raise error.within(subject=subject, topic=None if ctx is None else ctx.topic) from None
         except (Unreachable, ServerError) as error:

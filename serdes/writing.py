@@ -12,7 +12,7 @@ from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, Sch
 from contractlog.serdes.asking import Steps, answered, ask
 from contractlog.serdes.context import Context
 from contractlog.serdes.errors import SerializationError
-from contractlog.serdes.memory import Clock, Kept
+from contractlog.serdes.memory import Clock, Kept, lasting
 from contractlog.serdes.rules import refuse_rules
 from contractlog.serdes.schema_ids import FrameId, header_schema_id_serializer, prefix_schema_id_serializer
 from contractlog.serdes.settings import SerializerSettings
@@ -57,6 +57,7 @@ class WritePlan:
     encode: Callable[[Any, bytes], bytes]
     frame_id: FrameId
     until: float | None  #: when it has to be made anew, by the planner's clock
+    generation: int  #: of the client's newest versions, when this was asked for
 
     def facts(self, context: Context | None) -> dict[str, Any]:
         """Return what errors of its values say besides."""
@@ -102,8 +103,8 @@ class WritePlanner:
         """Ask a strategy that is a function, once the schema is understood."""
         return self._settings.naming.at_once(context, self._name)
 
-    def plan(self, subject: str | None) -> Steps[WritePlan]:
-        """Decide what values of a subject are written with.
+    def plan(self, subject: str | None, generation: int = 0) -> Steps[WritePlan]:
+        """Decide what values of a subject are written with, by the newest versions of a generation.
 
         Raises:
             SerializationError: the schema cannot be used.
@@ -114,7 +115,7 @@ class WritePlanner:
         refuse_rules(registered, "WRITE")
         if self._draft is not None:
             refuse_rules(self._draft, "WRITE")
-        seconds = self._settings.latest_seconds if self._settings.latest or self._settings.metadata else None
+        newest = self._settings.latest or self._settings.metadata is not None
         frame_id = frame_id_of(registered)
         if self.in_header:
             frame_id.guid_to_bytes()
@@ -124,7 +125,8 @@ class WritePlanner:
             prefix(frame_id.id or 0) if self.prefixed else b"",
             self._writer(parsed).encode,
             frame_id,
-            None if seconds is None else self._clock() + seconds,
+            lasting(self._settings.latest_seconds, self._clock) if newest else None,
+            generation,
         )
 
     def _found(self, subject: str | None) -> Steps[tuple[RegisteredSchema, ParsedSchema]]:

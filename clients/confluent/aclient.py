@@ -244,6 +244,11 @@ class AsyncSchemaRegistryClient(Setting):
         finally:
             self._known.wrote(subject_name, permanent=permanent)
 
+    @property
+    def latest_generation(self) -> int:
+        """How often it was forgotten which versions are the newest; serializers ask again when it grows."""
+        return self._known.latest.generation
+
     def clear_latest_caches(self) -> None:
         """Forget which versions are the newest."""
         self._known.clear_latest()

@@ -21,6 +21,8 @@ class Watched:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._source, name)
+        if not callable(method):
+            return method
 
         def ask(*args: Any, **kwargs: Any) -> Any:
             with self._lock:

@@ -6,11 +6,12 @@ import asyncio
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from contractlog.clients import AsyncRegistry
+from contractlog.clients import AsyncRegistry, Registry
+from contractlog.clients.confluent import Schema, SchemaRegistryClient
 from contractlog.compatibility.contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound, Unreachable
 from contractlog.compatibility.schema import SchemaDraft
@@ -22,9 +23,6 @@ from contractlog.serdes.flights import Flights, TaskFlights
 from contractlog.serdes.wire import frame
 
 from support.sources import Watched
-
-if TYPE_CHECKING:
-    from contractlog.clients import Registry
 
 ORDER = '{"type": "record", "name": "Order", "fields": [{"name": "n", "type": "int"}]}'
 WIDER = (
@@ -169,7 +167,8 @@ def test_the_newest_version_is_believed_for_a_minute(registry: Registry) -> None
     clocks = [timed(serializer), timed(deserializer)]
     old = serializer({"n": 1}, VALUE)
     assert deserializer(old, VALUE) == {"n": 1}
-    registry.register("orders-value", SchemaDraft(WIDER))
+    with Registry(app=registry._transport.app) as other:
+        other.register("orders-value", SchemaDraft(WIDER))
     for now, schema_id, read in ((59.0, 1, {"n": 1}), (61.0, 2, {"n": 1, "note": ""})):
         for clock in clocks:
             clock.now = now
@@ -187,6 +186,42 @@ def test_its_life_can_be_chosen(registry: Registry, seconds: float | None, asked
     for _ in range(3):
         serializer({"n": 1}, VALUE)
     assert watched.asked.count("version") == asked
+
+
+@pytest.mark.parametrize("seconds", [60, None])
+def test_the_newest_version_is_asked_for_again_once_the_client_has_forgotten_it(
+    registry: Registry, seconds: float | None
+) -> None:
+    registry.register("orders-value", SchemaDraft(ORDER))
+    keys: dict[str, Any] = {"latest_cache_ttl_sec": seconds}
+    serializer = AvroSerializer(registry, **LATEST, **keys)
+    deserializer = AvroDeserializer(registry, use_latest_version=True, **keys)
+    old = serializer({"n": 1}, VALUE)
+    assert deserializer(old, VALUE) == {"n": 1}
+    with Registry(app=registry._transport.app) as other:
+        other.register("orders-value", SchemaDraft(WIDER))
+    assert (serializer({"n": 1}, VALUE), deserializer(old, VALUE)) == (old, {"n": 1})
+    registry.forget()
+    assert serializer({"n": 1, "note": ""}, VALUE) == b"\0\0\0\0\2\2\0"
+    assert deserializer(old, VALUE) == {"n": 1, "note": ""}
+    registry.delete_version("orders-value", 2)
+    assert (serializer({"n": 1}, VALUE), deserializer(old, VALUE)) == (old, {"n": 1})
+
+
+def test_clients_of_confluent_s_shape_tell_serializers_what_they_forgot(registry: Registry) -> None:
+    client = SchemaRegistryClient.over(registry)
+    client.register_schema("orders-value", Schema(ORDER))
+    serializer = AvroSerializer(client, **LATEST)
+    deserializer = AvroDeserializer(client, use_latest_version=True)
+    old = serializer({"n": 1}, VALUE)
+    assert deserializer(old, VALUE) == {"n": 1}
+    client.register_schema("orders-value", Schema(WIDER))
+    assert serializer({"n": 1, "note": ""}, VALUE) == b"\0\0\0\0\2\2\0"
+    assert deserializer(old, VALUE) == {"n": 1, "note": ""}
+    registry.delete_version("orders-value", 2)  # behind the client's back
+    assert serializer({"n": 1, "note": ""}, VALUE) == b"\0\0\0\0\2\2\0"
+    client.clear_latest_caches()
+    assert (serializer({"n": 1}, VALUE), deserializer(old, VALUE)) == (old, {"n": 1})
 
 
 def test_old_plans_serve_while_the_registry_is_away(registry: Registry) -> None:
