@@ -30,6 +30,7 @@ __all__ = [
     "NullCodec",
     "Reader",
     "StringCodec",
+    "is_finite",
     "misfit",
 ]
 
@@ -85,6 +86,14 @@ def misfit(codec: Codec, value: Any, *, hint: bool = False) -> Failure:
         Outcome.SCHEMA_VIOLATION,
         f"{codec.expected} is expected, not {shown(value)} ({type(value).__name__}){HINT * hint}",
     )
+
+
+def is_finite(value: Any) -> bool:
+    """Whether it is a number, and one that a double has room for."""
+    try:
+        return isinstance(value, Real | Decimal) and isfinite(value)
+    except (OverflowError, ValueError):  # a huge one; a signalling NaN
+        return False
 
 
 def _is_integer(value: Any) -> bool:
@@ -144,7 +153,7 @@ class _IntegerCodec(Codec):
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append an integer in its range; booleans and floats are none."""
         if not _is_integer(value):
-            raise misfit(self, value, hint=isinstance(value, Real | Decimal) and isfinite(value))
+            raise misfit(self, value, hint=is_finite(value))
         number = int(value)
         if not self.low <= number <= self.high:
             hint = HINT * (LONG_RANGE[0] <= number <= LONG_RANGE[1])
@@ -260,7 +269,7 @@ class StringCodec(Codec):
         if not isinstance(value, str):
             raise misfit(self, value)
         try:
-            put_bytes(out, value.encode())
+            put_bytes(out, str.encode(value))  # whatever a subclass makes of it
         except UnicodeEncodeError:
             raise Failure(
                 Outcome.BAD_UTF8, f"{shown(value)} holds half of a surrogate pair, which UTF-8 has not"

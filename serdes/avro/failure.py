@@ -64,5 +64,8 @@ def shown(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, int) and value.bit_length() > _SHOWN:
         return f"an integer of {value.bit_length()} bits"
-    text = repr(value[: _SHOWN + 1]) if isinstance(value, str | bytes | bytearray) else repr(value)
+    try:
+        text = repr(value[: _SHOWN + 1]) if isinstance(value, str | bytes | bytearray) else repr(value)
+    except Exception:  # noqa: BLE001 -- as a fraction of thousands of digits does; some error of others is no answer
+        return f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 2] + " …"

@@ -23,6 +23,7 @@ from contractlog.serdes.avro.codecs import (
     IntCodec,
     LongCodec,
     NullCodec,
+    is_finite,
     misfit,
 )
 from contractlog.serdes.avro.containers import ArrayCodec
@@ -116,7 +117,7 @@ class LenientLogicalCodec(LogicalCodec):
 
 
 def _put_number(codec: Codec, out: Output, value: Any) -> None:
-    if not isinstance(value, Real | Decimal) or not math.isfinite(value):
+    if not is_finite(value):
         raise misfit(codec, value)
     number = int(value.__trunc__())
     if not LONG_RANGE[0] <= number <= LONG_RANGE[1]:

@@ -261,6 +261,39 @@ def test_members_of_enums_are_written_as_the_texts_that_they_are(interpreted_fir
         writer.encode({"e": "RED", "n": None, "u": None, "s": ""})
 
 
+class Shouting(str):
+    __slots__ = ()
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        return self.upper().encode(encoding, errors)
+
+
+def test_a_text_is_written_as_what_it_holds_whatever_its_class_makes_of_it() -> None:
+    strings = {"type": "array", "items": "string"}
+    schema = record(("s", "string"), ("l", strings), ("m", {"type": "map", "values": "int"}))
+    value = {"s": Shouting("quiet"), "l": [Shouting("quiet")], "m": {Shouting("quiet"): 1}}
+    assert decode(schema, encode(schema, value)) == {"s": "quiet", "l": ["quiet"], "m": {"quiet": 1}}
+
+
+class Unshown:
+    def __repr__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("value", [10**400, -(10**400), Fraction(10**6_000, 3), Decimal("sNaN"), Decimal("1E+1000000")])
+@pytest.mark.parametrize("schema", ["int", ["null", "long"]])
+def test_numbers_of_any_size_end_in_bytes_or_an_error(schema: Any, value: Any, *, lenient: bool) -> None:
+    with pytest.raises(EncodeError):
+        AvroWriter(parsed(schema), lenient=lenient).encode(value)
+
+
+@pytest.mark.parametrize("schema", ["int", "string", "double", {"type": "array", "items": "int"}])
+def test_an_object_that_cannot_be_shown_is_refused_all_the_same(schema: Any) -> None:
+    with pytest.raises(EncodeError, match=r"is expected, not a Unshown \(Unshown\)"):
+        encode(schema, Unshown())
+
+
 @pytest.mark.parametrize("interpreted_first", [0, 10**9])
 def test_numbers_and_mappings_of_other_classes_are_written_too(interpreted_first: int) -> None:
     schema = parsed(record(("i", "int"), ("d", "double"), ("a", {"type": "array", "items": "long"}), ("b", "bytes")))
