@@ -8,12 +8,15 @@ from typing import Any, Final
 
 from contractlog.compatibility.avro.nodes import Array, Enum, Field, Fixed, Map, Node, Primitive, Record, Schema, Union
 from contractlog.compatibility.json_text import MAX_NESTING, Number
+from contractlog.serdes.avro.codecs import RECORD_COST
 from contractlog.serdes.avro.failure import Failure
 
-__all__ = ["default_of"]
+__all__ = ["NO_VALUE", "default_of", "room_of_default"]
 
+NO_VALUE: Final = "the field is missing, and its default is no value of its type"
 _SPECIAL: Final[Mapping[str, float]] = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _MAX_STEPS: Final = 100_000
+_BYTES_OF_ITEM: Final = 8
 
 
 def default_of(schema: Schema, field: Field) -> Callable[[], Any]:
@@ -29,10 +32,29 @@ def default_of(schema: Schema, field: Field) -> Callable[[], Any]:
             try:
                 made.append(_Making(schema).value(field.type, field.default, 0))
             except _NoValueError:
-                raise Failure(None, "the field is missing, and its default is no value of its type") from None
+                raise Failure(None, NO_VALUE) from None
         return deepcopy(made[0]) if isinstance(made[0], list | dict) else made[0]
 
     return default
+
+
+def room_of_default(schema: Schema, field: Field) -> int:
+    """Return for how many items a field's default counts by its size; one that is none takes no room."""
+    try:
+        return _room(default_of(schema, field)()) if field.has_default else 0
+    except Failure:
+        return 0
+
+
+def _room(value: Any) -> int:
+    match value:
+        case list():
+            return RECORD_COST + sum(1 + _room(item) for item in value)
+        case dict():
+            return RECORD_COST + sum(1 + _room(item) for item in value.values())
+        case str() | bytes():
+            return len(value) // _BYTES_OF_ITEM
+    return 0
 
 
 class _NoValueError(Exception):

@@ -27,9 +27,9 @@ from contractlog.compatibility.avro.nodes import (
 )
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.avro.binary import Output, Source
-from contractlog.serdes.avro.codecs import RECORD_COST, Codec, Reader
+from contractlog.serdes.avro.codecs import HINT, RECORD_COST, Codec, Reader
 from contractlog.serdes.avro.containers import ArrayReader, MapReader
-from contractlog.serdes.avro.defaults import default_of
+from contractlog.serdes.avro.defaults import NO_VALUE, default_of, room_of_default
 from contractlog.serdes.avro.failure import Failure
 from contractlog.serdes.avro.interpret import Builder, with_logical_type
 from contractlog.serdes.avro.logical import LogicalCodec
@@ -168,10 +168,14 @@ class Resolver:
             else:
                 found.add(target.name)
                 steps.append((field.name, target.name, self._pair(field.type, target.type)))
-        missing = [(field.name, self._default(field)) for field in reader.fields if field.name not in found]
-        record.tie([field.name for field in reader.fields], steps, missing)
+        absent = [field for field in reader.fields if field.name not in found]
+        record.tie(
+            [field.name for field in reader.fields], steps, [(field.name, self._default(field)) for field in absent]
+        )
         record.empty = all(step[2].empty for step in steps)
-        record.cost = RECORD_COST * (1 + len(missing)) + sum(step[2].cost for step in steps)
+        if record.empty:
+            made = sum(RECORD_COST + room_of_default(self._reader, field) for field in absent)
+            record.cost = RECORD_COST + made + sum(step[2].cost for step in steps)
         return record
 
     def _default(self, field: Field) -> Callable[[], Any]:
@@ -184,8 +188,12 @@ class Resolver:
 
         def default() -> Any:
             out = Output()
-            codec.write(out, made(), _DEPTH_OF_DEFAULTS)
-            return codec.read(Source(bytes(out)), _DEPTH_OF_DEFAULTS)
+            try:
+                codec.write(out, made(), _DEPTH_OF_DEFAULTS)
+                return codec.read(Source(bytes(out)), _DEPTH_OF_DEFAULTS)
+            except Failure as failure:
+                told = "" if failure.outcome is None else f": {failure.reason.removesuffix(HINT)}"
+                raise Mismatch(f"{NO_VALUE}{told}") from None
 
         return default
 

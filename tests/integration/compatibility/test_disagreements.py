@@ -15,7 +15,7 @@ import pytest
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.parsing import check, parse
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.serdes.errors import DecodeError
+from contractlog.serdes.errors import DecodeError, ReaderMismatch
 
 from support.avro_plans import decode, encode, evolve, parsed
 from support.java_avro import Judge
@@ -127,7 +127,7 @@ def test_a_default_that_java_takes_for_one_and_that_is_none_is_admitted_as_there
     assert ("error" not in decoded) == java_reads
     assert parse(SchemaDraft(json.dumps(reader)), strict=True)
     assert list(check(parsed(reader), parsed(record("R")))) == []
-    with pytest.raises(DecodeError, match="its default is no value of its type"):
+    with pytest.raises(ReaderMismatch, match="its default is no value of its type"):
         evolve(record("R"), {}, reader)
 
 

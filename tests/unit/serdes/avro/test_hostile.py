@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.avro.limits import Limits
-from contractlog.serdes.avro.plan import AvroReader
-from contractlog.serdes.errors import DecodeError
+from contractlog.serdes.avro.plan import AvroReader, AvroWriter
+from contractlog.serdes.errors import DecodeError, EncodeError
 
 from support.avro_data import schemas
-from support.avro_plans import decode, parsed, record, zigzag
+from support.avro_plans import NEVER, decode, parsed, record, zigzag
 
 STRINGS = {"type": "array", "items": "string"}
 NULLS = {"type": "array", "items": "null"}
@@ -127,6 +127,52 @@ def test_records_that_take_no_bytes_count_for_the_room_that_they_take() -> None:
     assert len(defaults.decode(zigzag(10_000) + b"\x00")) == 10_000
     with pytest.raises(DecodeError):
         defaults.decode(zigzag(10_001) + b"\x00")
+
+
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [
+        ({"type": "array", "items": "int"}, [0] * 500),
+        ({"type": "map", "values": "null"}, {f"k{index}": None for index in range(500)}),
+        (record(*((f"f{index}", "int", 0) for index in range(500)), name="Big"), {}),
+        ("string", "x" * 4_000),
+    ],
+    ids=["list", "map", "record", "text"],
+)
+def test_records_that_take_no_bytes_count_for_the_size_of_their_defaults(kind: Any, default: Any) -> None:
+    """Five bytes may not ask for minutes of filling in."""
+    written = {"type": "array", "items": record()}
+    wanted = {"type": "array", "items": record(("inner", record(("big", kind, default), name="Inner"), {}))}
+    reader = AvroReader(parsed(written), parsed(wanted))
+    assert len(reader.decode(zigzag(1_000) + b"\x00")) == 1_000
+    start = time.process_time()
+    with pytest.raises(DecodeError) as caught:
+        reader.decode(zigzag(2_000) + b"\x00")
+    assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("evolved", [False, True])
+def test_a_limit_of_nesting_that_python_cannot_follow_ends_in_a_typed_error(*, evolved: bool) -> None:
+    written = record(("items", {"type": "array", "items": "R"}))
+    wanted = record(("items", {"type": "array", "items": "R"}), ("new", "int", 1))
+    limits = Limits(max_depth=10**9)
+    for depth in (2_000, 200_000):
+        value: dict[str, Any] = {"items": []}
+        for _ in range(depth):
+            value = {"items": [value]}
+        body = b"\x02" * depth + b"\x00" * (depth + 1)
+        for first in (0, NEVER):
+            reader = AvroReader(
+                parsed(written), parsed(wanted) if evolved else None, limits=limits, interpreted_first=first
+            )
+            with pytest.raises(DecodeError) as read:
+                reader.decode(body)
+            with pytest.raises(EncodeError) as refused:
+                AvroWriter(parsed(written), limits, interpreted_first=first).encode(value)
+            assert read.value.outcome is refused.value.outcome is Outcome.TOO_DEEP
+        while value["items"]:  # from outside in, for Python frees no deeper nesting than it reads
+            value = value["items"][0]
 
 
 def test_depth_counts_records_arrays_and_maps() -> None:

@@ -117,6 +117,34 @@ def test_what_the_reader_cannot_follow_is_no_fault_of_the_bytes(
     assert caught.value.field == field
 
 
+@pytest.mark.parametrize(
+    ("kind", "default", "told"),
+    [
+        ("int", "x", ""),
+        ("int", 2**40, ": 1099511627776 does not fit 32 bits"),
+        (ENUM, "Z", ""),
+        ({"type": "string", "logicalType": "uuid"}, "x", ": 'x' is no UUID"),
+        (
+            {"type": "bytes", "logicalType": "decimal", "precision": 2},
+            "\u007f\u007f",
+            ": the number has more than 2 digits",
+        ),
+        (["null", "int"], "x", ""),
+    ],
+)
+def test_a_default_that_is_none_is_the_readers_fault_and_told_before_the_first_record(
+    kind: Any, default: Any, told: str
+) -> None:
+    wanted = record(("b", kind, default))
+    reason = f"the field is missing, and its default is no value of its type{told}"
+    with pytest.raises(ReaderMismatch) as prepared:
+        AvroReader(parsed(A), parsed(wanted)).prove()
+    with pytest.raises(ReaderMismatch) as met:
+        evolve(A, {"a": 1}, wanted)
+    for error in (prepared.value, met.value):
+        assert (error.field, error.reason) == ("b", reason)
+
+
 def test_a_branch_that_the_reader_lacks_fails_only_where_it_is_met() -> None:
     writer, reader = record(("a", ["null", "string"])), record(("a", ["null", "int"]))
     assert evolve(writer, {"a": None}, reader) == {"a": None}
