@@ -62,11 +62,11 @@ def _entries(folder: Path, *, needed: bool) -> list[dict[str, Any]]:
         return []
     try:
         body = json.loads(path.read_bytes())
-        entries = body["schemas"] if body["format"] == _FORMAT else None
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         told = f"`{path}` cannot be read ({error}): `contractlog pull` writes it"
         raise UsageError(told) from None
-    if not isinstance(entries, list):
+    entries = body.get("schemas") if isinstance(body, dict) and body.get("format") == _FORMAT else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise UsageError(f"`{path}` is not of the format {_FORMAT}, which `contractlog pull` writes")
     return entries
 
@@ -83,7 +83,11 @@ def _with_text(folder: Path, entry: Mapping[str, Any]) -> PulledSchema:
             told = f"`{folder / file}` is not what was pulled as id {entry.get('id')}: pull it again"
             raise UsageError(told)
         body["schema"] = content.decode()
-    return PulledSchema(RegisteredSchema.from_body(body), file)
+    try:
+        return PulledSchema(RegisteredSchema.from_body(body | {"schema": body["schema"]}), file)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        told = f"an entry of `{folder / INDEX}` is none that `contractlog pull` writes, of id {entry.get('id')}"
+        raise UsageError(told) from None
 
 
 def _entry(folder: Path, pulled: PulledSchema) -> dict[str, Any]:

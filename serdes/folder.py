@@ -66,14 +66,15 @@ class FolderSource:
         """Return the schema of an id, in the subject's context; raise ``NotFound`` where there is none."""
         found = self._by_id.get((Subject.parse(subject or "").context, schema_id))
         if found is None:
-            raise SchemaNotFound(schema=schema_id)
+            told = f"`{self._folder}` holds no schema of the id {schema_id}: pull it again"
+            raise SchemaNotFound(told, schema=schema_id)
         return found
 
     def schema_by_guid(self, guid: str) -> RegisteredSchema:
         """Return the schema of a guid; raise ``NotFound`` where there is none."""
         found = self._by_guid.get(guid)
         if found is None:
-            raise SchemaNotFound(schema=guid)
+            raise SchemaNotFound(f"`{self._folder}` holds no schema of the guid {guid}: pull it again", schema=guid)
         return found
 
     def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> RegisteredSchema:
@@ -82,7 +83,10 @@ class FolderSource:
         versions = self._versions(subject)
         found = versions.get(max(versions) if version == "latest" else version)
         if found is None:
-            raise VersionNotFound(version=version)
+            told = (
+                f"`{self._folder}` holds no version {version} of `{subject}`, it holds {', '.join(map(str, versions))}"
+            )
+            raise VersionNotFound(told, version=version)
         return found
 
     def versions(self, subject: str, *, deleted: bool = False) -> Sequence[int]:
@@ -99,7 +103,7 @@ class FolderSource:
             properties = {} if schema.metadata is None else schema.metadata.properties
             if metadata.items() <= properties.items():
                 return schema
-        raise SchemaNotUnderSubject
+        raise SchemaNotUnderSubject(f"`{self._folder}` holds no version of `{subject}` with {dict(metadata)}")
 
     def associations_by_resource_name(self, name: str, **which: str | Iterable[str] | None) -> Sequence[Any]:
         """Return none: a folder knows subjects by their names alone."""
@@ -114,7 +118,8 @@ class FolderSource:
         """Return the versions of a subject, ascending."""
         found = self._subjects.get(str(Subject.parse(subject)))
         if not found:
-            raise SubjectNotFound(subject=subject)
+            told = f"`{self._folder}` holds no version of the subject `{subject}`: pull it again"
+            raise SubjectNotFound(told, subject=subject)
         return dict(sorted(found.items()))
 
 

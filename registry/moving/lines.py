@@ -144,6 +144,8 @@ def _unread(number: int, error: Exception) -> str:
         why = f"it is no JSON ({error.msg}, column {error.colno}); the file was changed or damaged"
     elif isinstance(error, KeyError):
         why = f"it has no `{error.args[0]}`"
+    elif isinstance(error, _Unfit):
+        why = str(error)
     else:
         why = f"a member is of another kind than it should be ({error})"
     return f"line {number} of the file cannot be read: {why}"
@@ -186,13 +188,13 @@ class _Reader:
         return False
 
     def _context(self, _: str, body: Mapping[str, Any]) -> None:
-        self.picture.contexts[str(body["name"])] = _number(body["next_id"], lowest=1, most=MAX_VERSION + 1)
+        self.picture.contexts[str(body["name"])] = _number(body, "next_id", lowest=1, most=MAX_VERSION + 1)
 
     def _schema(self, where: str, body: Mapping[str, Any]) -> None:
         metadata, rule_set = body.get("metadata"), body.get("ruleSet")
         schema = HeldSchema(
             context=str(body["context"]),
-            id=_number(body["id"], lowest=0),
+            id=_number(body, "id", lowest=0),
             type=SchemaType(body.get("type", SchemaType.AVRO)),
             text=str(body["schema"]),
             references=tuple(map(Reference.from_body, body.get("references") or ())),
@@ -215,8 +217,8 @@ class _Reader:
     def _version(self, where: str, body: Mapping[str, Any]) -> None:
         version = HeldVersion(
             _subject(body["subject"]),
-            _number(body["version"], lowest=1),
-            _number(body["id"], lowest=0),
+            _number(body, "version", lowest=1),
+            _number(body, "id", lowest=0),
             body.get("created"),
             body.get("deleted"),
         )
@@ -254,7 +256,7 @@ class _Reader:
         self.picture.associations[one.guid] = one
 
     def _retire(self, _: str, body: Mapping[str, Any]) -> None:
-        key = str(body["context"]), _number(body["id"], lowest=0)
+        key = str(body["context"]), _number(body, "id", lowest=0)
         self.picture.retired[key] = Retired(body.get("at"), str(body.get("actor", "unknown")), body.get("hash"))
 
     def _complete(self) -> None:
@@ -273,9 +275,14 @@ class _Reader:
         picture.count_ids()
 
 
-def _number(value: Any, *, lowest: int, most: int = MAX_VERSION) -> int:
+class _Unfit(ValueError):
+    """A member is not what it should be; the line is told with it."""
+
+
+def _number(body: Mapping[str, Any], name: str, *, lowest: int, most: int = MAX_VERSION) -> int:
+    value = body[name]
     if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= most:
-        raise UsageError(f"{value!r} is no number from {lowest} to {most}")
+        raise _Unfit(f"`{name}`: {value!r} is no number from {lowest} to {most}")
     return value
 
 
@@ -283,4 +290,4 @@ def _subject(text: Any) -> Subject:
     try:
         return Subject.parse(str(text)).validated()
     except InvalidSubject as error:
-        raise UsageError(error.message) from None
+        raise _Unfit(error.message) from None

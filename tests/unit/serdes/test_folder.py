@@ -92,9 +92,9 @@ def test_what_is_not_there_is_not_found(folder: Path) -> None:
         (source.schema_by_guid, "0" * 32),
     ]
     for ask, *given in absences:
-        with pytest.raises(NotFound):
+        with pytest.raises(NotFound, match=f"^`{folder}` holds no "):
             ask(*given)
-    with pytest.raises(SchemaNotFound):
+    with pytest.raises(SchemaNotFound, match=f"^`{folder}` holds no schema of the id 2: pull it again"):
         source.schema_by_id(2, subject=":.other:bills-value")
 
 
@@ -111,9 +111,18 @@ def test_a_file_that_was_edited_is_not_taken_for_its_id(folder: Path) -> None:
 def test_a_folder_that_was_not_pulled_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="contractlog pull"):
         FolderSource(tmp_path)
-    for text in ("{", "[]", '{"format": "other"}'):
+    entries = '{"format": "contractlog.pulled/1", "schemas": [%s]}'
+    other = f"^`{tmp_path / INDEX}` is not of the format contractlog.pulled/1, which `contractlog pull` writes"
+    for text, said in (
+        ("{", "cannot be read .* `contractlog pull` writes it"),
+        ("[]", other),
+        ("{}", other),
+        ('{"format": "other"}', other),
+        (entries % "1", other),
+        (entries % '{"id": 7}', "is none that `contractlog pull` writes, of id 7"),
+    ):
         (tmp_path / INDEX).write_text(text)
-        with pytest.raises(UsageError, match="contractlog pull"):
+        with pytest.raises(UsageError, match=said):
             FolderSource(tmp_path)
 
 
