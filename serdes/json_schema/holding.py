@@ -10,12 +10,14 @@ from contractlog.compatibility.json_text import pointer
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.errors import SerializationError
-from contractlog.serdes.json_schema.validator import NOT_VALID, validator_of
+from contractlog.serdes.json_schema.validator import prepared, shortened
 from contractlog.serdes.json_schema.words import Words
 
 __all__ = ["DEFAULT", "Check", "Validation", "path"]
 
 _FURTHER_STEPS: Final = 100
+_LONGEST_NAME: Final = 200
+_LONGEST: Final = 2_000  #: characters of a place
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,10 @@ class Check:
     """A schema, made ready for documents."""
 
     def __init__(self, parsed: ParsedSchema, validation: Validation) -> None:
-        self._validator = validator_of(parsed, formats=validation.formats)
+        ready = prepared(parsed, formats=validation.formats)
+        self._faults = ready.faults
         self._words = Words(parsed, formats=validation.formats) if validation.words == "jsonschema" else None
-        self.admits = self._validator.is_valid
+        self.admits = ready.validator.is_valid
 
     def surely_admits(self, value: Any) -> bool:
         """Say whether a value is admitted as it is; where it is no plain JSON value, its text has to be asked."""
@@ -55,27 +58,34 @@ class Check:
 
     def refusal(self, value: Any, kind: type[SerializationError]) -> SerializationError:
         """Say why a document is not admitted."""
-        error = next(self._validator.iter_errors(value), None)
-        if error is None:  # no error to show, as where a pattern gave up
-            return kind(reason=NOT_VALID, outcome=Outcome.SCHEMA_VIOLATION)
-        steps = error.instance_path[:_FURTHER_STEPS]
+        fault = self._faults.first(value)
         return kind(
-            reason=(self._words and self._words.say(value)) or f"{error.kind.name}: {error.message}",
-            field=path(steps, exact=False),
-            where=path(steps, exact=True),
+            reason=(self._words and self._words.say(value)) or shortened(fault.sentence),
+            field=path(fault.instance_path, exact=False),
+            where=path(fault.instance_path, exact=True),
             outcome=Outcome.SCHEMA_VIOLATION,
-            keyword=error.kind.name,
-            instance_path=pointer("", *steps),
-            schema_path=pointer("", *error.schema_path[:_FURTHER_STEPS]),
+            keyword=fault.keyword,
+            instance_path=_pointer(fault.instance_path),
+            schema_path=_pointer(fault.schema_path),
         )
 
 
 def path(steps: Sequence[str | int], *, exact: bool) -> str:
-    """Write a place in a document as reports do, with positions or without."""
+    """Write a place in a document as reports do, with positions or without; not more of it than people read."""
     written = ""
-    for step in steps:
+    for step in steps[:_FURTHER_STEPS]:
         if isinstance(step, int):
             written += f"[{step}]" if exact else "[]"
         else:
-            written += f".{step}" if written else step
-    return written
+            name = _bounded(step)
+            written += f".{name}" if written else name
+    return written if len(written) <= _LONGEST else f"{written[:_LONGEST]}…"
+
+
+def _pointer(steps: Sequence[str | int]) -> str:
+    written = pointer("", *(_bounded(step) if isinstance(step, str) else step for step in steps[:_FURTHER_STEPS]))
+    return written if len(written) <= _LONGEST else f"{written[:_LONGEST]}…"
+
+
+def _bounded(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"

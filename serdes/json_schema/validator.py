@@ -14,6 +14,9 @@ from contractlog.compatibility.json_schema.parse import JsonSchema, draft_of
 from contractlog.compatibility.json_text import plain, read
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.json_schema.fault import NOT_VALID
+from contractlog.serdes.json_schema.faults import Faults
+from contractlog.serdes.json_schema.texts import Texts
 
 __all__ = [
     "BACKTRACKING",
@@ -21,10 +24,10 @@ __all__ = [
     "Prepared",
     "documents",
     "prepare",
+    "prepared",
     "shortened",
     "title",
     "tree",
-    "validator_of",
 ]
 
 _VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = {
@@ -37,7 +40,6 @@ _VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = {
 _RELATIVE: Final = "json-schema:///"  # what names are relative to where the schema has no absolute id
 _LONGEST: Final = 200
 BACKTRACKING: Final = 100_000  #: steps of a pattern that cannot be matched in linear time
-NOT_VALID: Final = "the document is not valid"  #: where no error says why, as where a pattern gave up
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class Prepared:
     contents: Any  #: its text as a tree, with the draft named
     validator: jsonschema_rs.Validator
     resolver: jsonschema_rs.Resolver  #: of what the schema leans on
+    faults: Faults  #: what documents break
 
 
 def prepare(
@@ -73,15 +76,20 @@ def prepare(
     base, contents, resources = documents(schema, referenced)
     try:
         registry = jsonschema_rs.Registry([(base, contents), *resources.items()], draft=number)
-        validator = kind(
-            contents,
-            registry=registry,
-            offline=True,
-            validate_formats=formats,
-            mask=mask,
-            pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=backtracking),
+        options: dict[str, Any] = {
+            "offline": True,
+            "validate_formats": formats,
+            "mask": mask,
+            "pattern_options": jsonschema_rs.FancyRegexOptions(backtrack_limit=backtracking),
+        }
+        validator = kind(contents, registry=registry, **options)
+        faults = Faults(
+            validator,
+            lambda: Texts(base, contents, resources),
+            lambda alone: kind(alone, **options),
+            lambda uri, text: jsonschema_rs.validator_map_for(text, registry=registry, base_uri=uri, **options),
         )
-        return Prepared(contents, validator, registry.resolver(base))
+        return Prepared(contents, validator, registry.resolver(base), faults)
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
         said = shortened(str(problem))
         raise InvalidSchema(f"not a schema that documents can be held against: {said}") from None
@@ -99,13 +107,13 @@ def documents(schema: JsonSchema, referenced: Mapping[str, str]) -> tuple[str, A
     return base, contents, resources
 
 
-def validator_of(parsed: ParsedSchema, *, formats: bool = False) -> jsonschema_rs.Validator:
+def prepared(parsed: ParsedSchema, *, formats: bool = False) -> Prepared:
     """Make a parsed schema ready for a serializer, which asserts ``format`` when asked.
 
     Raises:
         InvalidSchema: documents cannot be held against it.
     """
-    return prepare(tree(parsed), parsed.referenced, formats=formats).validator
+    return prepare(tree(parsed), parsed.referenced, formats=formats)
 
 
 def shortened(message: str) -> str:

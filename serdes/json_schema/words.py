@@ -13,11 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import jsonschema_rs
-import orjson
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT7
 
 from contractlog.compatibility.schema import ParsedSchema
+from contractlog.serdes.json_schema.documents import compact
 from contractlog.serdes.json_schema.validator import BACKTRACKING, documents, tree
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class Words:
         except ImportError:
             raise ValueError("validate.words jsonschema needs the package jsonschema: install it") from None
         base, contents, resources = documents(tree(parsed), parsed.referenced)
-        known = [(name, Resource.from_contents(each)) for name, each in {**resources, base: contents}.items()]
+        texts = {**resources, base: contents}
+        known = [(name, Resource.from_contents(text, DRAFT7)) for name, text in texts.items()]
         kind = validators.validator_for(contents)
         watched = {keyword: self._watched(keyword, check) for keyword, check in kind.VALIDATORS.items()}
         extend: Any = validators.extend
@@ -60,10 +62,10 @@ class Words:
 
     def say(self, value: Any) -> str | None:
         """Return the words for a document, or None where there are none to be had."""
-        if len(orjson.dumps(value, default=str)) > MOST_BYTES:
-            return None
         self._spent.steps = 0
         try:
+            if len(compact(value, str)) > MOST_BYTES:
+                return None
             error = next(self._validator.iter_errors(value), None)
         except (_Exhausted, RecursionError, Unresolvable, ValueError, TypeError):
             return None

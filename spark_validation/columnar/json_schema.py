@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import jsonschema_rs
 import numpy as np
 import orjson
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from contractlog.compatibility.json_schema.parse import JsonSchema
 from contractlog.compatibility.json_text import pointer
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.json_schema.documents import has_long_numbers, read_document
-from contractlog.serdes.json_schema.validator import NOT_VALID, prepare, shortened
+from contractlog.serdes.json_schema.validator import prepare, shortened
 from contractlog.spark_validation.columnar.json_columns import Flattening
 from contractlog.spark_validation.columnar.json_places import root_place
 from contractlog.spark_validation.columnar.judged import Judged
@@ -23,7 +22,6 @@ from contractlog.spark_validation.columnar.limits import Limits
 __all__ = ["JsonValidator"]
 
 _TOO_DEEP: Final = "depth limit exceeded"
-_BROKEN_TYPE: Final = "type"
 
 
 class JsonValidator:
@@ -32,6 +30,7 @@ class JsonValidator:
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str], limits: Limits) -> None:
         ready = prepare(schema, referenced, formats=limits.formats, backtracking=limits.backtracking, mask="the value")
         self._validator = ready.validator
+        self._faults = ready.faults
         self._contents = ready.contents
         self._root = root_place(ready.contents, ready.resolver)
         self._limits = limits
@@ -66,15 +65,12 @@ class JsonValidator:
 
     def _explain(self, value: Any) -> tuple[str, str, str]:
         """Return schema pointer, field and sentence of the first thing that a document breaks."""
-        first = next(self._validator.iter_errors(value), None)
-        if first is None:  # no error to show, as where a pattern gave up
-            return "", "", NOT_VALID
-        error = _deepest(first)
-        path = error.schema_path if self._is_there(error.schema_path) else error.evaluation_path
-        field = self._root.path_of(error.instance_path[: self._limits.depth])
-        return pointer("", *path), field, f"{error.kind.name}: {shortened(error.message)}"
+        fault = self._faults.first(value, deepest=True)
+        path = fault.schema_path if self._is_there(fault.schema_path) else fault.evaluation_path
+        field = self._root.path_of(fault.instance_path[: self._limits.depth])
+        return pointer("", *path), field, shortened(fault.sentence)
 
-    def _is_there(self, path: list[str | int]) -> bool:
+    def _is_there(self, path: Sequence[str | int]) -> bool:
         """Whether a path leads through the schema's own text; it does not where it lies in one that is leaned on."""
         node = self._contents
         for step in path:
@@ -83,17 +79,3 @@ class JsonValidator:
             except (KeyError, IndexError, TypeError):
                 return False
         return True
-
-
-def _deepest(error: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationError:
-    """Follow alternatives to what speaks most to the point: deepest in the document, or the one of the right type."""
-    while True:
-        branches = [branch[0] for branch in getattr(error.kind, "context", ()) if branch]
-        deeper = [branch for branch in branches if len(branch.instance_path) > len(error.instance_path)]
-        typed = [branch for branch in branches if branch.kind.name != _BROKEN_TYPE]
-        if deeper:
-            error = max(deeper, key=lambda branch: len(branch.instance_path))
-        elif len(typed) == 1:
-            error = typed[0]
-        else:
-            return error

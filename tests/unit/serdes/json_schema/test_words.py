@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,21 @@ def test_without_words_of_theirs_ours_stand(registry: Registry) -> None:
         serializer("x" * (MOST_BYTES + 1), CONTEXT)
     with pytest.raises(EncodeError, match="'long' is too long"):
         serializer("long", CONTEXT)
+
+
+def test_schemas_without_words_are_told_too() -> None:
+    assert words(False).say(1) == "False schema does not allow 1"  # noqa: FBT003
+    assert words(True).say(1) is None  # noqa: FBT003
+    parsed = parse(SchemaDraft('{"$ref": "never.json"}', SchemaType.JSON), strict=False)
+    assert Words(replace(parsed, referenced={"never.json": "false"})).say([1]) == "False schema does not allow [1]"
+
+
+@pytest.mark.parametrize("document", [2**70, [2**70], [[]] * 40_000])
+def test_any_document_is_told(registry: Registry, document: Any) -> None:
+    written = JSONSerializer("true", registry)(1, CONTEXT)
+    reader = JSONDeserializer('{"type": "string"}', None, registry, validate_words="jsonschema")
+    with pytest.raises(DecodeError, match="type"):
+        reader((written or b"")[:5] + json.dumps(document).encode(), CONTEXT)
 
 
 def test_formats_are_asserted_when_asked(registry: Registry) -> None:

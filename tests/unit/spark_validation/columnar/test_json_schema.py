@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import time
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -214,6 +216,27 @@ def test_patterns_are_bounded() -> None:
     schema = {"properties": {"a": {"pattern": "^(?=(a+)+$)b"}}}
     checked = judge(schema, [{"a": "a" * 5000 + "!"}], Limits(backtracking=1000))
     assert outcomes(checked)[0][0] == "SCHEMA_VIOLATION"
+
+
+@pytest.mark.parametrize(
+    ("schema", "body", "field", "node"),
+    [
+        (
+            {"anyOf": [{"type": "integer"}, *[{"properties": {"l": {"$ref": "#"}}, "required": ["l"]}] * 2]},
+            b'{"l":' * 24 + b"{}" + b"}" * 24,
+            "",
+            "/anyOf",
+        ),
+        ({"items": {"type": "integer"}}, json.dumps([1] + ["x"] * 200_000).encode(), "[]", "/items/type"),
+        ({"enum": [1]}, b"[" * 1000 + b"]" * 1000, "", "/enum"),
+    ],
+)
+def test_little_is_done_however_much_is_wrong(schema: Any, body: bytes, field: str, node: str) -> None:
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.thread_time()
+    checked = judge(schema, [body])
+    assert time.thread_time() - start < 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+    assert outcomes(checked) == [("SCHEMA_VIOLATION", node, field)]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,0 +1,53 @@
+"""What a document breaks, as it is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import jsonschema_rs
+
+__all__ = ["NOT_VALID", "Fault", "fault_of"]
+
+NOT_VALID: Final = "the document is not valid"  #: where no error says why, as where a pattern gave up
+_BROKEN_TYPE: Final = "type"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a document breaks."""
+
+    keyword: str = ""
+    message: str = NOT_VALID
+    instance_path: tuple[str | int, ...] = ()
+    schema_path: tuple[str | int, ...] = ()  #: into the text that says so
+    evaluation_path: tuple[str | int, ...] = ()  #: through the references
+
+    @property
+    def sentence(self) -> str:
+        """The keyword and the message."""
+        return f"{self.keyword}: {self.message}" if self.keyword else self.message
+
+
+def fault_of(error: jsonschema_rs.ValidationError | None, *, deepest: bool = False) -> Fault:
+    """Return what an error tells; where asked, what of its alternatives speaks most to the point."""
+    if error is None:
+        return Fault()
+    if deepest:
+        error = _deepest(error)
+    paths = error.instance_path, error.schema_path, error.evaluation_path
+    return Fault(error.kind.name, error.message, *map(tuple, paths))
+
+
+def _deepest(error: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationError:
+    """Follow alternatives to what speaks most to the point: deepest in the document, or the one of the right type."""
+    while True:
+        branches = [branch[0] for branch in getattr(error.kind, "context", ()) if branch]
+        deeper = [branch for branch in branches if len(branch.instance_path) > len(error.instance_path)]
+        typed = [branch for branch in branches if branch.kind.name != _BROKEN_TYPE]
+        if deeper:
+            error = max(deeper, key=lambda branch: len(branch.instance_path))
+        elif len(typed) == 1:
+            error = typed[0]
+        else:
+            return error
