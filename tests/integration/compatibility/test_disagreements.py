@@ -15,7 +15,7 @@ import pytest
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.parsing import check, parse
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.serdes.errors import DecodeError, ReaderMismatch
+from contractlog.serdes.errors import ReaderMismatch
 
 from support.avro_plans import decode, encode, evolve, parsed
 from support.java_avro import Judge
@@ -144,5 +144,5 @@ def test_a_default_that_has_no_end_is_an_error_in_words(java_avro: Judge) -> Non
     reader = record("R", field("a", ["R", {"type": "map", "values": "long"}], default={}))
     assert "Schema fields not set yet" in parse_error(java_avro, reader)
     assert "StackOverflowError" in javas(java_avro, reader, record("R"))[1]["error"]
-    with pytest.raises(DecodeError):
+    with pytest.raises(ReaderMismatch):
         evolve(record("R"), {}, reader)
