@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -37,6 +38,12 @@ _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
 
 
+def _checked(timeout: Any) -> None:
+    """Refuse what is no time to wait."""
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
+        raise UsageError(f"a timeout is a number of seconds above 0, not {timeout!r}")
+
+
 class HttpSide:
     """What both transports share: where to send, what to send, what came of it."""
 
@@ -56,6 +63,7 @@ class HttpSide:
     ) -> None:
         if (url is None) == (app is None):
             raise UsageError("a registry is named by its URL or by an ASGI application, exactly one of them")
+        _checked(timeout)
         import httpx2  # noqa: PLC0415 - see the module's docstring
 
         self.addresses = (Address(IN_PROCESS),) if url is None else Address.parse(url)

@@ -20,7 +20,7 @@ _FACES: Final = {
 _PUBLIC: Final = re.compile(r"^    def (?=[a-z])", re.MULTILINE)
 #: What of a face sends something; ``config()`` and the like do not.
 _SENDING: Final = re.compile(
-    r"^    def (?!config\(|over\(|clear_|new_client)(?=[a-z]|_ask\(|__enter__|__exit__)", re.MULTILINE
+    r"^    def (?!config\(|over\(|clear_|latest_generation|new_client)(?=[a-z]|_ask\(|__enter__|__exit__)", re.MULTILINE
 )
 _OWN: Final = re.compile(r"(?<![\w.])self\.(?=(?:[a-z]\w*|_ask|_registry\.(?:send|close))\()")
 _EACH: Final = re.compile(r"^( +)yield from (.+)$", re.MULTILINE)

@@ -13,13 +13,13 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, Final, Literal, TypeVar
 
-from contractlog.clients import calls
+from contractlog.clients import Registry, calls
 from contractlog.compatibility.errors import NotFound, RegistryError
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.serdes.asking import Steps, answered, ask, awaited
 
-__all__ = ["AsyncConfluentSource", "ConfluentSource", "source_of", "walked"]
+__all__ = ["AsyncConfluentSource", "ConfluentSource", "awaiting", "source_of", "waiting", "walked"]
 
 T = TypeVar("T")
 _HOMES: Final = ("contractlog.clients.confluent", "confluent_kafka.schema_registry")
@@ -38,6 +38,29 @@ def source_of(client: Any) -> Any:
             AsyncConfluentSource(client) if inspect.iscoroutinefunction(client.get_schema) else ConfluentSource(client)
         )
     raise TypeError(f"a registry client is needed, not {type(client).__name__}")
+
+
+def waiting(serde: Any, source: Any) -> None:
+    """Refuse a client that has to be awaited.
+
+    Raises:
+        TypeError: it has to be.
+    """
+    if isinstance(source, AsyncConfluentSource) or inspect.iscoroutinefunction(getattr(source, "schema_by_id", None)):
+        name = type(serde).__name__
+        raise TypeError(f"{name} waits for its client, and {_named(source)} has to be awaited: use Async{name}")
+
+
+def awaiting(serde: Any, source: Any) -> None:
+    """Refuse a client that would hold up an event loop.
+
+    Raises:
+        TypeError: it would.
+    """
+    if isinstance(source, ConfluentSource | Registry):
+        name = type(serde).__name__
+        told = f"use its async twin, or {name.removeprefix('Async')}"
+        raise TypeError(f"{name} awaits its client, and {_named(source)} would hold up the event loop: {told}")
 
 
 def walked(draft: SchemaDraft, subject: str | None) -> Steps[Mapping[str, str]]:
@@ -59,6 +82,7 @@ class _Shapes:
     """Says our questions in the client's words, and its answers in ours."""
 
     def __init__(self, client: Any) -> None:
+        self.client_name = type(client).__name__
         self._client = client
         modules = [kind.__module__ for kind in type(client).__mro__]
         known = (home for home in _HOMES for module in modules if module.startswith(home))
@@ -177,6 +201,10 @@ class AsyncConfluentSource(_Shapes):
             return read(await getattr(self._client, method)(*args, **kwargs))
         except Exception as error:
             raise _ours(error) from error
+
+
+def _named(source: Any) -> str:
+    return str(getattr(source, "client_name", type(source).__name__))
 
 
 def _content(schema_id: int, subject: str | None) -> Steps[RegisteredSchema]:

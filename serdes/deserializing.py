@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from contractlog.compatibility.errors import ServerError, Unreachable
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.adapting import source_of
+from contractlog.serdes.adapting import awaiting, source_of, waiting
 from contractlog.serdes.asking import Steps, answered, awaited
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError
@@ -19,6 +19,7 @@ from contractlog.serdes.reading import ReaderFormat, ReadPlan, ReadPlanner, head
 from contractlog.serdes.schema_ids import (
     FrameId,
     dual_schema_id_deserializer,
+    head_in,
     id_header,
     prefix_schema_id_deserializer,
     split,
@@ -79,8 +80,7 @@ class Deserializing:
             if found is None:
                 head, start = split(data)
                 return head, data, start
-            head, _ = split(found.encode() if isinstance(found, str) else found)
-            return head, data, 0
+            return head_in(found), data, 0
         frame_id = FrameId(str(self._form.type))
         rest = self._settings.id_deserializer(data, ctx, frame_id)
         return frame_id.head, rest.read() if isinstance(rest, io.BytesIO) else bytes(rest), 0
@@ -181,6 +181,7 @@ class Deserializer(Deserializing):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        waiting(self, self._source)
         self._flights: Flights[ReadPlan] = Flights()
 
     def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
@@ -247,6 +248,7 @@ class AsyncDeserializer(Deserializing):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        awaiting(self, self._source)
         self._flights: TaskFlights[ReadPlan] = TaskFlights()
 
     def __await__(self) -> Generator[Any, None, Self]:

@@ -21,6 +21,7 @@ __all__ = [
     "IdDeserializer",
     "IdSerializer",
     "dual_schema_id_deserializer",
+    "head_in",
     "header_schema_id_serializer",
     "id_header",
     "prefix_schema_id_deserializer",
@@ -97,6 +98,25 @@ def split(record: bytes) -> tuple[bytes, int]:
     return record[:HEADER_SIZE], HEADER_SIZE
 
 
+def head_in(found: Any) -> bytes:
+    """Return the bytes of id or guid that a header holds, and nothing else.
+
+    Raises:
+        BadFrame: it holds neither, or more.
+    """
+    if isinstance(found, str):
+        try:
+            found = found.encode()
+        except UnicodeEncodeError:
+            raise BadFrame(reason="the header of the schema's guid holds a text that has no bytes") from None
+    if not isinstance(found, bytes | bytearray | memoryview):
+        raise BadFrame(reason=f"the header of the schema's guid holds bytes, not {type(found).__name__}")
+    head, end = split(bytes(found))
+    if end != len(found):
+        raise BadFrame(reason=f"the header of the schema's guid holds {len(found) - end} bytes too many")
+    return head
+
+
 def id_header(context: Context | None) -> str:
     """Name the header in which a schema of this part is named."""
     return KEY_ID_HEADER if context is not None and context.field == MessageField.KEY else VALUE_ID_HEADER
@@ -144,5 +164,5 @@ def dual_schema_id_deserializer(payload: bytes, ctx: Any, schema_id: Any) -> io.
     found = header(ctx, id_header(ctx))
     if found is None:
         return prefix_schema_id_deserializer(payload, ctx, schema_id)
-    schema_id.from_bytes(io.BytesIO(found.encode() if isinstance(found, str) else found))
+    schema_id.from_bytes(io.BytesIO(head_in(found)))
     return io.BytesIO(payload)

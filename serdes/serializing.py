@@ -8,7 +8,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from contractlog.compatibility.errors import ServerError, Unreachable
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.adapting import source_of
+from contractlog.serdes.adapting import awaiting, source_of, waiting
 from contractlog.serdes.asking import answered, awaited
 from contractlog.serdes.context import Context, MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
@@ -88,6 +88,7 @@ class Serializer(Serializing):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        waiting(self, self._source)
         self._flights: Flights[WritePlan] = Flights()
 
     def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
@@ -160,6 +161,7 @@ class AsyncSerializer(Serializing):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        awaiting(self, self._source)
         self._flights: TaskFlights[WritePlan] = TaskFlights()
 
     def __await__(self) -> Generator[Any, None, Self]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypedDict, TypeVar
 
+from contractlog.compatibility.names import MAX_VERSION
 from contractlog.serdes.naming import Naming, naming_of
 from contractlog.serdes.schema_ids import (
     IdDeserializer,
@@ -155,8 +156,10 @@ class Reading:
     def number(self, key: str) -> int | None:
         """Take a schema id."""
         value = self._left.pop(key, None)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise ValueError(f"{key} must be a schema id, not {value!r}")
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_VERSION:
+            raise ValueError(f"{key} must be a schema id, from 1 to {MAX_VERSION}, not {value!r}")
         return value
 
     def seconds(self, key: str) -> float | None:

@@ -67,6 +67,12 @@ class AvroFormat:
         return AvroReader(writer, wanted, limits=self.limits, named_records=self.named_records)
 
 
+def _limits(given: Any) -> Limits:
+    if not isinstance(given, Limits):
+        raise ValueError(f"limits must be Limits(…), not {given!r}")  # noqa: TRY004 -- as for every setting
+    return given
+
+
 class _AvroSerializing(Serializing):
     def __init__(  # noqa: PLR0917 -- other clients' order of arguments
         self,
@@ -89,7 +95,7 @@ class _AvroSerializing(Serializing):
         reading.end()
         if lenient and (strict or but_defaults):
             raise ValueError("lenient and validate.strict cannot both be True")
-        form = AvroFormat(limits, lenient=lenient, strict=strict or but_defaults, or_default=but_defaults)
+        form = AvroFormat(_limits(limits), lenient=lenient, strict=strict or but_defaults, or_default=but_defaults)
         super().__init__(schema_registry_client, draft_of(schema_str, form.type), to_dict, settings=settings, form=form)
 
 
@@ -112,7 +118,7 @@ class _AvroDeserializing(Deserializing):
         reading.end()
         if not isinstance(return_record_name, bool):
             raise ValueError("return_record_name must be True or False")  # noqa: TRY004 -- as other clients do
-        form = AvroFormat(limits, named_records=return_record_name)
+        form = AvroFormat(_limits(limits), named_records=return_record_name)
         super().__init__(
             schema_registry_client, draft_of(schema_str, form.type), from_dict, settings=settings, form=form
         )

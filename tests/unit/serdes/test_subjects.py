@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka import schema_registry as theirs
 
-from contractlog.clients import AssociationDraft, Resource
+from contractlog.clients import AssociationDraft, AsyncRegistry, Resource
 from contractlog.compatibility.errors import RegistryError, ServerError, Unreachable
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes import MessageField, SerializationContext
@@ -82,13 +82,13 @@ def test_the_cluster_s_id_comes_from_the_kafka_client(registry: Registry) -> Non
     assert str(serializer.prepare("orders").subject) == "one"
 
     async def awaited() -> Any:
-        twin = AsyncAvroSerializer(registry, ORDER)
-
         async def resolver() -> str:
             return "lkc-2"
 
-        twin.set_cluster_id_resolver(resolver)
-        return (await twin.prepare("orders")).subject
+        async with AsyncRegistry(app=registry._transport.app) as client:
+            twin = AsyncAvroSerializer(client, ORDER)
+            twin.set_cluster_id_resolver(resolver)
+            return (await twin.prepare("orders")).subject
 
     assert str(asyncio.run(awaited())) == "two"
     for answer, told in ((lambda: "", "empty"), (lambda: 1 / 0, "division by zero")):
