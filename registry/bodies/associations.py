@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Self, TypeVar
+from typing import Final, Self
 
 from msgspec import Struct
 
-from contractlog.compatibility.errors import RegistryError, Unprocessable
+from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.names import Subject
 from contractlog.registry.bodies.answers import ErrorBody, SchemaBody
 from contractlog.registry.bodies.requests import RegisterRequest
@@ -17,6 +17,7 @@ from contractlog.registry.services.association_rules import NewSchema, Operation
 from contractlog.registry.storage.associations import TOPIC, Association, Lifecycle, Resource, Wanted
 
 __all__ = [
+    "MOST",
     "AssociationBatchGetRequest",
     "AssociationBatchRequest",
     "AssociationBody",
@@ -29,9 +30,8 @@ __all__ = [
     "AssociationResultsBody",
 ]
 
-T = TypeVar("T")
 _ANY: Final = "-"  #: in place of a name or a namespace
-_MOST: Final = 1_000  #: members of a batch
+MOST: Final = 1_000  #: members of a batch
 
 
 class AssociationInfoRequest(Struct, rename="camel"):
@@ -99,14 +99,6 @@ class AssociationBatchRequest(Struct):
 
     requests: list[AssociationRequest] | None = None
 
-    def limited(self) -> list[AssociationRequest]:
-        """Return the members.
-
-        Raises:
-            Unprocessable: there are too many.
-        """
-        return _limited(self.requests)
-
 
 class AssociationGetRequest(Struct, rename="camel"):
     """A resource whose associations are asked for, by its id or by its name."""
@@ -141,20 +133,6 @@ class AssociationBatchGetRequest(Struct):
     """Questions about many resources."""
 
     requests: list[AssociationGetRequest] | None = None
-
-    def limited(self) -> list[AssociationGetRequest]:
-        """Return the members.
-
-        Raises:
-            Unprocessable: there are too many.
-        """
-        return _limited(self.requests)
-
-
-def _limited(members: list[T] | None) -> list[T]:
-    if len(members or ()) > _MOST:
-        raise Unprocessable(f"A batch may have at most {_MOST} requests")
-    return members or []
 
 
 class AssociationBody(Struct, omit_defaults=True, rename="camel", kw_only=True):

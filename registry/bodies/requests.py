@@ -21,6 +21,7 @@ __all__ = [
     "RuleSetBody",
     "TagsRequest",
     "read",
+    "read_members",
     "read_object",
 ]
 
@@ -48,6 +49,30 @@ def _decoded(body: bytes, kind: Any) -> Any:
         raise BadRequest(f"The request body cannot be used: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"The request body is no JSON: {error}") from error
+
+
+class _Batch(Struct):
+    requests: list[msgspec.Raw] | None = None
+
+
+def read_members(body: bytes, kind: type[B], most: int) -> list[B | BadRequest]:
+    """Read a batch, each member by itself; in the place of one that cannot be read stands its error.
+
+    Raises:
+        Unprocessable: there is none, or it has more than ``most`` members.
+        BadRequest: the batch itself is no JSON, or of another shape.
+    """
+    members = read(body, _Batch).requests or []
+    if len(members) > most:
+        raise Unprocessable(f"A batch may have at most {most} requests")
+    return [_member(bytes(member), kind) for member in members]
+
+
+def _member(member: bytes, kind: type[B]) -> B | BadRequest:
+    try:
+        return read(member, kind) if member != b"null" else BadRequest("The request of a batch is null")
+    except BadRequest as error:
+        return error
 
 
 def read_object(body: bytes) -> dict[str, Any]:

@@ -29,15 +29,17 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.names import DEFAULT_CONTEXT
 from contractlog.registry.bodies.associations import (
+    MOST,
     AssociationBatchGetRequest,
     AssociationBatchRequest,
     AssociationBody,
+    AssociationGetRequest,
     AssociationRequest,
     AssociationResponseBody,
     AssociationResultBody,
     AssociationResultsBody,
 )
-from contractlog.registry.bodies.requests import read
+from contractlog.registry.bodies.requests import read, read_members
 from contractlog.registry.dependencies import (
     AssociationsDependency,
     Flag,
@@ -212,8 +214,10 @@ async def batch_get(
 ) -> Answer:
     """List the associations of many resources, each with its newest schema where that is asked for."""
     results = []
-    for one in read(await request.body(), AssociationBatchGetRequest).limited():
-        if one.resource_id or one.resource_name:
+    for one in read_members(await request.body(), AssociationGetRequest, MOST):
+        if isinstance(one, BadRequest):
+            results.append(AssociationResultBody.failed(one))
+        elif one.resource_id or one.resource_name:
             found = await associations.find(one.wanted(), schemas=schemas)
             results.append(AssociationResultBody(result=one.answer(found)))
         else:
@@ -230,13 +234,29 @@ async def batch_get(
 async def batch_mutate(
     request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
 ) -> Answer:
-    """Change the associations of many resources, in order; each succeeds or fails by itself."""
+    """Change the associations of many resources, in order; each succeeds or fails by itself.
+
+    A DELETE needs the id of its resource alone; without ``associations`` it removes all that the resource has.
+    """
     results = []
-    for one in read(await request.body(), AssociationBatchRequest).limited():
+    for one in read_members(await request.body(), AssociationRequest, MOST):
         try:
-            wishes = one.wishes(Operation.CREATE, context)
-            bound = await associations.apply(one.resource(), wishes, rehearsal=dry_run)
-            results.append(AssociationResultBody(result=AssociationResponseBody.of(one.resource(), bound)))
+            results.append(AssociationResultBody(result=await _changed(associations, one, context, rehearsal=dry_run)))
         except RegistryError as error:
             results.append(AssociationResultBody.failed(error))
     return Answer(AssociationResultsBody(results), status_code=_MULTI_STATUS)
+
+
+async def _changed(
+    associations: Associations, one: AssociationRequest | BadRequest, context: str, *, rehearsal: bool
+) -> AssociationResponseBody:
+    """Carry out one member of a batch."""
+    if isinstance(one, BadRequest):
+        raise one
+    resource, bound = one.resource(), []
+    if one.op_type is Operation.DELETE and not one.associations:
+        wanted = Wanted(resource_id=resource.id, resource_type=resource.type)
+        await associations.remove(resource.id, wanted, rehearsal=rehearsal)
+    else:
+        bound = await associations.apply(resource, one.wishes(Operation.CREATE, context), rehearsal=rehearsal)
+    return AssociationResponseBody.of(resource, bound)

@@ -60,15 +60,16 @@ def default_subject(resource: Resource, association_type: str) -> Subject:
     return Subject(f".{resource.namespace}", f"{resource.name}-{association_type}")
 
 
-def checked_resource(resource: Resource, *, rehearsal: bool) -> Resource:
-    """Return the resource with its type filled in.
+def checked_resource(resource: Resource, *, rehearsal: bool, named: bool = True) -> Resource:
+    """Return the resource with its type filled in; what is only removed need not be named, its id will do.
 
     Raises:
         InvalidAssociation: a name is missing, too long, or holds what names may not hold.
     """
-    _name(resource.name, "resourceName")
-    _name(resource.namespace, "resourceNamespace")
-    if not resource.id and not rehearsal:
+    if named:
+        _name(resource.name, "resourceName")
+        _name(resource.namespace, "resourceNamespace")
+    if not resource.id and not (rehearsal and named):
         refuse("resourceId", "cannot be null or empty")
     if len(resource.id) > _LONGEST:
         refuse("resourceId", f"exceeds max length of {_LONGEST}")

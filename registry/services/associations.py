@@ -11,7 +11,14 @@ from typing import Final, TypeVar
 from contractlog.compatibility.errors import Overloaded
 from contractlog.registry.access.actor import current_rights
 from contractlog.registry.services.association_changes import Bound, JudgeAgain, Proposal, apply, unbind
-from contractlog.registry.services.association_rules import Wish, checked_resource, default_subject, settled
+from contractlog.registry.services.association_rules import (
+    Operation,
+    Wish,
+    checked_resource,
+    default_subject,
+    refuse,
+    settled,
+)
 from contractlog.registry.services.permits import taking_schemas
 from contractlog.registry.services.registration import Registration
 from contractlog.registry.services.threads import Threads
@@ -67,7 +74,8 @@ class Associations:
             InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted: the schema cannot be registered.
         """
         rights = current_rights.get()
-        resource = checked_resource(resource, rehearsal=rehearsal)
+        removing = bool(wishes) and all(wish.operation is Operation.DELETE for wish in wishes)
+        resource = checked_resource(resource, rehearsal=rehearsal, named=bool(resource.name) or not removing)
         asked = settled(resource, wishes)
         for _ in range(_ATTEMPTS):
             proposals = [(wish, await self._proposal(resource, wish)) for wish in asked]
@@ -81,6 +89,8 @@ class Associations:
     async def remove(self, resource_id: str, wanted: Wanted, *, cascade: bool = False, rehearsal: bool = False) -> None:
         """Remove associations of a resource; with ``cascade`` the subjects that it owns go with them."""
         rights = current_rights.get()
+        if not resource_id:
+            refuse("resourceId", "cannot be null or empty")
 
         def work(transaction: Transaction) -> None:
             kind = wanted.resource_type

@@ -353,6 +353,68 @@ def test_a_batch_answers_each_member_in_order(http: httpx2.Client) -> None:
     assert [one["resourceName"] for one in listed(http)] == ["returns"]
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"opType": "MERGE"},
+        {"associations": [{"lifecycle": "NOPE"}]},
+        {"associations": [{"schema": {"schema": 5}}]},
+        {"resourceId": 5},
+        {"associations": {}},
+        5,
+        None,
+        [],
+        "text",
+    ],
+)
+def test_a_member_that_cannot_be_read_fails_alone(http: httpx2.Client, bad: object) -> None:
+    member = request(owned()) | bad if isinstance(bad, dict) else bad
+    answer = http.post("/associations:batchMutate", json={"requests": [member, request(owned()), member]})
+    results = answer.json()["results"]
+    assert (answer.status_code, [list(one) for one in results]) == (207, [["error"], ["result"], ["error"]])
+    assert {results[at]["error"]["error_code"] for at in (0, 2)} == {400}
+    assert [one["resourceName"] for one in listed(http)] == ["orders"]
+
+
+@pytest.mark.parametrize("bad", [{"resourceId": 5}, {"associationTypes": "key"}, 5, None, []])
+def test_a_question_that_cannot_be_read_fails_alone(http: httpx2.Client, bad: object) -> None:
+    answer = http.post("/associations:batchGet", json={"requests": [bad, {"resourceId": "r1"}]})
+    results = answer.json()["results"]
+    assert (answer.status_code, [list(one) for one in results]) == (207, [["error"], ["result"]])
+    assert results[0]["error"]["error_code"] == 400
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"requests":5}', b'{"requests":[{]}', b"[]"])
+def test_a_batch_that_is_none_is_refused_as_a_whole(http: httpx2.Client, body: bytes) -> None:
+    for action in ("Get", "Mutate"):
+        headers = {"content-type": "application/json"}
+        answer = http.post(f"/associations:batch{action}", content=body, headers=headers)
+        assert told(answer)[0] == 400
+
+
+def test_a_batch_deletes_by_the_id_alone_as_a_single_request_does(http: httpx2.Client) -> None:
+    register(http, "common")
+    one = request({"associationType": "key", "subject": "common"}, {"associationType": "value", "subject": "common"})
+
+    def mutate(*requests: dict[str, Any], query: str = "") -> list[Any]:
+        body = http.post(f"/associations:batchMutate{query}", json={"requests": list(requests)}).json()
+        return [each.get("error", {}).get("error_code") for each in body["results"]]
+
+    assert mutate({"opType": "CREATE"} | one) == [None]
+    whole = {"opType": "DELETE", "resourceId": "r1"}
+    assert mutate(whole | {"resourceId": "r2"}, {"opType": "DELETE"}, whole | {"resourceId": "r1\0"}) == [
+        40410, 42212, 40410]  # fmt: skip
+    assert mutate(whole, query="?dryRun=true") == [None]
+    assert [each["associationType"] for each in listed(http)] == ["key", "value"]
+    assert mutate(whole | {"associations": [{"associationType": "key"}]}) == [None]
+    assert [each["associationType"] for each in listed(http)] == ["value"]
+    assert mutate(whole, whole) == [None, 40410]
+    assert listed(http) == []
+    assert mutate({"opType": "CREATE"} | request(owned())) == [None]
+    assert mutate(whole) == [40908]
+    assert mutate(whole | {"associations": [{"cascadeLifecycle": True}]}) == [None]
+
+
 def test_the_colon_of_a_batch_may_be_encoded(http: httpx2.Client) -> None:
     for action in ("Get", "Mutate"):
         answer = http.post(f"/associations%3Abatch{action}", json={"requests": []})
