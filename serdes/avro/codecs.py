@@ -69,7 +69,7 @@ class Codec(Reader):
         """Append the bytes of a value.
 
         Raises:
-            Failure: the value does not fit; nothing is rounded, cut off or converted to make it fit.
+            Failure: the value does not fit; what is converted to make it fit, ``docs/serdes.md`` lists.
         """
 
     @abstractmethod

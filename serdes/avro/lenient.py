@@ -99,12 +99,13 @@ class LenientLogicalCodec(LogicalCodec):
         return self._exact.made(raw)
 
     def unmade(self, value: Any) -> Any:
-        """Make the raw value; one that breaks the rule already is one."""
+        """Make the raw value, of one that breaks the rule too."""
         try:
             return self._exact.unmade(value)
         except Failure:
-            if self.raw.fits(value):
-                return value
+            raw = self._exact.lax(value)
+            if self.raw.fits(raw):
+                return raw
             raise
 
     def read(self, source: Source, depth: int) -> Any:

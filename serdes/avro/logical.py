@@ -61,6 +61,10 @@ class LogicalCodec(Codec):
     def unmade(self, value: Any) -> Any:
         """Make the raw value, or raise ``Failure``."""
 
+    def lax(self, value: Any) -> Any:
+        """Make the raw value of one that breaks a rule, as other clients do."""
+        return value
+
     def read(self, source: Source, depth: int) -> Any:
         """Return the value that the raw one stands for."""
         return self.made(self.raw.read(source, depth))

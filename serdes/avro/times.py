@@ -1,7 +1,8 @@
 """Logical types of days, times of day and points in time.
 
-A datetime without a zone is local time, as everywhere in Python. Days and points in time that Python cannot hold (years
-beyond 1 to 9999, which real systems write for "never") stay the raw number.
+A datetime without a zone is local time, as everywhere in Python; what is finer than a schema's unit is cut off. Days
+and points in time that Python cannot hold (years beyond 1 to 9999, which real systems write for "never") stay the raw
+number.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final
 
-from contractlog.serdes.avro.codecs import Codec
+from contractlog.serdes.avro.codecs import HINT, Codec
 from contractlog.serdes.avro.failure import shown
 from contractlog.serdes.avro.logical import LogicalCodec, broken
 
@@ -39,12 +40,18 @@ class DateCodec(LogicalCodec):
             return raw
 
     def unmade(self, value: Any) -> Any:
-        """Make the number of days; ISO texts will do."""
+        """Make the number of days; ISO texts will do, and datetimes at midnight, but no other time of day is lost."""
         if isinstance(value, str):
             try:
                 value = date.fromisoformat(value)
             except ValueError:
                 raise broken(f"{shown(value)} is no date") from None
+        if isinstance(value, datetime) and value.time() != time.min:
+            raise broken(f"{value} is no date, but a time of day as well{HINT}")
+        return self.lax(value)
+
+    def lax(self, value: Any) -> Any:
+        """Make the number of days, whatever the time of day."""
         return value.toordinal() - _EPOCH_DAY if isinstance(value, date) else value
 
     def fits(self, value: Any) -> bool:

@@ -1,15 +1,17 @@
-"""Nothing is rounded, cut off or converted to make a value fit (defect 4 of the reference's client, and others)."""
+"""Nothing but what is listed is converted to make a value fit (defect 4 of the reference's client, and others)."""
 
 from __future__ import annotations
 
 from array import array
 from collections import OrderedDict, UserDict
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
 from fractions import Fraction
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -52,6 +54,8 @@ MISFITS: list[tuple[Any, Any, Outcome]] = [
     (FIXED_DECIMAL, Decimal("1e999999"), Outcome.LOGICAL_TYPE),
     ({"type": "int", "logicalType": "date"}, "no date", Outcome.LOGICAL_TYPE),
     ({"type": "int", "logicalType": "time-millis"}, 86_400_000, Outcome.LOGICAL_TYPE),
+    ({"type": "int", "logicalType": "date"}, datetime(2020, 1, 1, 0, 0, 0, 1, tzinfo=UTC), Outcome.LOGICAL_TYPE),
+    ({"type": "int", "logicalType": "date"}, "2020-01-01T00:00", Outcome.LOGICAL_TYPE),
 ]
 
 
@@ -155,6 +159,35 @@ def test_datetimes_keep_their_instant_in_any_zone() -> None:
     assert decode(schema, encode(schema, moment)) == moment
 
 
+LATE = datetime.fromisoformat("2013-07-01T23:59:59.999999-04:00")
+CONVERTED: list[tuple[str, str, Any, Any]] = [
+    ("float", "", 0.1, 0.10000000149011612),
+    ("float", "", 1e-50, 0.0),
+    ("double", "", 2**60 + 1, 2.0**60),
+    ("double", "", Fraction(1, 3), 1 / 3),
+    ("long", "timestamp-millis", LATE, LATE.replace(microsecond=999_000)),
+    ("long", "timestamp-millis", datetime(1960, 1, 1, 0, 0, 0, 1, tzinfo=UTC), datetime(1960, 1, 1, tzinfo=UTC)),
+    ("long", "local-timestamp-millis", LATE, LATE.replace(microsecond=999_000, tzinfo=None)),
+    ("long", "local-timestamp-micros", LATE, LATE.replace(tzinfo=None)),
+    ("int", "time-millis", time(1, 2, 3, 4567, tzinfo=UTC), time(1, 2, 3, 4000)),
+    ("int", "date", "2020-01-01", date(2020, 1, 1)),
+    ("int", "date", LATE.replace(hour=0, minute=0, second=0, microsecond=0), date(2013, 7, 1)),
+    ("string", "uuid", "12345678-1234-1234-1234-1234567890AB", UUID("12345678-1234-1234-1234-1234567890ab")),
+]
+
+
+@pytest.mark.parametrize(("kind", "logical", "value", "read"), CONVERTED)
+def test_what_is_converted_is_what_the_page_on_serializers_lists(
+    kind: str, logical: str, value: Any, read: Any
+) -> None:
+    schema = {"type": kind} | ({"logicalType": logical} if logical else {})
+    assert decode(schema, encode(schema, value)) == read
+    assert encode(["null", schema], value)[1:] == encode(schema, value)
+    page = (Path(__file__).parents[4] / "docs" / "serdes.md").read_text(encoding="utf-8")
+    table = page.partition("## What is converted")[2].partition("\n## ")[0]
+    assert f"`{logical or kind}`" in table
+
+
 LENIENT: list[tuple[Any, Any, Any]] = [
     ("int", 1.7, 1),
     ("int", True, 1),
@@ -170,6 +203,8 @@ LENIENT: list[tuple[Any, Any, Any]] = [
     ({"type": "array", "items": "string"}, "ab", ["a", "b"]),
     ({"type": "long", "logicalType": "timestamp-millis"}, 1.5, datetime(1970, 1, 1, microsecond=1000, tzinfo=UTC)),
     (record(("a", ["null", "int"])), {"a": 1.5}, {"a": 1}),
+    ({"type": "int", "logicalType": "date"}, datetime(2020, 1, 1, 23, 59, tzinfo=UTC), date(2020, 1, 1)),
+    (record(("a", ["null", {"type": "int", "logicalType": "date"}])), {"a": LATE}, {"a": date(2013, 7, 1)}),
 ]
 
 
