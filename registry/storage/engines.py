@@ -165,17 +165,31 @@ def file_lock(url: URL) -> Iterator[None]:
         yield
         return
     path = f"{url.database}-lock"
+    handle = _locked(path, url)
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise UsageError(f"the database {url.database} cannot be used: {error.strerror}") from error
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            message = f"another process uses the database {url.database}. {_WAY_OUT}"
-            raise FileInUse(message, file=url.database) from None
         yield
     finally:
         with suppress(OSError):
+            if not os.path.exists(str(url.database)):  # noqa: PTH110 - nothing was made, so nothing is left
+                os.unlink(path)  # noqa: PTH108 - as above
             os.close(handle)
+
+
+def _locked(path: str, url: URL) -> int:
+    """Return a handle of the lock file, locked; one that its holder has unlinked meanwhile locks nothing."""
+    while True:
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise UsageError(f"the database {url.database} cannot be used: {error.strerror}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(handle), os.stat(path)):  # noqa: PTH116 - beside its counterpart of a handle
+                return handle
+        except FileNotFoundError:
+            pass  # unlinked: begin again
+        except OSError:
+            os.close(handle)
+            message = f"another process uses the database {url.database}. {_WAY_OUT}"
+            raise FileInUse(message, file=url.database) from None
+        os.close(handle)

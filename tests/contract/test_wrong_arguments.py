@@ -114,7 +114,7 @@ def test_what_cannot_be_done_is_told(
     assert err.startswith("contractlog: ")
     assert out == ""
     assert not re.search(r"Errno|Traceback|Error\(|mistake in contractlog", err)
-    assert {path for path in Path().iterdir() if not path.name.endswith(("-lock", "-wal", "-shm"))} <= before
+    assert {path for path in Path().iterdir() if not path.name.endswith(("-wal", "-shm", "text-lock"))} <= before
 
 
 @pytest.mark.parametrize(
