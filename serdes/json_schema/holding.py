@@ -10,6 +10,7 @@ from contractlog.compatibility.json_text import pointer
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.json_schema.fault import Fault
 from contractlog.serdes.json_schema.validator import prepared, shortened
 from contractlog.serdes.json_schema.words import Words
 
@@ -44,7 +45,7 @@ class Check:
         """Say whether a value is admitted as it is; where it is no plain JSON value, its text has to be asked."""
         try:
             return self.admits(value)
-        except ValueError:
+        except (ValueError, TypeError):
             return False
 
     def hold(self, value: Any, kind: type[SerializationError]) -> None:
@@ -53,12 +54,15 @@ class Check:
         Raises:
             SerializationError: it does not; of the kind that is asked for.
         """
-        if not self.admits(value):
+        if not self.surely_admits(value):
             raise self.refusal(value, kind)
 
     def refusal(self, value: Any, kind: type[SerializationError]) -> SerializationError:
         """Say why a document is not admitted."""
-        fault = self._faults.first(value)
+        try:
+            fault = self._faults.first(value)
+        except (ValueError, TypeError):
+            fault = Fault(message="it is no document of JSON's values")
         return kind(
             reason=(self._words and self._words.say(value)) or shortened(fault.sentence),
             field=path(fault.instance_path, exact=False),

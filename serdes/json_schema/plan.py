@@ -12,7 +12,9 @@ from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError, EncodeError
 from contractlog.serdes.json_schema.documents import lost, read_document
 from contractlog.serdes.json_schema.holding import DEFAULT, Check, Validation, path
+from contractlog.serdes.json_schema.own import own_decode
 from contractlog.serdes.json_schema.validator import NOT_VALID, tree
+from contractlog.serdes.json_schema.values import long_text, text_of, too_long
 
 __all__ = ["JsonReader", "JsonWriter"]
 
@@ -25,19 +27,12 @@ class JsonWriter:
     Args:
         parsed: the schema.
         validation: how values are held against it; None: they are not.
-        encode: makes the text of a value in place of orjson.
     """
 
-    def __init__(
-        self,
-        parsed: ParsedSchema,
-        validation: Validation | None = DEFAULT,
-        *,
-        encode: Callable[[Any], str | bytes] | None = None,
-    ) -> None:
+    def __init__(self, parsed: ParsedSchema, validation: Validation | None = DEFAULT) -> None:
         tree(parsed)
         self._check = None if validation is None else Check(parsed, validation)
-        self._encode = orjson.dumps if encode is None else _bytes_of(encode)
+        self._text = text_of
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
         """Return the prefix and the compact text of a value.
@@ -46,9 +41,9 @@ class JsonWriter:
             EncodeError: JSON cannot hold the value, as NaN and infinity, or the schema does not admit it.
         """
         try:
-            body = self._encode(value)
+            body = self._text(value)
         except TypeError as error:
-            raise EncodeError(reason=f"JSON cannot hold this value: {error}", outcome=Outcome.NOT_JSON) from None
+            return prefix + self._long(value, error)
         if b"null" not in body and (self._check is None or self._check.surely_admits(value)):
             return prefix + body
         made = orjson.loads(body)
@@ -57,6 +52,19 @@ class JsonWriter:
         if self._check is not None:
             self._check.hold(made, EncodeError)
         return prefix + body
+
+    def _long(self, value: Any, error: TypeError) -> bytes:
+        """Return the text of a value that orjson cannot write, as it holds integers beyond 64 bits."""
+        try:
+            if not too_long(error):
+                raise error
+            body = long_text(value)
+            made = read_document(body)
+        except (TypeError, ValueError, RecursionError) as problem:
+            raise EncodeError(reason=f"JSON cannot hold this value: {problem}", outcome=Outcome.NOT_JSON) from None
+        if self._check is not None:
+            self._check.hold(made, EncodeError)
+        return body
 
 
 class JsonReader:
@@ -80,8 +88,8 @@ class JsonReader:
         tree(writer)
         schemas = (writer,) if reader is None else (writer, reader)
         self._checks = [] if validation is None else [Check(schema, validation) for schema in schemas]
-        self._admits = [check.admits for check in self._checks]
-        self._decode = read_document if decode is None else decode
+        self._admits = [check.admits if decode is None else check.surely_admits for check in self._checks]
+        self._decode = read_document if decode is None else own_decode(decode)
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
         """Return the value of a text that begins at ``start`` and goes to the end.
@@ -107,14 +115,6 @@ class JsonReader:
         for check in self._checks:
             check.hold(value, DecodeError)
         raise DecodeError(reason=NOT_VALID, outcome=Outcome.SCHEMA_VIOLATION)
-
-
-def _bytes_of(encode: Callable[[Any], str | bytes]) -> Callable[[Any], bytes]:
-    def encoded(value: Any) -> bytes:
-        text = encode(value)
-        return text.encode() if isinstance(text, str) else bytes(text)
-
-    return encoded
 
 
 def _refuse_lost(value: Any, made: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Unpack
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.serdes.deserializing import AsyncDeserializer, Deserializer, Deserializing, FromDict
 from contractlog.serdes.json_schema.holding import Validation
+from contractlog.serdes.json_schema.own import OwnJsonWriter
 from contractlog.serdes.json_schema.plan import JsonReader, JsonWriter
 from contractlog.serdes.json_schema.validator import title
 from contractlog.serdes.reading import BodyReader
@@ -70,7 +71,9 @@ class JsonFormat:
 
     def writer(self, parsed: ParsedSchema) -> BodyWriter:
         """Make a schema ready for writing."""
-        return JsonWriter(parsed, self.validation, encode=self.encode)
+        if self.encode is not None:
+            return OwnJsonWriter(parsed, self.validation, self.encode)
+        return JsonWriter(parsed, self.validation)
 
     def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
         """Make a pair of schemas ready for reading."""
@@ -128,7 +131,7 @@ class JSONSerializer(_JSONSerializing, Serializer):
         conf: dotted keys: those of confluent-kafka's serializer, and those that the keyword arguments stand for.
         rule_conf: has to be None, as this release runs no rules.
         rule_registry: has to be None, too.
-        json_encode: makes the text of a value in place of ours.
+        json_encode: makes the text of a value in place of ours; the text is what is validated.
         options: what ``conf`` can say, as keyword arguments; ``JSONSerializerOptions`` has them all.
 
     Raises:

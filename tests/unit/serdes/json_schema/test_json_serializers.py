@@ -99,7 +99,7 @@ def test_hostile_bodies_have_their_code(registry: Registry, body: bytes, outcome
 
 def test_what_json_cannot_hold_is_refused_and_never_changed(registry: Registry) -> None:
     serializer = JSONSerializer('{"type": ["number", "array", "object", "string"]}', registry)
-    for value in (float("nan"), float("inf"), 2**64, {1: 2}, b"bytes", object()):
+    for value in (float("nan"), float("inf"), 10**309, {1: 2**70}, {1: 2}, b"bytes", object()):
         with pytest.raises(EncodeError):
             serializer(value, CONTEXT)
     written = serializer(datetime(2013, 7, 1, tzinfo=UTC), CONTEXT)
@@ -127,6 +127,23 @@ def test_integers_are_read_exactly_and_judged_as_what_they_are(registry: Registr
     with pytest.raises(DecodeError) as caught:
         reader(registry)(head[:5] + b'{"a":18446744073709551618}', CONTEXT)
     assert (caught.value.outcome, caught.value.field) == (Outcome.SCHEMA_VIOLATION, "a")
+
+
+@pytest.mark.parametrize("validate", [True, False])
+def test_integers_of_any_length_are_written_as_they_are_read(registry: Registry, *, validate: bool) -> None:
+    schema = '{"properties": {"a": {"maximum": 18446744073709551617}}}'
+    serializer = JSONSerializer(schema, registry, validate=validate)
+    value = {"a": 2**64 + 1, "b": [-(2**63) - 1, "é", None, 1.5, {"c": True}]}
+    written = serializer(value, CONTEXT)
+    assert written[5:] == '{"a":18446744073709551617,"b":[-9223372036854775809,"é",null,1.5,{"c":true}]}'.encode()
+    assert reader(registry)(written, CONTEXT) == value
+    dated = {"a": 2**63 - 1, "b": [10**30, datetime(2013, 7, 1, tzinfo=UTC)]}
+    assert serializer(dated, CONTEXT)[5:] == b'{"a":9223372036854775807,"b":[%d,"2013-07-01T00:00:00+00:00"]}' % 10**30
+    with pytest.raises(EncodeError):
+        serializer({"a": [2**64, "\ud800"]}, CONTEXT)
+    if validate:
+        with pytest.raises(EncodeError, match="a: maximum"):
+            serializer({"a": 2**64 + 2}, CONTEXT)
 
 
 def test_formats_are_not_asserted(registry: Registry) -> None:

@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 import jsonschema_rs
@@ -23,6 +23,7 @@ from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes import SerializationContext
 from contractlog.serdes.errors import BadFrame, DecodeError, EncodeError, SerializationError
 from contractlog.serdes.json_schema import AsyncJSONDeserializer, AsyncJSONSerializer, JSONDeserializer, JSONSerializer
+from contractlog.serdes.json_schema.documents import read_document
 from contractlog.serdes.json_schema.plan import JsonReader, JsonWriter
 
 if TYPE_CHECKING:
@@ -121,9 +122,9 @@ def has_lost(given: Any) -> bool:
 def test_a_value_is_written_if_its_text_is_admitted(schema: Any, value: Any) -> None:
     try:
         body = orjson.dumps(value)
-    except TypeError:
-        body = None
-    admitted = body is not None and jsonschema_rs.Draft7Validator(schema).is_valid(orjson.loads(body))
+    except TypeError as problem:
+        body = None if "64-bit" not in str(problem) else _written(JsonWriter(parsed(True)), value)  # noqa: FBT003
+    admitted = body is not None and jsonschema_rs.Draft7Validator(schema).is_valid(read_document(body))
     try:
         written = JsonWriter(parsed(schema)).encode(value, b"head")
     except EncodeError as error:
@@ -133,6 +134,13 @@ def test_a_value_is_written_if_its_text_is_admitted(schema: Any, value: Any) -> 
         assert admitted
         assert not has_lost(value)
         assert written == b"head" + (body or b"")
+
+
+def _written(writer: JsonWriter, value: Any) -> bytes | None:
+    try:
+        return writer.encode(value)
+    except EncodeError:
+        return None
 
 
 @given(SCHEMAS, VALUES)
@@ -160,6 +168,81 @@ def test_own_functions_make_the_text_and_the_value(registry: Registry) -> None:
         serializer("strong", CONTEXT)
     deserializer = JSONDeserializer(None, schema_registry_client=registry, json_decode=decode)
     assert deserializer(written, CONTEXT) == {"wind": 1.5}
+
+
+CIRCLE: list[Any] = []
+CIRCLE.append(CIRCLE)
+FAILING: dict[str, Any] = {
+    "NaN": lambda _: json.dumps({"wind": math.nan}),
+    "no JSON": lambda _: "wind: 1",
+    "no text": lambda _: None,
+    "a number": lambda _: 5,
+    "no characters": lambda _: '{"a": "\ud800"}',
+    "cut": lambda _: b'{"wind": ',
+    "forbidden": lambda _: '{"wind": "strong"}',
+    "a circle": lambda _: json.dumps(CIRCLE),
+    "an error": lambda _: {}["wind"],
+    "deep": lambda _: b"[" * 2_000,
+}
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_what_an_own_function_makes_is_what_is_validated(registry: Registry, name: str) -> None:
+    for validate in (True, False):
+        serializer = JSONSerializer(WEATHER, registry, json_encode=FAILING[name], validate=validate)
+        if name == "forbidden" and not validate:
+            assert serializer({"wind": 1}, CONTEXT)
+            continue
+        with pytest.raises(EncodeError) as caught:
+            serializer({"wind": 1}, CONTEXT)
+        assert (caught.value.topic, caught.value.schema_id) == ("weather", 1)
+        wanted = Outcome.SCHEMA_VIOLATION if name == "forbidden" else Outcome.NOT_JSON
+        assert caught.value.outcome is wanted
+
+
+@pytest.mark.parametrize(
+    "decode",
+    [
+        json.loads,
+        lambda body: json.loads(body.decode()),
+        lambda _: {}["a"],
+        lambda _: object(),
+        lambda _: {1: 2},
+        lambda _: {"wind": 1j},
+    ],
+)
+@pytest.mark.parametrize("body", [b"{", b'"\xff"', b"[" * 100_000, b"1" * 5_000, b'{"wind": "strong"}'])
+def test_what_an_own_function_raises_has_our_error(decode: Any, body: bytes) -> None:
+    deserializer = JSONDeserializer(WEATHER, json_decode=decode)
+    with pytest.raises(DecodeError) as caught:
+        deserializer(b"\0\0\0\0\7" + body, CONTEXT)
+    assert (caught.value.topic, caught.value.schema_id) == ("weather", 7)
+
+
+class Label(str, Enum):  # noqa: UP042 -- text and value are each its own
+    """A string whose text is not its value."""
+
+    OTHER = "other"
+
+    def __new__(cls, value: str) -> Self:
+        made = str.__new__(cls, "label")
+        made._value_ = value
+        return made
+
+
+@pytest.mark.parametrize(
+    "inner", [Label.OTHER, [Label.OTHER], {"a": [Label.OTHER, 2**70, Text("t")]}, [None, Label.OTHER]]
+)
+def test_an_enum_is_validated_and_sent_as_its_value(inner: Any) -> None:
+    body = JsonWriter(parsed(True)).encode(inner)  # noqa: FBT003
+    assert b"label" not in body
+    for const in ("other", "label"):
+        schema = {"const": json.loads(body.replace(b"other", const.encode()))}
+        if const == "other":
+            assert JsonWriter(parsed(schema)).encode(inner) == body
+        else:
+            with pytest.raises(EncodeError):
+                JsonWriter(parsed(schema)).encode(inner)
 
 
 def test_a_schema_is_enough_to_read_without_a_registry() -> None:

@@ -1,0 +1,66 @@
+"""Values of Python as JSON text: what orjson writes, and integers beyond 64 bits, which it does not."""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from functools import partial
+from typing import Any, Final
+
+import orjson
+
+__all__ = ["long_text", "text_of", "too_long"]
+
+_TOO_LONG: Final = "64-bit"  #: what orjson says of integers beyond
+
+
+def _exact(value: Any) -> Any:
+    """Return the plain value that a subclass of a plain class holds; an enum is its value wherever it stands."""
+    match value:
+        case str():
+            return str.__str__(value)
+        case int():
+            return int.__int__(value)
+        case dict():
+            return dict.copy(value)
+        case list():
+            return list.copy(value)
+    raise TypeError(f"Type is not JSON serializable: {type(value).__name__}")
+
+
+text_of: Final = partial(orjson.dumps, default=_exact, option=orjson.OPT_PASSTHROUGH_SUBCLASS)
+"""Make the compact text of a value; an enum is written as its value, even where it is a string with a text of its own.
+
+Raises:
+    TypeError: JSON or orjson cannot hold the value.
+"""
+
+
+def too_long(error: TypeError) -> bool:
+    """Whether an integer beyond 64 bits is what orjson could not write."""
+    return _TOO_LONG in str(error)
+
+
+def long_text(value: Any) -> bytes:
+    """Make the compact text of a value that holds integers beyond 64 bits.
+
+    Raises:
+        TypeError: JSON cannot hold the value.
+        ValueError: it cannot hold a number or a character.
+        RecursionError: the value is nested too deeply.
+    """
+    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _plain(value: Any) -> Any:
+    while isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, dict):
+        if not all(isinstance(name, str) for name in value):
+            raise TypeError("Dict key must be str")
+        return {str.__str__(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if value is None or isinstance(value, bool | float | int):
+        return value
+    return orjson.loads(text_of(value))
