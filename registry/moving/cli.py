@@ -202,6 +202,8 @@ def _bring(source: Source, report: Report, options: Namespace) -> None:
     with _told_where_to_go(), file_lock(parse_url(url)):
         pass  # that it is in use is told before the source is read; what is not there is made after that
     before = counted(_without_modes(source.picture(report), options), report)
+    if report.conflicts:  # a source that contradicts itself is refused whatever the target holds, so none is made
+        return
     with _told_where_to_go(), writing(url) as store:
         with Progress("understanding", "schemas") as told:
             bring(store, before, report, told=lambda done: told(done, len(before.schemas)))

@@ -96,6 +96,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("other.json").write_text('{"schema": "int"}\n')
     Path("cut.ndjson").write_text(header + '{"kind": "context", "name": ".", "next_id": 2}\n')
     Path("empty.ndjson").write_text(header + end)
+    schema = '{{"kind": "schema", "context": ".", "id": 1, "type": "AVRO", "schema": "\\"{}\\"", "created": 1}}\n'
+    twice = schema.format("int") + schema.format("long")
+    Path("twice.ndjson").write_text(header + twice + end.replace("2", "4"))
     upgrade("sqlite:///r.db")
     with sqlite3.connect("r.db") as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -134,3 +137,10 @@ def test_a_variable_that_cannot_be_meant_is_told(
     monkeypatch.setenv(variable, value)
     assert main(["serve"]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_an_import_that_contradicts_itself_makes_no_database(capsys: pytest.CaptureFixture[str]) -> None:
+    before = set(Path().iterdir())
+    assert main(["import", "twice.ndjson", "--database-url", "sqlite:///new.db"]) == 1
+    assert "line 3: the id 1 of context . has another content in an earlier line" in capsys.readouterr().out
+    assert set(Path().iterdir()) == before
