@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from sys import getsizeof
+from typing import Any, Final, Generic, TypeVar
 
 from contractlog.compatibility.schema import RegisteredSchema
 
@@ -14,7 +15,8 @@ __all__ = ["Aging", "Caching", "IdCache"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: characters of schema text
+DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: bytes of schemas, with what stands beside their texts
+_MEMBER: Final = 128  # what each reference, rule and metadata cost beside their texts, roughly
 _OVERHEAD: Final = 1_024  # what an entry costs beside its text, roughly
 
 
@@ -22,14 +24,14 @@ _OVERHEAD: Final = 1_024  # what an entry costs beside its text, roughly
 class Caching:
     """How much a client remembers, and for how long."""
 
-    capacity: int = DEFAULT_CAPACITY  #: characters of schemas that are kept by id and by guid, each
+    capacity: int = DEFAULT_CAPACITY  #: bytes of schemas that are kept by id and by guid, each
     latest_seconds: float = 60.0  #: how long the newest version of a subject is believed; 0 asks always
     absent_seconds: float = 2.0  #: how long an id that nobody knows is not asked for again
     entries: int = 10_000  #: newest versions, and unknown ids, that are kept
 
 
 class IdCache:
-    """Schemas by a key that stands for one content, up to a number of characters; the oldest entry goes first.
+    """Schemas by a key that stands for one content, up to a number of bytes; the oldest entry goes first.
 
     Reading takes no lock. Of an entry, the content holds for ever; subject, version and ``deleted`` are as they were
     when it was read.
@@ -107,4 +109,18 @@ class Aging(Generic[K, V]):
 
 
 def _cost(schema: RegisteredSchema) -> int:
-    return len(schema.text) + _OVERHEAD
+    beside = schema.references, schema.metadata, schema.rule_set
+    return getsizeof(schema.text) + _OVERHEAD + _weight(beside)
+
+
+def _weight(beside: Any) -> int:
+    """Return about how many bytes what stands beside a text takes."""
+    if isinstance(beside, str):
+        return getsizeof(beside)
+    if isinstance(beside, Mapping):
+        return sum(_weight(key) + _weight(value) for key, value in beside.items())
+    if isinstance(beside, tuple | list):
+        return sum(map(_weight, beside))
+    if is_dataclass(beside):
+        return _MEMBER + sum(_weight(getattr(beside, one.name)) for one in fields(beside))
+    return 0

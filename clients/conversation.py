@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -23,7 +24,7 @@ from contractlog.compatibility.errors import (
     UnreadableAnswer,
 )
 
-__all__ = ["Answer", "Attempt", "Conversation", "Failure", "Retries", "converse"]
+__all__ = ["Answer", "Attempt", "Conversation", "Failure", "Preference", "Retries", "converse"]
 
 T = TypeVar("T")
 
@@ -34,6 +35,7 @@ _OLD_INCOMPATIBLE: Final = 409  # what servers before 8.0 write in place of 4090
 _SUCCESS: Final = range(200, 300)
 _REDIRECT: Final = range(300, 400)
 _FAILURE: Final = range(400, 600)
+_DETOUR: Final = 30.0  # seconds until an address that did not answer is asked first again
 _START: Final = 200  # characters of an unreadable body that are kept
 
 
@@ -83,8 +85,37 @@ Outcome = Answer | Failure
 Conversation = Generator[Attempt, Outcome, T]
 
 
+class Preference:
+    """Which address is asked first: the first one, or for a while the one that answered in its place.
+
+    When the while is over, one call asks the first address again; the others wait for what comes of it.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._address = 0
+        self._until = math.inf
+
+    def begin(self) -> int:
+        """Return the address that is asked first."""
+        now = self._clock()
+        if self._address and now >= self._until:
+            self._until = now + _DETOUR
+            return 0
+        return self._address
+
+    def answered(self, address: int) -> None:
+        """Hear which address answered."""
+        if address != self._address:
+            self._address, self._until = address, self._clock() + _DETOUR
+
+
 def converse(
-    call: Call[T], urls: tuple[str, ...], retries: Retries, left: Callable[[], float] = lambda: math.inf
+    call: Call[T],
+    urls: tuple[str, ...],
+    retries: Retries,
+    left: Callable[[], float] = lambda: math.inf,
+    preference: Preference | None = None,
 ) -> Conversation[T]:
     """Carry a call through.
 
@@ -93,12 +124,14 @@ def converse(
         urls: whom it is asked, in turn.
         retries: how often.
         left: the seconds that are left for all of it; those not asked yet share them.
+        preference: knows whom to ask first.
 
     Raises:
         RegistryError: the class that the error body stands for.
         Unreachable: no answer came.
     """
-    address = 0
+    preference = preference or Preference()
+    address = preference.begin()
     asked: float | None = None
     outcome: Outcome = Failure("no attempt was made", sent=False)
     for attempt in range(max(1, retries.attempts, len(urls))):
@@ -106,6 +139,8 @@ def converse(
         if attempt and pause >= left():
             break
         outcome = yield Attempt(pause, address, max(left() - pause, 0) / max(1, len(urls) - attempt))
+        if isinstance(outcome, Answer) and outcome.status not in _RETRIED:
+            preference.answered(address)
         if not _worth_repeating(call, outcome):
             break
         asked = _retry_after(outcome)

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
-from contractlog.clients.conversation import Answer, Attempt, Conversation, Failure, Retries, converse
+from contractlog.clients.conversation import Answer, Attempt, Conversation, Failure, Preference, Retries, converse
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
 from contractlog.clients.watching import Exchange, Watch
 from contractlog.compatibility.errors import UsageError
@@ -74,6 +74,7 @@ class HttpSide:
         self.timeout = httpx2.Timeout(timeout)
         self.headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
         self.retries = retries or Retries()
+        self.preference = Preference()
         self.security = security or Security()
         self.proxy = proxy
         self.watch = watch
@@ -129,7 +130,7 @@ class HttpSide:
     def conversation_of(self, call: Call[T]) -> Conversation[T]:
         """Begin to carry a call through: the clock runs from now on."""
         deadline = time.monotonic() + self.seconds
-        return converse(call, self.urls, self.retries, lambda: deadline - time.monotonic())
+        return converse(call, self.urls, self.retries, lambda: deadline - time.monotonic(), self.preference)
 
     def late(self, *, sent: bool) -> Failure:
         """Say that the time is over."""

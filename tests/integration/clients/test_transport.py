@@ -155,6 +155,33 @@ def test_the_next_url_is_asked_when_one_is_gone() -> None:
         assert registry.subjects() == ["a"]
 
 
+def test_a_silent_first_url_costs_one_call_and_not_each() -> None:
+    class Watching:
+        def __init__(self) -> None:
+            self.asked: list[tuple[str, int | None]] = []
+
+        def exchanged(self, exchange: Exchange) -> None:
+            self.asked.append((exchange.address, exchange.status))
+
+        def looked_up(self, cache: str, *, hit: bool) -> None:
+            """Nothing is remembered here."""
+
+    with socket.create_server(("127.0.0.1", 0)) as silent, answering(*[http(b"[]")] * 6) as (url, _):
+        first = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        watch = Watching()
+        with Registry(f"{first},{url}", timeout=1, watch=watch) as registry:
+            assert [registry.subjects() for _ in range(3)] == [[]] * 3
+        assert watch.asked == [(first, None), *[(url, 200)] * 3]
+        watch.asked.clear()
+
+        async def ask() -> None:
+            async with AsyncRegistry(f"{first},{url}", timeout=1, watch=watch) as registry:
+                assert [await registry.subjects() for _ in range(3)] == [[]] * 3
+
+        asyncio.run(ask())
+        assert watch.asked == [(first, None), *[(url, 200)] * 3]
+
+
 @pytest.mark.parametrize(
     "answer", [b"SSH-2.0-OpenSSH_9.0\r\n", b"", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"]
 )

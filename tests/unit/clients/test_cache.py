@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from contractlog.clients.cache import Aging, IdCache
+from contractlog.compatibility.contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.names import SchemaId
-from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.schema import Reference, RegisteredSchema
 
 
 def schema(number: int, size: int = 10) -> RegisteredSchema:
@@ -26,6 +30,32 @@ def test_the_oldest_go_when_it_gets_too_much() -> None:
     assert len(cache) == 9
     assert cache.get(99) is not None
     assert cache.get(0) is None
+
+
+def test_references_metadata_and_rules_count_as_texts_do() -> None:
+    long = "x" * 10_000
+    beside: list[dict[str, Any]] = [
+        {"references": (Reference(long, "s", 1),)},
+        {"metadata": Metadata(properties={"owner": long})},
+        {"metadata": Metadata(tags={"a": (long,)})},
+        {"rule_set": RuleSet(domain_rules=(Rule("r", expr=long, params={"k": "v"}),))},
+        {"references": tuple(Reference("n", "s", number) for number in range(100))},
+    ]
+    for kept in beside:
+        cache = IdCache(capacity=100_000)
+        for number in range(100):
+            cache.put(number, replace(schema(number), **kept))
+        assert 3 <= len(cache) <= 9, kept
+        cache.clear()
+        cache.put(1, schema(1, 90_000))
+        assert len(cache) == 1
+
+
+def test_bytes_count_and_not_characters() -> None:
+    cache = IdCache(capacity=100_000)
+    for number in range(100):
+        cache.put(number, replace(schema(number), text="\U0001f600" * 10_000))
+    assert len(cache) == 2
 
 
 def test_a_schema_larger_than_the_memory_is_not_kept() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from contractlog.clients import calls
 from contractlog.clients.calls import Call
-from contractlog.clients.conversation import Answer, Attempt, Failure, Retries, converse
+from contractlog.clients.conversation import Answer, Attempt, Failure, Preference, Retries, converse
 from contractlog.compatibility.errors import (
     Forbidden,
     IncompatibleSchema,
@@ -190,3 +190,37 @@ def test_a_deletion_that_may_have_arrived_is_not_sent_to_another_address() -> No
     next(talk)
     with pytest.raises(Unreachable):
         talk.send(LOST)
+
+
+def test_who_answered_in_place_of_the_first_is_asked_first_for_a_while() -> None:
+    now = 0.0
+    preference = Preference(lambda: now)
+
+    def asked(*outcomes: Answer | Failure) -> list[int]:
+        talk = converse(READ, URLS, Retries(), preference=preference)
+        addresses = [next(talk).address]
+        for outcome in outcomes:
+            try:
+                addresses.append(talk.send(outcome).address)
+            except (StopIteration, RegistryError):
+                return addresses
+        raise AssertionError("more attempts than outcomes")
+
+    assert asked(FOUND) == [0]
+    assert asked(LOST, FOUND) == [0, 1]
+    assert asked(FOUND) == asked(error(40401)) == [1]
+    now = 29.0
+    assert asked(FOUND) == [1]
+    now = 30.0
+    assert asked(LOST, FOUND) == [0, 1], "the first is tried again"
+    assert asked(FOUND) == [1]
+    now = 60.0
+    probe = converse(READ, URLS, Retries(), preference=preference)
+    assert next(probe).address == 0
+    assert asked(FOUND) == [1], "by one call"
+    with pytest.raises(StopIteration):
+        probe.send(FOUND)
+    assert asked(FOUND) == [0]
+    assert asked(Answer(503, b""), FOUND) == [0, 1]
+    assert asked(LOST, FOUND) == [1, 0], "who fails is left at once"
+    assert asked(FOUND) == [0]
