@@ -3,6 +3,33 @@
 ``contractlog.serdes.avro`` and ``contractlog.serdes.json_schema`` hold the serializers; nothing heavy is imported here.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from contractlog.serdes.context import MessageField, SerializationContext
 
-__all__ = ["MessageField", "SerializationContext"]
+if TYPE_CHECKING:
+    from contractlog.serdes.serialization import Deserializer as Deserializer
+    from contractlog.serdes.serialization import SerializationError as SerializationError
+    from contractlog.serdes.serialization import Serializer as Serializer
+    from contractlog.serdes.serialization import StringDeserializer as StringDeserializer
+    from contractlog.serdes.serialization import StringSerializer as StringSerializer
+
+__all__ = [
+    "Deserializer",
+    "MessageField",
+    "SerializationContext",
+    "SerializationError",
+    "Serializer",
+    "StringDeserializer",
+    "StringSerializer",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.serialization"), name)
