@@ -52,9 +52,10 @@ test: setup ## the tests: unit, contract, integration, e2e (about five minutes o
 test-all: setup ## the long part: fuzz, histories, full-size data
 	CONTRACTLOG_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow tests
 
-soak: setup ## an hour of fuzzing schemas, one of histories of nodes that are killed, a hundred million mutants of records
+soak: setup ## an hour of fuzzing schemas, one of histories of nodes that are killed, one of JSON records, a hundred million mutants of records
 	$(BIN)/python tests/fuzz/schemas.py --seconds 3600
 	$(BIN)/python tests/fuzz/records.py --mutants 100000000
+	$(BIN)/python tests/fuzz/documents.py --mutants 100000000 --seconds 3600
 	PYTHONPATH=tests $(BIN)/python -m histories --seconds 3600
 
 demo: setup ## the main job on real flights: registry, Kafka, gate, audit, lineage (under two minutes once set up)

@@ -14,7 +14,7 @@ from contractlog.serdes.json_schema.documents import lost, read_document
 from contractlog.serdes.json_schema.holding import DEFAULT, Check, Validation, path
 from contractlog.serdes.json_schema.own import own_decode
 from contractlog.serdes.json_schema.validator import NOT_VALID, tree
-from contractlog.serdes.json_schema.values import long_text, text_of, too_long
+from contractlog.serdes.json_schema.values import EXACTLY, exact, long_text, too_long
 
 __all__ = ["JsonReader", "JsonWriter"]
 
@@ -32,7 +32,6 @@ class JsonWriter:
     def __init__(self, parsed: ParsedSchema, validation: Validation | None = DEFAULT) -> None:
         tree(parsed)
         self._check = None if validation is None else Check(parsed, validation)
-        self._text = text_of
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
         """Return the prefix and the compact text of a value.
@@ -41,7 +40,7 @@ class JsonWriter:
             EncodeError: JSON cannot hold the value, as NaN and infinity, or the schema does not admit it.
         """
         try:
-            body = self._text(value)
+            body = orjson.dumps(value, exact, EXACTLY)
         except TypeError as error:
             return prefix + self._long(value, error)
         if b"null" not in body and (self._check is None or self._check.surely_admits(value)):

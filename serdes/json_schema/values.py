@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from enum import Enum
-from functools import partial
 from typing import Any, Final
 
 import orjson
 
-__all__ = ["long_text", "text_of", "too_long"]
+__all__ = ["EXACTLY", "exact", "long_text", "too_long"]
+
+EXACTLY: Final = orjson.OPT_PASSTHROUGH_SUBCLASS
+"""With ``exact`` it makes orjson write an enum as its value, even where it is a string with a text of its own."""
 
 _TOO_LONG: Final = "64-bit"  #: what orjson says of integers beyond
 
 
-def _exact(value: Any) -> Any:
+def exact(value: Any) -> Any:
     """Return the plain value that a subclass of a plain class holds; an enum is its value wherever it stands."""
     match value:
         case str():
@@ -26,14 +28,6 @@ def _exact(value: Any) -> Any:
         case list():
             return list.copy(value)
     raise TypeError(f"Type is not JSON serializable: {type(value).__name__}")
-
-
-text_of: Final = partial(orjson.dumps, default=_exact, option=orjson.OPT_PASSTHROUGH_SUBCLASS)
-"""Make the compact text of a value; an enum is written as its value, even where it is a string with a text of its own.
-
-Raises:
-    TypeError: JSON or orjson cannot hold the value.
-"""
 
 
 def too_long(error: TypeError) -> bool:
@@ -63,4 +57,4 @@ def _plain(value: Any) -> Any:
         return [_plain(inner) for inner in value]
     if value is None or isinstance(value, bool | float | int):
         return value
-    return orjson.loads(text_of(value))
+    return orjson.loads(orjson.dumps(value, exact, EXACTLY))
