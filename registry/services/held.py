@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.merging import VERSION_PROPERTY, present_metadata, present_rules, unversioned
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.parsing import equivalent
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.services.understanding import Understanding, Understood
+from contractlog.registry.services.references import plain
+from contractlog.registry.services.understanding import Understanding, Understood, hashes_of
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Content, Seen
 
@@ -63,6 +64,8 @@ def _alike(
 ) -> Iterator[RegisteredSchema]:
     """Yield versions that differ in spelling only, then those that differ in what is written out in place."""
     understood, content = candidate
+    if content.references:
+        yield from _qualified_otherwise(understanding, snapshot, subject, candidate, seen)
     yield from snapshot.holding_alike(subject, content.normalized_hash, seen)
     for held in snapshot.leaning_versions(subject, seen, leaning=not content.references):
         if held.type is content.type and _beside(held) == _beside(content):
@@ -71,6 +74,53 @@ def _alike(
                     yield held
             except InvalidSchema:
                 continue  # not understood, or too long when written out
+
+
+def _qualified_otherwise(
+    understanding: Understanding,
+    snapshot: Snapshot,
+    subject: Subject,
+    candidate: tuple[Understood, Content],
+    seen: Seen,
+) -> Iterator[RegisteredSchema]:
+    """Yield versions whose references name their own context where the candidate's do not, or the other way round.
+
+    What is stored, and hashed, is what was sent; those with the same canonical text come first.
+    """
+    understood, content = candidate
+    draft = replace(
+        understood.draft,
+        references=plain(content.references, subject),
+        metadata=content.metadata,
+        rule_set=content.rule_set,
+    )
+    exact, alike = hashes_of(draft, content.text, understood.parsed.normalized)
+    qualifying = [
+        (held, _plain_hashes(understanding, snapshot, subject, held))
+        for held in snapshot.qualifying_versions(subject, seen)
+    ]
+    if draft.references != content.references:
+        yield from snapshot.holdings(subject, exact, seen)
+    yield from (held for held, hashes in qualifying if hashes[0] == exact)
+    if draft.references != content.references:
+        yield from snapshot.holding_alike(subject, alike, seen)
+    yield from (held for held, hashes in qualifying if hashes[1] == alike)
+
+
+def _plain_hashes(
+    understanding: Understanding, snapshot: Snapshot, subject: Subject, held: RegisteredSchema
+) -> tuple[str, str]:
+    draft = replace(
+        held.draft,
+        references=plain(held.references, subject),
+        metadata=present_metadata(held.metadata),
+        rule_set=present_rules(held.rule_set),
+    )
+    try:
+        normalized = understanding.stored(snapshot, held).normalized
+    except InvalidSchema:
+        normalized = held.text  # what is not understood is known by its very text
+    return hashes_of(draft, held.text, normalized)
 
 
 def _beside(one: RegisteredSchema | Content) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from contractlog.compatibility.schema import Reference, RegisteredSchema
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Seen
 
-__all__ = ["Resolved", "resolve", "target_of"]
+__all__ = ["Resolved", "plain", "resolve", "target_of"]
 
 _MOST: Final = 100
 _DEEPEST: Final = 16
@@ -34,6 +34,19 @@ def target_of(reference: Reference, referrer: Subject) -> Subject:
     subject = Subject.parse(reference.subject)
     unqualified = subject.context == DEFAULT_CONTEXT and not reference.subject.startswith(":.")
     return Subject(referrer.context, subject.name) if unqualified else subject
+
+
+def plain(references: Iterable[Reference], referrer: Subject) -> tuple[Reference, ...]:
+    """Write references without the context that they have anyway: what means the same is then equal."""
+    return tuple(_plain(reference, referrer) for reference in references)
+
+
+def _plain(reference: Reference, referrer: Subject) -> Reference:
+    if not reference.subject.startswith(":."):
+        return reference
+    target = target_of(reference, referrer)
+    short = replace(reference, subject=target.name)
+    return short if target_of(short, referrer) == target else reference
 
 
 def resolve(snapshot: Snapshot, referrer: Subject, references: Sequence[Reference], seen: Seen) -> Resolved:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from contractlog.compatibility.errors import OperationNotPermitted
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.services.references import plain
 from contractlog.registry.services.understanding import hashes_of
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Seen
@@ -19,7 +22,11 @@ def held_verbatim(
 
     Ask when a draft is not understood: what an import kept as it is can be looked up by what it answers.
     """
-    return snapshot.holding(subject, hashes_of(draft, draft.text, draft.text)[0], seen)
+    found = snapshot.holding(subject, hashes_of(draft, draft.text, draft.text)[0], seen)
+    short = replace(draft, references=plain(draft.references, subject))
+    if found is not None or short == draft:
+        return found
+    return snapshot.holding(subject, hashes_of(short, draft.text, draft.text)[0], seen)
 
 
 def refuse_closed(snapshot: Snapshot, subject: Subject) -> None:

@@ -74,6 +74,12 @@ _SAME = {seen: only(_HOLDING, seen) for seen in Seen}
 _ALL_SAME = {seen: statement.limit(None) for seen, statement in _SAME.items()}
 _ALIKE = {seen: only(_of_content(_OF_SUBJECT.limit(None), _OTHER.normalized_hash), seen) for seen in Seen}
 
+_QUALIFYING = {
+    seen: only(
+        REGISTERED.where(_U.key == bindparam("key"), _S.references.contains('":.')).order_by(_V.version.desc()), seen
+    )
+    for seen in Seen
+}
 _LEANING = {
     (seen, leaning): only(
         REGISTERED.where(
@@ -170,6 +176,10 @@ class Snapshot:
     def highest(self, subject: Subject) -> int:
         """Return the highest version number, soft-deleted ones included; 0 before the first."""
         return int(self._connection.execute(_HIGHEST, {"key": key_of(subject)}).scalar() or 0)
+
+    def qualifying_versions(self, subject: Subject, seen: Seen) -> list[RegisteredSchema]:
+        """List the versions that name a context in one of their references, newest first."""
+        return [registered(row) for row in self._connection.execute(_QUALIFYING[seen], {"key": key_of(subject)})]
 
     def referenced_by(self, target_id: int, version: int, seen: Seen) -> list[int]:
         """List the ids of schemas that lean on a version and are held by versions of this kind."""

@@ -19,7 +19,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.identity import content_hash, guid
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import MAX_ID, MAX_VERSION, Subject
-from contractlog.compatibility.schema import RegisteredSchema, SchemaType
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState, Target, scopes
 from contractlog.registry.storage.writes import Transaction
@@ -453,3 +453,17 @@ def test_no_version_comes_after_the_last_one_and_the_neighbours_are_unharmed(sto
     assert earlier.version == 3
     with store.reading() as snapshot:
         assert snapshot.versions(ORDERS, Seen.ALL) == [(3, False), (MAX_VERSION, False)]
+
+
+def test_versions_that_name_a_context_in_a_reference_are_found(store: Store) -> None:
+    put(store, "base", Subject.parse("base"))
+    one = target(store, Subject.parse("base"), 1)
+    for text, subject in (("a", "base"), ("b", ":.:base"), ("c", "base")):
+        put(store, text, references=(Reference(":R", subject, 1),), targets=(one,))
+    put(store, "d")
+    with store.reading() as snapshot:
+        assert [found.version for found in snapshot.qualifying_versions(ORDERS, Seen.LIVE)] == [2]
+    soft_delete(store, ORDERS, 2)
+    with store.reading() as snapshot:
+        assert snapshot.qualifying_versions(ORDERS, Seen.LIVE) == []
+        assert [found.version for found in snapshot.qualifying_versions(ORDERS, Seen.ALL)] == [2]

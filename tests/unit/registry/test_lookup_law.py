@@ -114,3 +114,59 @@ def test_what_is_answered_looks_up(history: list[tuple[dict[str, Any], bool]]) -
         looks_up(other, "s")
         assert http.delete("/subjects/s").status_code == 200
         looks_up(http, "s", "?deleted=true")
+
+
+CONTEXTS = st.sampled_from(["", ":.lv:"])
+QUALIFIED = ("", "?referenceFormat=qualified")
+
+
+@st.composite
+def leaning_drafts(draw: st.DrawFn, context: str) -> dict[str, Any]:
+    """A schema that leans on one or two others, named with their context or without."""
+    named = st.sampled_from(["", context or ":.:"])
+    bases = draw(st.sampled_from([("a",), ("a", "b"), ("b", "a")]))
+    fields = [{"name": base, "type": f"n.{base.upper()}"} for base in bases]
+    text = json.dumps(
+        {"type": "record", "name": "R", "fields": fields} | draw(st.sampled_from([{}, {"doc": "text"}])),
+        indent=draw(st.sampled_from([None, 2])),
+    )
+    references = [{"name": f"n.{base.upper()}", "subject": draw(named) + base, "version": 1} for base in bases]
+    metadata = draw(st.sampled_from([{}, {"metadata": {"properties": {"k": "v"}}}]))
+    return {"schema": text, "references": references, **metadata}
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data(), context=CONTEXTS, importing=st.booleans())
+def test_what_is_answered_with_qualified_references_is_what_is_held(
+    data: st.DataObject, context: str, *, importing: bool
+) -> None:
+    history = data.draw(st.lists(leaning_drafts(context), min_size=1, max_size=4))
+    with in_process(Settings(database_url="sqlite://")) as http:
+        http.put("/config", json={"compatibility": "NONE"})
+        http.put("/config/:.__GLOBAL:", json={"compatibility": "NONE"})
+        for base in ("a", "b"):
+            text = f'{{"type":"record","name":"{base.upper()}","namespace":"n","fields":[]}}'
+            assert http.post(f"/subjects/{context}{base}/versions", json={"schema": text}).status_code == 200
+        subject = f"{context}s"
+        if importing:
+            http.put("/mode/" + subject, json={"mode": "IMPORT"})
+        for number, draft in enumerate(history, 10):
+            body = draft | ({"id": number} if importing else {})
+            answer = http.post(f"/subjects/{subject}/versions", json=body)
+            assert answer.status_code == 200, answer.text
+        if importing:
+            http.put("/mode/" + subject, json={"mode": "READWRITE"})
+        numbers = http.get(f"/subjects/{subject}/versions").json()
+        for number in numbers:
+            for query in QUALIFIED:
+                shown = http.get(f"/subjects/{subject}/versions/{number}{query}").json()
+                by_id = http.get(f"/schemas/ids/{shown['id']}{query or '?'}&subject={subject}").json()
+                for answer in (shown, by_id):
+                    found = http.post(f"/subjects/{subject}", json=sent(answer))
+                    assert found.status_code == 200, (answer, found.text)
+                    again = http.post(f"/subjects/{subject}/versions", json=sent(answer))
+                    assert again.status_code == 200, again.text
+                    if not importing:  # which may bring one content under many numbers
+                        assert found.json()["version"] == again.json()["version"] == number
+                    assert found.json()["schema"] == shown["schema"]
+        assert http.get(f"/subjects/{subject}/versions").json() == numbers
