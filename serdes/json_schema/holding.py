@@ -11,7 +11,7 @@ from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema.fault import Fault
-from contractlog.serdes.json_schema.validator import prepared, shortened
+from contractlog.serdes.json_schema.validator import prepared
 from contractlog.serdes.json_schema.words import Words
 
 __all__ = ["DEFAULT", "Check", "Validation", "path"]
@@ -64,7 +64,7 @@ class Check:
         except (ValueError, TypeError):
             fault = Fault(message="it is no document of JSON's values")
         return kind(
-            reason=(self._words and self._words.say(value)) or shortened(fault.sentence),
+            reason=(self._words and self._words.say(value)) or fault.sentence,
             field=path(fault.instance_path, exact=False),
             where=path(fault.instance_path, exact=True),
             outcome=Outcome.SCHEMA_VIOLATION,
