@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Final, TypeVar
 
-from fastapi import Query
+from fastapi import Depends, Query, Request
+from fastapi.dependencies.models import Dependant
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
@@ -18,7 +19,7 @@ from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.registry.paths import subject_of
 from contractlog.registry.services.changes import LONGEST_WAIT
 
-__all__ = ["LARGEST", "Since", "Wait", "Whole", "named", "one_version", "said", "whole"]
+__all__ = ["LARGEST", "KnownAlone", "Since", "Wait", "Whole", "named", "one_version", "said", "whole"]
 
 N = TypeVar("N", bound=StrEnum)
 LARGEST: Final = 10**18 - 1  #: the largest whole number that is read
@@ -100,6 +101,31 @@ Wait = Annotated[
     BeforeValidator(_seconds),
     WithJsonSchema({"type": "number", "minimum": 0, "maximum": LONGEST_WAIT}),
 ]
+
+
+async def _known_alone(request: Request) -> None:
+    """Refuse parameters that a request does not have: a misspelt one would be answered as if nothing had been asked.
+
+    Raises:
+        InvalidQuery: there is one.
+    """
+    if not request.url.query:
+        return
+    known = list(_parameters(request.scope["route"].dependant))
+    for parameter, value in request.query_params.items():
+        if value and parameter not in known:
+            raise InvalidQuery(parameter=parameter, detail=f"there is none of this name, but {', '.join(known)}")
+
+
+def _parameters(dependant: Dependant) -> Iterator[str]:
+    """Yield the parameters that a route takes, itself or by what it depends on."""
+    yield from (one.alias for one in dependant.query_params)
+    for inner in dependant.dependencies:
+        yield from _parameters(inner)
+
+
+#: For routes of our own; the reference ignores what it does not know, and so do its paths.
+KnownAlone: Final = Depends(_known_alone)
 
 
 def one_version(parameter: str, text: str) -> tuple[Subject, int | None]:

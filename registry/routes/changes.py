@@ -11,12 +11,12 @@ from contractlog.registry.bodies.own import ChangeBody, ChangesBody
 from contractlog.registry.documented import documented
 from contractlog.registry.own import ChangesDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import Since, Wait, Whole
+from contractlog.registry.queries import KnownAlone, Since, Wait, Whole
 from contractlog.registry.services.changes import MOST_CHANGES
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["changes"])
+router: Final = APIRouter(tags=["changes"], dependencies=[KnownAlone])
 _Limit = Annotated[int, Query(description="How many changes to list at most."), Whole("limit", 100, 1, MOST_CHANGES)]
 
 

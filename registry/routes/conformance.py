@@ -19,7 +19,7 @@ from contractlog.registry.bodies.requests import read_object
 from contractlog.registry.dependencies import ConformanceDependency, TextPath
 from contractlog.registry.documented import documented, listed
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import said
+from contractlog.registry.queries import KnownAlone, said
 
 __all__ = ["router"]
 
@@ -38,7 +38,11 @@ async def record(request: Request, topic: TextPath, conformance: ConformanceDepe
     return Answer(await conformance.record(topic, read_object(await request.body())))
 
 
-@router.get("/contractlog/v1/conformance/{topic}", **documented(listed("object"), InvalidQuery, ConformanceNotFound))
+@router.get(
+    "/contractlog/v1/conformance/{topic}",
+    dependencies=[KnownAlone],
+    **documented(listed("object"), InvalidQuery, ConformanceNotFound),
+)
 async def newest(topic: TextPath, conformance: ConformanceDependency, *, part: _Part = "") -> Answer:
     """Show the newest audit of each part of a topic."""
     if part not in _PARTS:

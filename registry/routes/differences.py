@@ -23,11 +23,11 @@ from contractlog.registry.bodies.requests import RegisterRequest, read
 from contractlog.registry.documented import documented
 from contractlog.registry.own import DifferencesDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import named, one_version, said
+from contractlog.registry.queries import KnownAlone, named, one_version, said
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["diff"])
+router: Final = APIRouter(tags=["diff"], dependencies=[KnownAlone])
 _PATH: Final = "/contractlog/v1/diff"
 _Earlier = Annotated[str, Query(description="`SUBJECT:VERSION`, with a number or `latest`.")]
 _Later = Annotated[str, Query(description="`SUBJECT:VERSION`; the subject may be another one.")]

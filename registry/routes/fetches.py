@@ -14,12 +14,12 @@ from contractlog.registry.dependencies import SubjectQuery
 from contractlog.registry.documented import documented
 from contractlog.registry.own import FetchesDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import Whole, whole
+from contractlog.registry.queries import KnownAlone, Whole, whole
 from contractlog.registry.services.fetches import MOST_FETCHES
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["fetches"])
+router: Final = APIRouter(tags=["fetches"], dependencies=[KnownAlone])
 _MOST_DAYS: Final = 400
 _Id = Annotated[str, Query(description=f"An id, from 0 to {MAX_ID}.")]
 _Days = Annotated[int, Query(description="How many days to look back."), Whole("days", 30, 1, _MOST_DAYS)]

@@ -13,12 +13,12 @@ from contractlog.registry.dependencies import SubjectPath
 from contractlog.registry.documented import documented
 from contractlog.registry.own import GraphsDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import Whole, named, said, whole
+from contractlog.registry.queries import KnownAlone, Whole, named, said, whole
 from contractlog.registry.services.graph import DEEPEST, Ways
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["graph"])
+router: Final = APIRouter(tags=["graph"], dependencies=[KnownAlone])
 _Depth = Annotated[int, Query(description="Steps away from the subject."), Whole("depth", DEEPEST, 1, DEEPEST)]
 _Version = Annotated[str, Query(description="A number, or `latest`; else all versions count, soft-deleted ones too.")]
 _Direction = Annotated[str, Query(description="Which way to go."), said([way.value.lower() for way in Ways])]

@@ -12,13 +12,13 @@ from contractlog.registry.bodies.own import HitBody, HitsBody
 from contractlog.registry.documented import documented
 from contractlog.registry.own import SearchDependency
 from contractlog.registry.problems import Answer
-from contractlog.registry.queries import Whole, said
+from contractlog.registry.queries import KnownAlone, Whole, said
 from contractlog.registry.services.search import MOST_HITS
 from contractlog.registry.storage.search import Wanted
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["search"])
+router: Final = APIRouter(tags=["search"], dependencies=[KnownAlone])
 _Limit = Annotated[int, Query(description="How many hits to list at most."), Whole("limit", 100, 1, MOST_HITS)]
 _Field = Annotated[str, Query(description="The name of a field, or the names of a path to it: `street`.")]
 _Type = Annotated[str, Query(description="The name of a record, enum or fixed, with its namespace or without it.")]

@@ -1,0 +1,35 @@
+"""A parameter that a request of our own does not have is told by name; the reference ignores what it does not know."""
+
+from __future__ import annotations
+
+import pytest
+
+from contractlog.registry.settings import Settings
+
+from support.registry import in_process
+
+
+@pytest.mark.parametrize(
+    ("path", "parameter", "known"),
+    [
+        ("changes?sinse=1", "sinse", "since, limit, wait"),
+        ("search?field=a&limits=1", "limits", "field, type, tag, property, match, context, after, limit"),
+        ("diff?earlier=a:1&latter=a:2", "latter", "earlier, later, level, policy"),
+        ("graph/a?dept=1", "dept", "version, direction, depth"),
+        ("fetches?subjekt=a", "subjekt", "id, days, limit, subject"),
+        ("conformance/a?parts=key", "parts", "part"),
+    ],
+)
+def test_a_parameter_of_our_own_requests_that_there_is_not_is_refused(path: str, parameter: str, known: str) -> None:
+    with in_process(Settings(database_url="sqlite://")) as http:
+        answer = http.get(f"/contractlog/v1/{path}")
+        assert (answer.status_code, answer.json()["error_code"]) == (422, 42281)
+        said = f"The parameter '{parameter}' cannot be used: there is none of this name, but {known}"
+        assert answer.json()["message"] == said
+        for query in (f"{parameter}=", *(f"{name}=1" for name in known.split(", "))):
+            assert "none of this name" not in http.get(f"/contractlog/v1/{path.partition('?')[0]}?{query}").text
+
+
+def test_the_reference_s_paths_ignore_what_they_do_not_know() -> None:
+    with in_process(Settings(database_url="sqlite://")) as http:
+        assert http.get("/subjects?prefx=a").json() == []
