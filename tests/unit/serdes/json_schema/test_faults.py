@@ -43,8 +43,13 @@ BRANCHING: dict[str, Any] = {
     | {"d18": {"type": "integer"}},
     "$ref": "#/definitions/d0",
 }
-NAMED = {"falseSchema": "false", "additionalProperties": "false", "additionalItems": "false"}
-"""Keywords that the validator calls by the schema ``false`` they hold, where there is nothing else."""
+NAMED = {
+    "falseSchema": "false",
+    "additionalProperties": "false",
+    "additionalItems": "false",
+    "dependencies": "required",
+}
+"""Keywords that the validator calls by what they hold, the schema ``false`` or names, where there is nothing else."""
 MEMBERS = st.sampled_from(["a", "b", "c"])
 LEAVES = st.sampled_from([None, True, 0, 1, 2.5, 7, "", "a", "abcd", 2**70])
 DOCUMENTS = st.recursive(
@@ -96,10 +101,11 @@ def told(schema: Any, document: Any, **validation: Any) -> DecodeError:
     return caught.value
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(PARTS, SIMPLE, DOCUMENTS)
 def test_going_down_ends_at_an_error_of_the_validator(part: Any, defined: Any, document: Any) -> None:
     schema = {"definitions": {"x~y": defined}, "allOf": [part], "type": ["object", "array", "integer", "string"]}
+    assume(json.dumps(schema).count('"#"') < 2)  # the validator's own list of errors grows exponentially
     try:
         validator = jsonschema_rs.Draft7Validator(schema, offline=True)
         valid = validator.is_valid(document)
