@@ -132,13 +132,13 @@ def _check_against_draft(contents: Any, draft: Draft) -> None:
 
 
 def _find_references(contents: Any, draft: Draft, leaned_on: Mapping[str, Any]) -> None:
-    root: Resource[Any] = draft.specification.create_resource(contents)
-    base = root.id() or ""
-    resources = [(base, root)]
-    for name, other in leaned_on.items():
-        resource: Resource[Any] = draft_of(other).specification.create_resource(other)
-        resources += [(uri, resource) for uri in {name, f"./{name}", urljoin(base, name), resource.id() or name}]
     try:
+        root: Resource[Any] = draft.specification.create_resource(contents)
+        base = root.id() or ""
+        resources = [(base, root)]
+        for name, other in leaned_on.items():
+            resource: Resource[Any] = draft_of(other).specification.create_resource(other)
+            resources += [(uri, resource) for uri in {name, f"./{name}", urljoin(base, name), resource.id() or name}]
         registry: Registry[Any] = Registry().with_resources(resources).crawl()
         for reference, resolver in _references(root, registry.resolver(base)):
             if not _resolves(reference, resolver):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import unquote, urljoin
+from urllib.parse import unquote
 
+from contractlog.compatibility.json_schema.addresses import urljoin
 from contractlog.compatibility.json_text import pointer
 
 __all__ = ["At", "Texts"]

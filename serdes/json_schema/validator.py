@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urljoin
 
 import jsonschema_rs
 
 from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_schema.addresses import urljoin
 from contractlog.compatibility.json_schema.parse import JsonSchema, draft_of
 from contractlog.compatibility.json_text import plain, read
 from contractlog.compatibility.schema import ParsedSchema, SchemaType

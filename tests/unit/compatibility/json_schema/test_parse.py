@@ -98,6 +98,14 @@ def test_a_fault_in_a_reference_names_it() -> None:
     assert refusal.value.at == "a#"
 
 
+@pytest.mark.parametrize("named", ["-1", '["contains"]', "{}", "1.5"])
+@pytest.mark.parametrize("draft", ["draft-04", "draft-07"])
+def test_a_reference_whose_own_name_is_none_is_refused(named: str, draft: str) -> None:
+    text = f'{{"$schema":"http://json-schema.org/{draft}/schema#","id":{named},"$id":{named}}}'
+    with pytest.raises(InvalidSchema, match="the references of the schema cannot be followed"):
+        parsed('{"$ref":"a"}', {"a": text})
+
+
 def test_the_canonical_text_keeps_order_and_digits_and_the_normalized_one_sorts() -> None:
     text = ' { "b" : 1.50, "a" : { "z" : [ 3 , 1e2, 1E-7, -0 ], "é" : null } , "c": 12345678901234567890 } '
     schema = parsed(text)
