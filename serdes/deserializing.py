@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Generator
-from typing import Any, Literal, Self, TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Any, Literal, TypeAlias
 
-from contractlog.compatibility.errors import ServerError, Unreachable
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.adapting import awaiting, source_of, waiting
+from contractlog.serdes.adapting import source_of
 from contractlog.serdes.asking import Steps, answered, awaited
 from contractlog.serdes.context import Context, MessageField, SerializationContext, header
 from contractlog.serdes.errors import SerializationError
-from contractlog.serdes.flights import Flights, TaskFlights
-from contractlog.serdes.memory import Clock, Generation, Kept
+from contractlog.serdes.memory import Clock, Kept
 from contractlog.serdes.reading import ReaderFormat, ReadPlan, ReadPlanner, heads_of, id_of
 from contractlog.serdes.schema_ids import (
     FrameId,
@@ -24,7 +22,7 @@ from contractlog.serdes.schema_ids import (
     prefix_schema_id_deserializer,
     split,
 )
-from contractlog.serdes.serializing import PATIENCE, PLACES
+from contractlog.serdes.serde import AwaitedSerde, Serde, WaitingSerde
 from contractlog.serdes.settings import DeserializerSettings
 from contractlog.serdes.wire import HEADER_SIZE
 from contractlog.serdes.writing import same
@@ -35,7 +33,7 @@ FromDict: TypeAlias = Callable[[Any, Any], Any]
 Versions: TypeAlias = Literal["latest", "all"]
 
 
-class Deserializing:
+class Deserializing(Serde[ReadPlan]):
     """What a deserializer holds, and does once it need not wait for the registry."""
 
     def __init__(
@@ -50,24 +48,16 @@ class Deserializing:
     ) -> None:
         if from_dict is not None and not callable(from_dict):
             raise ValueError("from_dict must be a function of value and context")
-        self._source = None if client is None else source_of(client)
-        self._generation = Generation(self._source)
+        super().__init__(None if client is None else source_of(client), settings.naming, clock)
         self._from_dict = from_dict
-        self._settings = settings
+        self._id_deserializer = settings.id_deserializer
         self._draft = draft
         self._form = form
-        self._clock = clock
         self._planner = ReadPlanner(draft, settings, form, clock, has_registry=client is not None)
-        self._by_place = settings.naming.by_place
         self._dual = same(settings.id_deserializer, dual_schema_id_deserializer)
         self._quick = self._by_place and self._dual
         self._prefixed = same(settings.id_deserializer, prefix_schema_id_deserializer)
-        self._plans: Kept[Any, ReadPlan] = Kept(PLACES)
         self._names: Kept[bytes, str | None] = Kept()
-
-    def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Hear how to find the id of the Kafka cluster; consumers of confluent-kafka call this."""
-        self._settings.naming.set_cluster_id_resolver(resolver)
 
     @staticmethod
     def _has_header(ctx: Context) -> bool:
@@ -82,7 +72,7 @@ class Deserializing:
                 return head, data, start
             return head_in(found), data, 0
         frame_id = FrameId(str(self._form.type))
-        rest = self._settings.id_deserializer(data, ctx, frame_id)
+        rest = self._id_deserializer(data, ctx, frame_id)
         return frame_id.head, rest.read() if isinstance(rest, io.BytesIO) else bytes(rest), 0
 
     def _place(self, data: bytes, ctx: Context | None) -> tuple[Any, bytes, int]:
@@ -106,22 +96,7 @@ class Deserializing:
         except Exception:  # noqa: BLE001 -- there is an error to be told already
             return None
 
-    def _known(self, key: Any) -> ReadPlan | None:
-        plan = self._plans.get(key)
-        return None if plan is None or (plan.until is not None and self._stale(plan)) else plan
-
-    def _stale(self, plan: ReadPlan) -> bool:
-        return plan.until is not None and (plan.until <= self._clock() or plan.generation != self._generation())
-
-    def _kept_though_old(self, key: Any, error: Exception) -> ReadPlan:
-        """Go on with an old plan while the registry is away."""
-        plan = self._plans.get(key)
-        if plan is None or not isinstance(error, Unreachable | ServerError):
-            raise error
-        plan.until, plan.generation = self._clock() + PATIENCE, self._generation()
-        return plan
-
-    def _flight(self, key: Any, ctx: Context | None) -> Any:
+    def _flight(self, key: Any, ctx: Context | None) -> Hashable:
         """Name what is asked for once: of a strategy that wants a record's name, the place decides as well."""
         unnamed = not self._by_place and key[0] is None and ctx is not None
         return (key, ctx.topic, ctx.field) if unnamed and ctx is not None else key
@@ -176,13 +151,8 @@ class Deserializing:
         return {"topic": topic, "subject": plan.subject, "schema_id": plan.schema_id}
 
 
-class Deserializer(Deserializing):
+class Deserializer(Deserializing, WaitingSerde[ReadPlan]):
     """Framed bytes to values. May be shared by threads."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        waiting(self, self._source)
-        self._flights: Flights[ReadPlan] = Flights()
 
     def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
         """Return the value of framed bytes; None stays None.
@@ -224,36 +194,9 @@ class Deserializer(Deserializing):
         """
         return answered(self._preparing(SerializationContext(topic, field), versions), self._source)
 
-    def close(self) -> None:
-        """Let go of nothing: the client is the caller's."""
 
-    def _planned(self, key: Any, ctx: Context | None) -> ReadPlan:
-        return self._known(key) or self._flights.once(self._flight(key, ctx), lambda: self._made(key, ctx))
-
-    def _made(self, key: Any, ctx: Context | None) -> ReadPlan:
-        known = self._known(key)
-        if known is not None:
-            return known
-        try:
-            return answered(self._planning(key, ctx), self._source)
-        except (Unreachable, ServerError) as error:
-            return self._kept_though_old(key, error)
-
-
-class AsyncDeserializer(Deserializing):
-    """Framed bytes to values, awaited. May be shared by tasks.
-
-    It is ready when it is made; ``await AsyncAvroDeserializer(…)``, as confluent-kafka's wants it, gives the same.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        awaiting(self, self._source)
-        self._flights: TaskFlights[ReadPlan] = TaskFlights()
-
-    def __await__(self) -> Generator[Any, None, Self]:
-        yield from ()
-        return self
+class AsyncDeserializer(Deserializing, AwaitedSerde[ReadPlan]):
+    """Framed bytes to values, awaited. May be shared by tasks."""
 
     async def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
         """Return the value of framed bytes; None stays None. It raises what ``Deserializer`` does."""
@@ -278,28 +221,6 @@ class AsyncDeserializer(Deserializing):
     ) -> list[RegisteredSchema]:
         """Make everything ready for what a topic's subject holds now; see ``Deserializer.prepare``."""
         return await awaited(self._preparing(SerializationContext(topic, field), versions), self._source)
-
-    def set_async_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Hear how to find the id of the Kafka cluster; asyncio consumers of confluent-kafka call this."""
-        self.set_cluster_id_resolver(resolver)
-
-    async def close(self) -> None:
-        """Let go of nothing: the client is the caller's."""
-
-    async def aclose(self) -> None:
-        """Do as ``close``; asyncio consumers of confluent-kafka call this."""
-
-    async def _planned(self, key: Any, ctx: Context | None) -> ReadPlan:
-        return self._known(key) or await self._flights.once(self._flight(key, ctx), lambda: self._made(key, ctx))
-
-    async def _made(self, key: Any, ctx: Context | None) -> ReadPlan:
-        known = self._known(key)
-        if known is not None:
-            return known
-        try:
-            return await awaited(self._planning(key, ctx), self._source)
-        except (Unreachable, ServerError) as error:
-            return self._kept_though_old(key, error)
 
 
 def plain_bytes(value: Any) -> bytes:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
-from typing import Any, Final, Self, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from contractlog.compatibility.errors import ServerError, Unreachable
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.serdes.adapting import awaiting, source_of, waiting
-from contractlog.serdes.asking import answered, awaited
+from contractlog.serdes.adapting import source_of
+from contractlog.serdes.asking import Steps, answered, awaited
 from contractlog.serdes.context import Context, MessageField, SerializationContext
 from contractlog.serdes.errors import SerializationError
-from contractlog.serdes.flights import Flights, TaskFlights
-from contractlog.serdes.memory import Clock, Generation, Kept
+from contractlog.serdes.memory import Clock
 from contractlog.serdes.schema_ids import put_header
+from contractlog.serdes.serde import AwaitedSerde, Serde, WaitingSerde
 from contractlog.serdes.settings import SerializerSettings
 from contractlog.serdes.writing import WritePlan, WritePlanner, WriterFormat
 
@@ -22,11 +21,8 @@ __all__ = ["AsyncSerializer", "Serializer", "Serializing", "ToDict"]
 
 ToDict: TypeAlias = Callable[[Any, Any], Any]
 
-PLACES: Final = 2_000  #: topics and parts that are remembered; each may hold a codec of its own, of about 30 KiB
-PATIENCE: Final = 5.0  #: seconds until a registry that is away is asked for the newest version again
 
-
-class Serializing:
+class Serializing(Serde[WritePlan]):
     """What a serializer holds, and does once it need not wait for the registry."""
 
     def __init__(
@@ -41,55 +37,40 @@ class Serializing:
     ) -> None:
         if to_dict is not None and not callable(to_dict):
             raise ValueError("to_dict must be a function of value and context")
-        self._source = source_of(client)
-        self._generation = Generation(self._source)
+        super().__init__(source_of(client), settings.naming, clock)
         self._to_dict = to_dict
-        self._settings = settings
-        self._clock = clock
+        self._id_serializer = settings.id_serializer
         self._planner = WritePlanner(draft, settings, form, clock)
-        self._by_place = settings.naming.by_place
         self._plain = self._planner.prefixed
-        self._plans: Kept[Any, WritePlan] = Kept(PLACES)
-
-    def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Hear how to find the id of the Kafka cluster; producers of confluent-kafka call this."""
-        self._settings.naming.set_cluster_id_resolver(resolver)
 
     def _subject_at_once(self, ctx: Context | None) -> str | None:
         try:
             return self._planner.subject_at_once(ctx)
         except SerializationError as error:
-            raise error.within(topic=None if ctx is None else ctx.topic) from None
+            raise _at(error, ctx) from None
 
-    def _known(self, key: Any) -> WritePlan | None:
-        plan = self._plans.get(key)
-        return None if plan is None or (plan.until is not None and self._stale(plan)) else plan
+    def _subject(self, ctx: Context | None) -> Steps[str | None]:
+        try:
+            return (yield from self._planner.subject(ctx))
+        except SerializationError as error:
+            raise _at(error, ctx) from None
 
-    def _stale(self, plan: WritePlan) -> bool:
-        return plan.until is not None and (plan.until <= self._clock() or plan.generation != self._generation())
-
-    def _kept_though_old(self, key: Any, error: Exception) -> WritePlan:
-        """Go on with an old plan while the registry is away."""
-        plan = self._plans.get(key)
-        if plan is None or not isinstance(error, Unreachable | ServerError):
-            raise error
-        plan.until, plan.generation = self._clock() + PATIENCE, self._generation()
-        return plan
+    def _planning(self, key: Any, ctx: Context | None) -> Steps[WritePlan]:
+        subject = (yield from self._subject(ctx)) if self._by_place else key
+        try:
+            return self._plans.keep(key, (yield from self._planner.plan(subject, self._generation())))
+        except SerializationError as error:
+            raise _at(error, ctx, subject=subject) from None
 
     def _stamped(self, body: bytes, ctx: Context | None, plan: WritePlan) -> bytes:
         if self._planner.in_header:
             put_header(ctx, plan.frame_id.guid_to_bytes())
             return body
-        return self._settings.id_serializer(body, ctx, plan.frame_id)
+        return self._id_serializer(body, ctx, plan.frame_id)
 
 
-class Serializer(Serializing):
+class Serializer(Serializing, WaitingSerde[WritePlan]):
     """Values to framed bytes. May be shared by threads; ids are kept by subject."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        waiting(self, self._source)
-        self._flights: Flights[WritePlan] = Flights()
 
     def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
         """Return the framed bytes of a value; None stays None.
@@ -122,51 +103,14 @@ class Serializer(Serializing):
         context = SerializationContext(topic, field)
         return self._planned(self._key(context), context).registered
 
-    def close(self) -> None:
-        """Let go of nothing: the client is the caller's."""
-
     def _key(self, ctx: Context | None) -> Any:
         if self._by_place:
             return (None, None) if ctx is None else (ctx.topic, ctx.field)
-        return self._subject_at_once(ctx) if self._planner.named else self._subject(ctx)
-
-    def _subject(self, ctx: Context | None) -> str | None:
-        try:
-            return answered(self._planner.subject(ctx), self._source)
-        except SerializationError as error:
-            raise error.within(topic=None if ctx is None else ctx.topic) from None
-
-    def _planned(self, key: Any, ctx: Context | None) -> WritePlan:
-        return self._known(key) or self._flights.once(key, lambda: self._made(key, ctx))
-
-    def _made(self, key: Any, ctx: Context | None) -> WritePlan:
-        known = self._known(key)
-        if known is not None:
-            return known
-        subject = None
-        try:
-            subject = self._subject(ctx) if self._by_place else key
-            return self._plans.keep(key, answered(self._planner.plan(subject, self._generation()), self._source))
-        except SerializationError as error:
-            raise error.within(subject=subject, topic=None if ctx is None else ctx.topic) from None
-        except (Unreachable, ServerError) as error:
-            return self._kept_though_old(key, error)
+        return self._subject_at_once(ctx) if self._planner.named else answered(self._subject(ctx), self._source)
 
 
-class AsyncSerializer(Serializing):
-    """Values to framed bytes, awaited. May be shared by tasks; ids are kept by subject.
-
-    It is ready when it is made; ``await AsyncAvroSerializer(…)``, as confluent-kafka's wants it, gives the same.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        awaiting(self, self._source)
-        self._flights: TaskFlights[WritePlan] = TaskFlights()
-
-    def __await__(self) -> Generator[Any, None, Self]:
-        yield from ()
-        return self
+class AsyncSerializer(Serializing, AwaitedSerde[WritePlan]):
+    """Values to framed bytes, awaited. May be shared by tasks; ids are kept by subject."""
 
     async def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
         """Return the framed bytes of a value; None stays None. It raises what ``Serializer`` does."""
@@ -189,39 +133,14 @@ class AsyncSerializer(Serializing):
         context = SerializationContext(topic, field)
         return (await self._planned(await self._key(context), context)).registered
 
-    def set_async_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Hear how to find the id of the Kafka cluster; asyncio producers of confluent-kafka call this."""
-        self.set_cluster_id_resolver(resolver)
-
-    async def close(self) -> None:
-        """Let go of nothing: the client is the caller's."""
-
-    async def aclose(self) -> None:
-        """Do as ``close``; asyncio producers of confluent-kafka call this."""
-
     async def _key(self, ctx: Context | None) -> Any:
         if self._by_place:
             return (None, None) if ctx is None else (ctx.topic, ctx.field)
-        return self._subject_at_once(ctx) if self._planner.named else await self._subject(ctx)
+        if self._planner.named:
+            return self._subject_at_once(ctx)
+        return await awaited(self._subject(ctx), self._source)
 
-    async def _subject(self, ctx: Context | None) -> str | None:
-        try:
-            return await awaited(self._planner.subject(ctx), self._source)
-        except SerializationError as error:
-            raise error.within(topic=None if ctx is None else ctx.topic) from None
 
-    async def _planned(self, key: Any, ctx: Context | None) -> WritePlan:
-        return self._known(key) or await self._flights.once(key, lambda: self._made(key, ctx))
-
-    async def _made(self, key: Any, ctx: Context | None) -> WritePlan:
-        known = self._known(key)
-        if known is not None:
-            return known
-        subject = None
-        try:
-            subject = await self._subject(ctx) if self._by_place else key
-            return self._plans.keep(key, await awaited(self._planner.plan(subject, self._generation()), self._source))
-        except SerializationError as error:
-            raise error.within(subject=subject, topic=None if ctx is None else ctx.topic) from None
-        except (Unreachable, ServerError) as error:
-            return self._kept_though_old(key, error)
+def _at(error: SerializationError, ctx: Context | None, **facts: Any) -> SerializationError:
+    """Say in an error where it happened."""
+    return error.within(topic=None if ctx is None else ctx.topic, **facts)
