@@ -50,7 +50,7 @@ test: setup ## the tests: unit, contract, integration, e2e (about five minutes o
 	@echo "all tests passed; next: make demo shows the whole product on real flights, CONTRIBUTING.md tells how to change it"
 
 test-all: setup ## the long part: fuzz, histories, full-size data
-	CONTRACTLOG_FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow tests
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow tests
 
 soak: setup ## an hour of fuzzing schemas, one of histories of nodes that are killed, one of JSON records, a hundred million mutants of records
 	$(BIN)/python tests/fuzz/schemas.py --seconds 3600

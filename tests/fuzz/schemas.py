@@ -297,7 +297,7 @@ def fuzz(seconds: float, seed: int, kinds: list[SchemaType]) -> int:
 def main() -> int:
     """Fuzz as asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=float(os.environ.get("CONTRACTLOG_FUZZ_SECONDS", "600")))
+    parser.add_argument("--seconds", type=float, default=float(os.environ.get("FUZZ_SECONDS", "600")))
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--type", choices=["AVRO", "JSON"])
     arguments = parser.parse_args()

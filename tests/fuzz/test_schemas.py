@@ -1,4 +1,4 @@
-"""The fuzzer of schemas finds nothing; ``CONTRACTLOG_FUZZ_SECONDS`` says for how long it looks."""
+"""The fuzzer of schemas finds nothing; ``FUZZ_SECONDS`` says for how long it looks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def fuzz(seconds: float, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_the_fuzzer_of_schemas_finds_nothing() -> None:
-    done = fuzz(float(os.environ.get("CONTRACTLOG_FUZZ_SECONDS", "120")))
+    done = fuzz(float(os.environ.get("FUZZ_SECONDS", "120")))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
