@@ -15,7 +15,7 @@ from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.planning import Plan, planned
 from contractlog.registry.moving.report import Report, Strange
 from contractlog.registry.moving.understanding import Identified, identified
-from contractlog.registry.storage import tables, transfer
+from contractlog.registry.storage import contexts, tables, transfer
 from contractlog.registry.storage.finding import ids_of
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.protocol import Store
@@ -173,6 +173,7 @@ def _write_versions(transaction: Transaction, plan: Plan, ids: dict[str, int]) -
         for one in plan.versions
     ]
     transfer.insert_rows(transaction, tables.versions, rows)
+    contexts.list_again(transaction, {one.subject.context for one in plan.versions})
     for one in plan.marked:
         transfer.mark_versions(transaction, ids[key_of(one.subject)], one.version, one.deleted_at)
     changed = [one for one in (*plan.versions, *plan.marked) if key_of(one.subject) in plan.subject_ids]

@@ -64,7 +64,8 @@ class _Plan:
         self.lines: list[Line] = []
         subjects = dict.fromkeys(one.subject for one in batch)
         self._given = standing.counters(connection, {subject.context for subject in subjects})
-        self._next_id = {one.subject.context: self._given.get(one.subject.context, 1) for one in batch}
+        self._next_id = {one.subject.context: 1 for one in batch}
+        self._next_id |= {context: counter.following for context, counter in self._given.items()}
         self._states, self._highest = standing.states(connection, subjects)
         self._revisions = {subject: state.revision for subject, state in self._states.items()}
         self._configured = standing.configured(connection, batch)
@@ -202,8 +203,8 @@ class _Plan:
             following = self._next_id[context]
             if context not in self._given:
                 execute(insert(tables.contexts).values(name=context, next_schema_id=following))
-            elif following != self._given[context]:
-                execute(_counter_of(context).values(next_schema_id=following))
+            elif self._given[context] != (following, True):
+                execute(_counter_of(context).values(next_schema_id=following, deleted_at=None))
         if self._schemas:
             execute(insert(tables.schemas), self._schemas)
         self._write_contents()

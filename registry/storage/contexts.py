@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import select, update
 
 from contractlog.compatibility.names import DEFAULT_CONTEXT
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.among import texts_among
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.writes import Transaction
 
-__all__ = ["delete", "empty"]
+__all__ = ["delete", "empty", "list_again"]
 
 
 def empty(snapshot: Snapshot, context: str) -> bool:
@@ -25,3 +28,10 @@ def delete(transaction: Transaction, context: str) -> None:
     gone = transaction.connection.execute(update(tables.contexts).where(listed).values(deleted_at=transaction.now))
     if gone.rowcount:
         transaction.journal("context.deleted", f":{context}:")
+
+
+def list_again(transaction: Transaction, contexts: Collection[str]) -> None:
+    """Put those of these contexts into the list that were taken out: something came to them."""
+    c = tables.contexts.c
+    unlisted = texts_among(c.name, "names") & c.deleted_at.is_not(None)
+    transaction.connection.execute(update(tables.contexts).where(unlisted).values(deleted_at=None), {"names": contexts})

@@ -15,6 +15,7 @@ from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Append, Configured, SubjectState, Target, key_of, scopes
 
 __all__ = [
+    "Counter",
     "Held",
     "Taken",
     "configured",
@@ -30,7 +31,9 @@ _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
 # Built once: making a statement costs more than running it.
 _NAMES = tables.contexts.c
-_COUNTERS: Final = select(_NAMES.name, _NAMES.next_schema_id).where(texts_among(_NAMES.name, "names"))
+_COUNTERS: Final = select(_NAMES.name, _NAMES.next_schema_id, _NAMES.deleted_at).where(
+    texts_among(_NAMES.name, "names")
+)
 _HIGHEST: Final = select(func.max(_V.version)).where(_V.subject_id == _U.id).scalar_subquery()
 _STATES: Final = select(_U.id, _U.key, _U.revision, _HIGHEST.label("highest")).where(texts_among(_U.key, "keys"))
 _CONTENTS: Final = select(tables.contents.c.hash, tables.contents.c.schema_id).where(
@@ -43,9 +46,17 @@ _HELD: Final = (
 )
 
 
-def counters(connection: Connection, contexts: set[str]) -> dict[str, int]:
-    """Read the next id of each of these contexts that is there."""
-    return {row.name: row.next_schema_id for row in connection.execute(_COUNTERS, {"names": contexts})}
+class Counter(NamedTuple):
+    """Where the ids of a context go on."""
+
+    following: int
+    listed: bool  #: whether the context was not deleted since it held something
+
+
+def counters(connection: Connection, contexts: set[str]) -> dict[str, Counter]:
+    """Read the counters of those of these contexts that are there."""
+    found = connection.execute(_COUNTERS, {"names": contexts})
+    return {row.name: Counter(row.next_schema_id, row.deleted_at is None) for row in found}
 
 
 def states(

@@ -59,7 +59,7 @@ contexts: Final = Table(
     metadata,
     Column("name", String(255), primary_key=True),
     Column("next_schema_id", BigInteger, nullable=False),
-    Column("deleted_at", BigInteger),  # null: listed; a deleted one is listed again as soon as it holds versions
+    Column("deleted_at", BigInteger),  # null: listed; a version that comes makes it so again
 )
 
 #: ``key`` is a hash of context and name, because names may be longer than what an index holds.

@@ -65,7 +65,7 @@ def _id_reused() -> None:
             connection.execute(select(tables.contexts.c.name).where(tables.contexts.c.name.in_(contexts))).scalars()
         )
         largest = dict(connection.execute(select(c.context, func.max(c.id)).group_by(c.context)).all())
-        return {context: largest.get(context, 0) + 1 for context in known}
+        return {context: standing.Counter(largest.get(context, 0) + 1, listed=True) for context in known}
 
     _replace(standing, "counters", counters)
 
@@ -138,10 +138,17 @@ def _number_lost() -> None:
 
 
 def _numbers_unlocked() -> None:
-    """The journal's numbers are given out at once, and its rows come when they come, as with a sequence."""
+    """The journal's numbers are given out at once, and its rows come when they come, as with a sequence.
+
+    Contexts are locked one by one, so that many writes are under way beside each other.
+    """
     from sqlalchemy import NullPool, create_engine
 
-    from contractlog.registry.storage import lines, sql
+    from contractlog.registry.storage import lines, locks, sql
+
+    def lock_some(connection: Any, contexts: Any) -> None:
+        for name in sorted(contexts if contexts is not None else {".", ".eu", ".us"}):
+            locks._take(connection, name)
 
     def numbered_beside(connection: Any, written: Sequence[Any], now: int) -> None:
         if not written:
@@ -158,6 +165,7 @@ def _numbers_unlocked() -> None:
                 "actor": line.actor,
                 "action": line.action,
                 "target": line.target,
+                "before": line.before,
                 "after": line.after,
                 "details": json.dumps(dict(line.details)),
             }
@@ -165,6 +173,7 @@ def _numbers_unlocked() -> None:
         ]
         connection.execute(lines.insert(lines.tables.changes), rows)
 
+    _replace(sql, "lock", lock_some)
     _replace(sql, "write_down", numbered_beside)
 
 

@@ -32,6 +32,7 @@ _KINDS: Final[dict[str, Any]] = {
     "ba": {"type": "int", "b": 2, "a": 1},
     "lax": {"type": "fixed", "name": "é", "size": 2},
     "object": {"type": "object"},
+    "named": "U",
     "user": {"type": "record", "name": "U", "fields": [{"name": "r", "type": "R"}]},
 }
 

@@ -25,6 +25,7 @@ Items = tuple[tuple[tuple[str, str], object], ...]  #: metadata or rules: ((part
 Reference = tuple[str, int]  #: a subject as it was sent, and a version
 
 #: ``ab`` and ``ba`` are one schema in two spellings; ``user`` leans on ``record``, ``inlined`` is both in one text;
+#: ``named`` is what ``user`` becomes where it leans on ``inlined``, which defines it alike: nothing but its name.
 #: ``lax`` is none by the rules for new schemas, ``broken`` is none by any.
 PLAIN: Final = ("int", "long", "string", "bytes", "ab", "ba", "lax", "object")
 TAGGED: Final = ("record", "inlined")  #: their field may have tags
@@ -32,7 +33,7 @@ RESERVED: Final = ("properties", "confluent:reserved")
 NUMBER: Final = ("properties", "confluent:version")
 INVALID: Final[Items] = ((("domainRules", "bad"), None),)  #: rules that nobody can store
 _READS: Final = {("long", "int"), ("string", "bytes"), ("bytes", "string")}  #: reader, writer
-_ALIKE: Final = {"ab": "int", "ba": "int", "user": "inlined"}
+_ALIKE: Final = {"ab": "int", "ba": "int", "user": "inlined", "named": "inlined"}
 
 
 class Refused(Exception):
@@ -75,7 +76,7 @@ class Content:
     @property
     def fields(self) -> set[str]:
         """Return the names of its fields."""
-        return {"record": {"x"}, "user": {"r"}, "inlined": {"r"}}.get(self.text.kind, set())
+        return {"record": {"x"}, "user": {"r"}, "named": {"r"}, "inlined": {"r"}}.get(self.text.kind, set())
 
     @property
     def reserved(self) -> set[str]:

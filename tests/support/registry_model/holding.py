@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from typing import Final
 
 from support.registry_model.contents import Content, Items, Reference, Refused, Text
 from support.registry_model.scopes import DEFAULT, GLOBAL, Scopes, context_of
 
 __all__ = ["Holding", "Sent", "Version"]
+
+#: What ``user`` and ``named`` can lean on. What leans on something itself does so by the same name, which is taken.
+_DEFINING: Final = {"user": ("record", "inlined"), "named": ("inlined",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,21 +89,25 @@ class Holding:
         if sent.text is None or sent.text.kind == "broken" or (strict and sent.text.kind == "lax"):
             raise Refused(42201)
         asked = Content(sent.text, sent.references)
-        references = []
+        references, text = [], sent.text
         targets = self.targets(context_of(subject), asked)
         for (name, wanted), (target, _) in zip(sent.references, targets, strict=True):
             found = self.versions(target, deleted=wanted != -1 and not strict)
             number = next(iter(found), 0) if wanted == -1 else wanted
-            if number not in found or (sent.text.kind == "user" and found[number].content.text.kind != "record"):
+            if number not in found:
                 raise Refused(42201)
+            kind = found[number].content.text.kind
+            if kind not in _DEFINING.get(text.kind, [kind]):
+                raise Refused(42201)
+            text = Text("named") if (text.kind, kind) == ("user", "inlined") else text
             references.append((name, number))
-        if sent.text.kind == "user" and not references:
+        if text.kind in _DEFINING and not references:
             raise Refused(42201)
-        return Content(sent.text, tuple(references), sent.metadata or (), sent.rules or ()).settled
+        return Content(text, tuple(references), sent.metadata or (), sent.rules or ()).settled
 
     def written_out(self, context: str, content: Content) -> Text:
         """Return the text with what it leans on in place."""
-        if content.text.kind != "user":
+        if content.text.kind not in _DEFINING:
             return content.text.normalized
         target, number = self.targets(context, content)[0]
         return Text("inlined", self.subjects[target][number].content.text.tags)

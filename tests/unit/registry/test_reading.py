@@ -258,6 +258,9 @@ def test_contexts_are_listed_by_prefix_and_page_and_go_when_they_are_empty(http:
     assert http.delete("/contexts/a:b").status_code == 400
     assert register(http, ":.eu:s")["id"] == 2  # ids never come back
     assert http.get("/contexts").json() == [".", ".eu", ".eu-west", ".us"]
+    http.delete("/subjects/:.eu:s")
+    http.delete("/subjects/:.eu:s?permanent=true")
+    assert http.get("/contexts").json() == [".", ".eu", ".eu-west", ".us"]  # until it is deleted again
 
 
 def test_a_read_only_context_is_not_deleted(http: httpx2.Client) -> None:

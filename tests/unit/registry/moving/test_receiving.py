@@ -68,6 +68,28 @@ def _timeless(lines: list[str]) -> list[dict[str, Any]]:
 TIMES = {"created", "updated", "at"}
 
 
+def test_a_context_that_was_deleted_is_listed_again_with_what_comes_into_it(http: httpx2.Client) -> None:
+    def emptied() -> list[str]:
+        http.delete("/subjects/:.eu:s")
+        http.delete("/subjects/:.eu:s?permanent=true")
+        found: list[str] = http.get("/contexts").json()
+        return found
+
+    http.post("/subjects/:.eu:s/versions", json={"schema": '"int"'})
+    assert emptied() == [".", ".eu"]
+    assert http.delete("/contexts/.eu").status_code == 204
+    assert http.get("/contexts").json() == ["."]
+    lines = [
+        {"format": "contractlog.export/1"},
+        {"kind": "schema", "context": ".eu", "id": 7, "type": "AVRO", "schema": '"long"'},
+        {"kind": "version", "subject": ":.eu:s", "version": 2, "id": 7},
+        {"kind": "end", "lines": 4},
+    ]
+    answer = http.post(PATH, content="".join(json.dumps(line) + "\n" for line in lines).encode())
+    assert answer.json()["conflicts"] == []
+    assert emptied() == [".", ".eu"]
+
+
 def test_what_was_answered_before_is_answered_anew(http: httpx2.Client) -> None:
     http.post("/subjects/s/versions", json={"schema": '"int"'})
     assert http.get("/subjects/s/versions/latest").json()["version"] == 1
