@@ -6,7 +6,7 @@ import base64
 import binascii
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ from contractlog.registry.moving.report import Report, Strange
 from contractlog.registry.moving.scopes import known_config, known_mode
 from contractlog.registry.moving.storable import unstorable
 
-__all__ = ["Replay", "replayed"]
+__all__ = ["Replay"]
 
 _ACTOR: Final = "import"
 
@@ -329,12 +329,3 @@ def _association_of(
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Unreadable(f"an association that lacks {error}") from None
-
-
-def replayed(records: Iterable[LogRecord], report: Report) -> Picture:
-    """Return the state that a whole log stands for."""
-    replay = Replay(report)
-    for record in records:
-        replay.apply(record)
-    replay.conclude()
-    return replay.pictured()

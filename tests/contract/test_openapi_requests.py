@@ -19,8 +19,6 @@ from support.registry import in_process
 
 SCHEMA: Final = schemathesis.openapi.from_dict(DOCUMENT)
 RECORD: Final = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": "long"}]})
-#: What waits as long as it is told to.
-_PATIENT: Final = frozenset({"/contractlog/v1/changes"})
 
 
 @pytest.fixture(scope="module")

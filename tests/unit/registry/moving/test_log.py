@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from contractlog.compatibility.identity import guid
 from contractlog.compatibility.names import Subject
 from contractlog.registry.moving.importing import bring
-from contractlog.registry.moving.log import Replay, replayed
+from contractlog.registry.moving.log import Replay
 from contractlog.registry.moving.log_records import KeyType, LogRecord
 from contractlog.registry.moving.log_writing import log_of
 from contractlog.registry.moving.picture import Gone, Picture
@@ -46,6 +47,14 @@ def put(subject: str, version: int, schema_id: int, text: str, **members: Any) -
 
 
 Raw = tuple[bytes | None, bytes | None]
+
+
+def replayed(records: Iterable[LogRecord], report: Report) -> Picture:
+    applied = Replay(report)
+    for record in records:
+        applied.apply(record)
+    applied.conclude()
+    return applied.pictured()
 
 
 def replay(*raw: Raw) -> tuple[Picture, Report]:

@@ -23,7 +23,6 @@ STRINGS = {"type": "array", "items": "string"}
 NULLS = {"type": "array", "items": "null"}
 ENUM = {"type": "enum", "name": "E", "symbols": ["A", "B"]}
 LIST = record(("value", "int"), ("next", ["null", "R"]))
-DEEP = {"type": "array", "items": "null"}
 UUID = {"type": "string", "logicalType": "uuid"}
 DECIMAL = {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2}
 NESTED = record(("legs", {"type": "array", "items": record(("carrier", "string"), name="Leg")}))
