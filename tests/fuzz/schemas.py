@@ -1,9 +1,9 @@
 """A fuzzer of schemas: texts are mutated, as structures and as bytes, then parsed, written and judged in pairs.
 
-    python tests/fuzz/schemas.py --seconds 600 [--seed 1] [--type AVRO|JSON]
+    python tests/fuzz/schemas.py --seconds 600 [--seed 1] [--type AVRO|JSON] [--step-seconds 2]
 
 A finding is anything that is not an answer: an exception other than ``InvalidSchema``, more than two seconds of
-processor time for one step, more than 200 MB, a canonical text that is written differently when it is read again, a
+processor time for one step (or what the machine is told to be allowed), more than 200 MB, a canonical text that is written differently when it is read again, a
 schema that is not compatible with itself or that a lookup with it does not find, a verdict over all levels that is not
 that of each level, one over a history that is not that over each version, a mend that does not remove its finding. Some
 texts lean on others. Findings are printed with the texts that show them; exit 1 when there are any. The
@@ -45,7 +45,7 @@ from support.schema_texts import Texts
 T = TypeVar("T")
 
 SECONDS, MEGABYTES = 2.0, 200
-HISTORY_SECONDS = 8.0  #: of one call that judges many versions: all steps that it may take
+LONGER = 4  #: times as long may one call take that judges many versions: all steps that it may take
 HISTORIES = 0.02  #: of the turns with a schema; a history is many comparisons
 NOTHING: Mapping[str, str] = {}
 MENDED = 0.1  #: of the turns with a finding; a mend is many comparisons
@@ -63,6 +63,8 @@ class Fuzzer:
     counts: Counter[str] = field(default_factory=Counter)
     memo: Memo = field(default_factory=lambda: Memo(shapes=5_000, verdicts=5_000))
     note: Callable[[str], None] = lambda _: None  #: where it stands is noted before anything that may be the last
+    seconds: float = SECONDS  #: of processor time that a step may take
+    slowest: tuple[float, str] = (0.0, "")  #: seconds and step
 
     @property
     def random(self) -> Random:
@@ -76,7 +78,7 @@ class Fuzzer:
     def policies(self) -> tuple[Policy, ...]:
         return tuple(Policy) if self.type is SchemaType.JSON else (Policy.STRICT,)
 
-    def timed(self, what: str, work: Callable[[], T], seconds: float = SECONDS) -> T | None:
+    def timed(self, what: str, work: Callable[[], T], times: int = 1) -> T | None:
         """Do a step; None when the schema is refused."""
         start = time.process_time()
         try:
@@ -88,7 +90,8 @@ class Fuzzer:
             raise Finding(f"{what}: {type(problem).__name__}: {problem}\n{traceback.format_exc(limit=-4)}") from None
         finally:
             taken = time.process_time() - start
-            if taken > seconds:
+            self.slowest = max(self.slowest, (taken, what))
+            if taken > self.seconds * times:
                 raise Finding(f"{what} takes {taken:.1f} s")
 
     def parsed(
@@ -161,7 +164,7 @@ class Fuzzer:
                 self.timed(
                     f"judge {policy} {level} over {len(history)} versions",
                     lambda memo=memo, level=level: judge(candidate, history, level, policy=policy, memo=memo),
-                    HISTORY_SECONDS,
+                    LONGER,
                 )
                 for memo in (None, self.memo)
             )
@@ -238,7 +241,7 @@ def say(sentence: str) -> None:
     print(sentence, flush=True)  # noqa: T201 - a script
 
 
-def work(until: float, seed: int, kind: SchemaType, notes: Path) -> int:
+def work(until: float, seed: int, kind: SchemaType, notes: Path, step_seconds: float) -> int:
     """Fuzz in this process until a time; each cause is told once."""
     at = os.open(notes, os.O_WRONLY | os.O_CREAT)
 
@@ -246,7 +249,7 @@ def work(until: float, seed: int, kind: SchemaType, notes: Path) -> int:
         os.pwrite(at, text.encode(errors="surrogatepass"), 0)
         os.ftruncate(at, len(text.encode(errors="surrogatepass")))
 
-    fuzzer = Fuzzer(Texts(Random(seed), kind), note=note)  # noqa: S311 - repeats by its seed
+    fuzzer = Fuzzer(Texts(Random(seed), kind), note=note, seconds=step_seconds)  # noqa: S311 - repeats by its seed
     found: set[str] = set()
     while time.monotonic() < until:
         try:
@@ -258,11 +261,11 @@ def work(until: float, seed: int, kind: SchemaType, notes: Path) -> int:
                 found.add(cause)
                 say(f"FINDING {kind} seed {seed}: {finding}")
                 say(f"  texts: {notes.read_text(errors='replace')[:4_000]}")
-    say(f"{kind} seed {seed}: {dict(fuzzer.counts)}")
+    say(f"{kind} seed {seed}: {dict(fuzzer.counts)}; slowest step {fuzzer.slowest[0]:.2f} s, {fuzzer.slowest[1]}")
     return 1 if found else 0
 
 
-def fuzz(seconds: float, seed: int, kinds: list[SchemaType]) -> int:
+def fuzz(seconds: float, seed: int, kinds: list[SchemaType], step_seconds: float) -> int:
     """Fuzz in child processes, a minute each at most, and return how many had findings."""
     end, found, start = time.monotonic() + seconds, 0, time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -277,7 +280,7 @@ def fuzz(seconds: float, seed: int, kinds: list[SchemaType]) -> int:
                     resource.setrlimit(resource.RLIMIT_CPU, (90, 90))
                     status = 2
                     try:
-                        status = work(until, seed, kind, notes)
+                        status = work(until, seed, kind, notes, step_seconds)
                     except BaseException:  # noqa: BLE001 - the child ends here
                         traceback.print_exc()
                     finally:
@@ -300,9 +303,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("FUZZ_SECONDS", "600")))
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--type", choices=["AVRO", "JSON"])
+    parser.add_argument("--step-seconds", type=float, default=SECONDS)
     arguments = parser.parse_args()
     kinds = [SchemaType(arguments.type)] if arguments.type else [SchemaType.AVRO, SchemaType.JSON]
-    return 1 if fuzz(arguments.seconds, arguments.seed, kinds) else 0
+    return 1 if fuzz(arguments.seconds, arguments.seed, kinds, arguments.step_seconds) else 0
 
 
 if __name__ == "__main__":

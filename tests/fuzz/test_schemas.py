@@ -19,7 +19,8 @@ def fuzz(seconds: float, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_the_fuzzer_of_schemas_finds_nothing() -> None:
-    done = fuzz(float(os.environ.get("FUZZ_SECONDS", "120")))
+    """The same texts in every run, as far as it comes; ``make soak`` makes others. Only what hangs is too slow here."""
+    done = fuzz(float(os.environ.get("FUZZ_SECONDS", "120")), "--seed", "1", "--step-seconds", "20")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
