@@ -3,11 +3,12 @@
     python tests/fuzz/schemas.py --seconds 600 [--seed 1] [--type AVRO|JSON] [--step-seconds 2]
 
 A finding is anything that is not an answer: an exception other than ``InvalidSchema``, more than two seconds of
-processor time for one step (or what the machine is told to be allowed), more than 200 MB, a canonical text that is written differently when it is read again, a
-schema that is not compatible with itself or that a lookup with it does not find, a verdict over all levels that is not
-that of each level, one over a history that is not that over each version, a mend that does not remove its finding. Some
-texts lean on others. Findings are printed with the texts that show them; exit 1 when there are any. The
-work is done in a child process, which is told apart from the one that counts, so that a crash is a finding.
+processor time for one step (or what the machine is told to be allowed), more than 200 MB, a canonical text that is
+written differently when it is read again, a schema that is not compatible with itself or that a lookup with it does
+not find, a verdict over all levels that is not that of each level, one over a history that is not that over each
+version, a mend that does not remove its finding. Some texts lean on others. Findings are printed with the texts that
+show them; exit 1 when there are any. The work is done in a child process, which is told apart from the one that
+counts, so that a crash is a finding.
 """
 
 from __future__ import annotations
