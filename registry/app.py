@@ -5,15 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Any, Final
 
 from fastapi import FastAPI
 from starlette.middleware import Middleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from contractlog.registry import problems
-from contractlog.registry.access import layer as access
+from contractlog.registry.access.actor import ANONYMOUS
+from contractlog.registry.access.layer import Access
+from contractlog.registry.access.layer import layers as layers_of_access
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.database import open_store
 from contractlog.registry.dependencies import Services
@@ -73,7 +76,7 @@ def create_app(
     """
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
-    asked_for_names = access.layers(settings)  # before anything is opened: its files may be no good
+    asked_for_names = layers_of_access(settings)  # before anything is opened: its files may be no good
     services = _services(settings, store or open_store(settings), telemetry)
     app = _Service(
         title="contractlog registry",
@@ -87,16 +90,6 @@ def create_app(
         default_response_class=Answer,
         telemetry={"tracing": False, "metrics": False, "logs": False},
         middleware=[
-            Middleware(RawPaths),
-            *asked_for_names,
-            Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry, counts=services.own.counts),
-            Middleware(
-                HotVersions,
-                lookup=services.lookup,
-                profile=services.profile,
-                telemetry=services.telemetry,
-                remembered=services.remembered,
-            ),
             Middleware(
                 BodyLimit,
                 limit=settings.max_body_bytes,
@@ -106,6 +99,7 @@ def create_app(
         ],
         lifespan=_lifespan(services),
     )
+    app.state.around = [Middleware(RawPaths), *asked_for_names, *_hot(services)]
     app.router.routes.append(PlainRegistrations(services))
     problems.install(app, old_conflict_code=settings.old_conflict_code)
     for router in OWN_ROUTERS:
@@ -119,8 +113,19 @@ def create_app(
     return app
 
 
+def _hot(services: Services) -> Iterator[Middleware]:
+    yield Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry, counts=services.own.counts)
+    yield Middleware(
+        HotVersions,
+        lookup=services.lookup,
+        profile=services.profile,
+        telemetry=services.telemetry,
+        remembered=services.remembered,
+    )
+
+
 class _Service(FastAPI):
-    """FastAPI, with one layer around all of it: also around what makes an answer of an error that nobody expected."""
+    """FastAPI, with layers around all of it: what is asked for most passes through none of its own."""
 
     def build_middleware_stack(self) -> ASGIApp:
         telemetry: Telemetry = self.state.services.telemetry
@@ -128,7 +133,23 @@ class _Service(FastAPI):
         with _BUILDING:
             for route in self.router.routes:
                 getattr(route, "effective_candidates", list)()
-        return Observed(super().build_middleware_stack(), telemetry.meters, _templates(self), telemetry.draining)
+        layers: dict[type, Any] = {}
+        stack = super().build_middleware_stack()
+        for layer in reversed(self.state.around):
+            stack = layers[layer.cls] = layer.cls(stack, *layer.args, **layer.kwargs)
+        reader = layers[Access].reader if Access in layers else _anybody
+        return Observed(
+            stack,
+            telemetry.meters,
+            _templates(self),
+            telemetry.draining,
+            at_once=partial(layers[HotSchemas].at_once, reader=reader),
+            unexpected=problems.unexpected,
+        )
+
+
+def _anybody(_scope: Scope) -> str:
+    return ANONYMOUS
 
 
 def _templates(app: FastAPI) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,7 @@ import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
+from contractlog.registry.packets import Gathering
 
 __all__ = ["MAX_HEAD_BYTES", "BoundedProtocol", "bounded"]
 
@@ -29,10 +30,12 @@ class BoundedProtocol(HttpToolsProtocol):
     seconds: float  #: for a head, from the beginning of the connection or the end of the answer before it
     _head = 0  # bytes of a head that is not complete
     _late: asyncio.TimerHandle | None = None
+    _gathering: Gathering
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first head."""
         super().connection_made(transport)
+        self.transport = self._gathering = Gathering(transport)  # type: ignore[assignment]
         self.logger = _LOG
         self._late = self.loop.call_later(self.seconds, self._give_up)
 
@@ -49,6 +52,11 @@ class BoundedProtocol(HttpToolsProtocol):
             self._end(HeadersTooLarge(limit=MAX_HEAD_BYTES))
         elif self._late is None:
             self._late = self.loop.call_later(self.seconds, self._give_up)
+
+    def on_response_complete(self) -> None:
+        """Let go of an answer that has no body, and go on to the next request."""
+        self._gathering.flush()
+        super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no longer."""

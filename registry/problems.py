@@ -23,7 +23,7 @@ from contractlog.compatibility.errors import (
     ServerError,
 )
 
-__all__ = ["MEDIA_TYPE", "Answer", "install", "problem"]
+__all__ = ["MEDIA_TYPE", "Answer", "install", "problem", "unexpected"]
 
 MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _LOG: Final = logging.getLogger("contractlog.registry")
@@ -67,11 +67,11 @@ def install(app: FastAPI, *, old_conflict_code: bool = False) -> None:
     app.add_exception_handler(RegistryError, _registry_error)
     if old_conflict_code:
         app.add_exception_handler(IncompatibleSchema, _old_conflict)
-    app.add_exception_handler(ContractlogError, _unexpected)
+    app.add_exception_handler(ContractlogError, _of_nobody)
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _unreadable)
     app.add_exception_handler(ClientDisconnect, _gone)
-    app.add_exception_handler(Exception, _unexpected)
+    app.add_exception_handler(Exception, _of_nobody)
 
 
 async def _registry_error(_request: Request, error: Exception) -> Answer:
@@ -104,6 +104,11 @@ async def _gone(_request: Request, _error: Exception) -> Answer:
     return problem(BadRequest("The connection ended before the body did"))  # nobody reads it; it counts as theirs
 
 
-async def _unexpected(_request: Request, error: Exception) -> Answer:
+async def _of_nobody(_request: Request, error: Exception) -> Answer:
+    return unexpected(error)
+
+
+def unexpected(error: Exception) -> Answer:
+    """Log an error that nobody expected, and shape it as an answer that tells nothing of it."""
     _LOG.error("an error that nobody expected", exc_info=error)
     return problem(ServerError())

@@ -32,7 +32,7 @@ def reads(database: str, durability: str, seconds: float, count: int) -> None:
         header = f"Authorization: {authorization}\r\n"
         with running("bare", "-") as bare, running("registry", database, CONTRACTLOG_USERS_FILE=file) as ours:
             registered(ours[0], "s", version(0, 9), authorization)
-            asked = {"bare ASGI application": (bare, get("/schemas/ids/1"))}
+            asked = {"bare ASGI application": (bare, get("/schemas/ids/1", header))}  # the very same bytes
             asked |= {name: (ours, get(path, header)) for name, path in FORMS.items()}
             runs = {
                 name: partial(load, *server, [itertools.repeat(request)] * CONNECTIONS, seconds)

@@ -72,6 +72,18 @@ class Access:
             current_actor.reset(actor)
             current_rights.reset(rights)
 
+    def reader(self, scope: Scope) -> str | None:
+        """Return the name of a caller who may read, if nothing has to be waited for to know both."""
+        header = _credentials(scope)
+        try:
+            caller = self._without_password(scope) if header is None else self._authentication.known(header)
+        except RegistryError:
+            return None
+        if caller is None or not caller.rights.read:
+            return None
+        scope["actor"] = caller.name
+        return caller.name
+
     def _without_password(self, scope: Scope) -> Caller:
         certificate: dict[str, Any] = scope.get("extensions", {}).get("tls", {})
         subject = certificate.get("client_cert_name")

@@ -58,15 +58,20 @@ class FetchCounts:
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def count(self, context: str, schema_id: int, headers: Headers) -> None:
-        """Count one fetch; nothing is waited for."""
+    def count(self, context: str, schema_id: int, headers: Headers, actor: str | None = None) -> None:
+        """Count one fetch, by the caller of this request or by somebody else; nothing is waited for."""
         rank, name = 0, b""
         for header, value in headers:
             if header in _NAMES and _NAMES[header] > rank:
                 rank, name = _NAMES[header], value
         day = int(self._clock()) // _DAY
         with self._lock:
-            key: Any = (context, schema_id, self._client(name, day), day)  # equal to the ``Counted``, and cheaper
+            key: Any = (
+                context,
+                schema_id,
+                self._client(actor or current_actor.get(), name, day),
+                day,
+            )  # equal to the ``Counted``, and cheaper
             counts = self._counts
             if key in counts:
                 counts[key] += 1
@@ -114,11 +119,11 @@ class FetchCounts:
                     if key in self._counts or len(self._counts) < _MOST_COUNTS:
                         self._counts[key] = self._counts.get(key, 0) + number
 
-    def _client(self, name: bytes, day: int) -> str:
+    def _client(self, actor: str, name: bytes, day: int) -> str:
         """Name a client; the lock is held."""
         if day != self._clients_of:
             self._clients, self._clients_of = {}, day
-        key = (current_actor.get(), name)
+        key = (actor, name)
         client = self._clients.get(key)
         if client is None:
             if len(self._clients) >= _MOST_CLIENTS:

@@ -7,7 +7,7 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, NoReturn
 
 import uvicorn
@@ -72,12 +72,12 @@ def serve_alone(
 def _direct(app: Any) -> ASGIApp:
     """Pass requests to what surrounds the app's routes; all that the app itself does before concerns its lifespan."""
 
-    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+    def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http" and app.middleware_stack is not None:
             scope["app"] = app
-            await app.middleware_stack(scope, receive, send)
-        else:
-            await app(scope, receive, send)
+            served: Awaitable[None] = app.middleware_stack(scope, receive, send)
+            return served
+        return app(scope, receive, send)  # type: ignore[no-any-return]
 
     return serve
 
@@ -91,6 +91,7 @@ class _Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 _direct(app),
+                interface="asgi3",
                 loop="uvloop",
                 http=bounded(BoundedProtocol if certificates is None else CertifiedProtocol, settings.body_seconds),
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,

@@ -31,10 +31,10 @@ _NO_ANSWER: Final = 499  #: for the log: whoever asked was gone before there was
 
 def request_ids() -> Callable[[], bytes]:
     """Make ids in the form of a UUIDv4, that no other process makes: a random beginning, and a number."""
-    beginning, numbers = str(uuid4())[:-12], count(1)
+    beginning, numbers = str(uuid4())[:-12].encode(), count(1)
 
     def new_id() -> bytes:
-        return f"{beginning}{next(numbers):012x}".encode()
+        return b"%b%012x" % (beginning, next(numbers))
 
     return new_id
 
@@ -47,6 +47,8 @@ class Observed:
         meters: where it is counted.
         routes: (method, template) of everything that may be asked for; the rest is counted as ``other``.
         draining: whether connections should end.
+        at_once: makes the answer to a request that needs no layer, its beginning and its body; None for all others.
+        unexpected: makes an answer of an error that nobody expected, where there is none yet; the error goes on.
         new_id: makes an id for requests that bring none.
     """
 
@@ -56,10 +58,15 @@ class Observed:
         meters: Meters,
         routes: Iterable[tuple[str, str]],
         draining: Draining,
+        *,
+        at_once: Callable[[Scope], tuple[Message, Message] | None],
+        unexpected: Callable[[Exception], ASGIApp],
         new_id: Callable[[], bytes] | None = None,
     ) -> None:
         self._app = app
         self._draining = draining
+        self._at_once = at_once
+        self._unexpected = unexpected
         self._new_id = new_id or request_ids()
         self._in_flight = meters.value(catalogue.IN_FLIGHT)
         self._counts, self._seconds = _of_routes(meters, [*routes, (_OTHER, _OTHER)])
@@ -75,23 +82,40 @@ class Observed:
         started = perf_counter()
         request_id = _given(scope["headers"]) or self._new_id()
         scope["request_id"] = request_id
-        headers = [(_REQUEST_ID, request_id), _UNCACHED, _NO_SCRIPTS]
+        made = self._at_once(scope)
+        if made is None:
+            await self._pass_on(scope, receive, send, started)
+            return
+        start, body = made
+        self._mark(start, request_id)
+        await send(start)
+        await send(body)
+        self._note(scope, start["status"], perf_counter() - started)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, started: float) -> None:
         status = _NO_ANSWER
 
         async def send_marked(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                more = [*headers, _LAST] if self._draining.begun else headers
-                message["headers"] = [*message["headers"], *more]
+                self._mark(message, scope["request_id"])
             await send(message)
 
         self._in_flight.add()
         try:
             await self._app(scope, receive, send_marked)
+        except Exception as error:
+            if status == _NO_ANSWER:
+                await self._unexpected(error)(scope, receive, send_marked)
+            raise
         finally:
             self._in_flight.add(-1)
             self._note(scope, status, perf_counter() - started)
+
+    def _mark(self, start: Message, request_id: bytes) -> None:
+        last = (_LAST,) if self._draining.begun else ()
+        start["headers"] = [*start["headers"], (_REQUEST_ID, request_id), _UNCACHED, _NO_SCRIPTS, *last]
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         template = scope.get("template") or getattr(scope.get("route"), "path", _OTHER)
@@ -126,11 +150,13 @@ def _of_routes(
 
 def _given(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
     """Return the id that a request brings, if it is one and can be repeated."""
-    found = [value for name, value in headers if name == _REQUEST_ID]
-    if len(found) != 1:
-        return None
-    value = found[0].strip()
-    return value if 0 < len(value) <= _LONGEST_REQUEST_ID else None
+    found = b""
+    for name, value in headers:
+        if name == _REQUEST_ID:
+            if found:
+                return None
+            found = value.strip()
+    return found if 0 < len(found) <= _LONGEST_REQUEST_ID else None
 
 
 def _fields(scope: Scope, status: int, seconds: float) -> dict[str, Any]:
