@@ -106,6 +106,11 @@ def main() -> None:
             with repeated(write, url) as writes, repeated(look, url) as looks, ExitStack() as stack:
                 checks = [stack.enter_context(repeated(check, url, 0.0)) for _ in range(arguments.checkers)]
                 time.sleep(arguments.seconds)
+            newest = httpx2.get(f"{url}/schemas?latestOnly=true&limit=1").content
+        with served(arguments.database_url) as url:
+            assert httpx2.get(f"{url}/schemas?latestOnly=true&limit=1").content == newest
+    print("level BACKWARD, 1 version per subject; full durability, metrics and request ids on, authentication off")
+    print("a second process read what the first one wrote")
     during = [one for each in checks for one in each]
     inside = [one for one in writes if any(began < one[1] and one[0] < ended for began, ended in during)]
     print(f"{'milliseconds':34} {'':>6} {'p50':>8} {'p95':>8} {'p99':>8} {'max':>8}")

@@ -31,6 +31,11 @@ def fill(database_url: str, schemas: int) -> None:
     engines.dispose()
 
 
+def written(schema_id: int) -> str:
+    """Return the text of a schema."""
+    return _text((schema_id - 1) // VERSIONS + 1, (schema_id - 1) % VERSIONS + 1)
+
+
 def _write(connection: Connection, ids: range) -> None:
     rows: dict[Any, list[dict[str, Any]]] = {
         tables.subjects: [],

@@ -28,6 +28,7 @@ from support.hostile_requests import Request, meet
 from support.registry import served
 
 ANSWERED, NEIGHBOUR = 2.0, 0.1  #: the goals, in seconds
+FORCE = "the server as it is: full durability, metrics, request ids and counts of fetches on, authentication off"
 PAUSE = 0.005
 PATH = "/subjects/neighbour/versions/1"
 Read = tuple[float, float]  #: when it began and when it ended
@@ -80,8 +81,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     with tempfile.TemporaryDirectory() as folder:
         parser.add_argument("--database-url", default=f"sqlite:///{folder}/registry.db")
-        with served(parser.parse_args().database_url) as url:
+        database = parser.parse_args().database_url
+        with served(database) as url:
             found, reads = measured(url)
+            written = httpx2.get(url + PATH).content
+        with served(database) as url:
+            assert httpx2.get(url + PATH).content == written
+    print(f"level BACKWARD, 1 version per subject of the neighbour; {FORCE}")
+    print("a second process read what the first one wrote")
     print(f"{'hostile schema':58} {'request':10} {'answer':>13} {'seconds':>8} {'slowest read beside':>20}")
     beside: dict[Read, float] = {}
     for name, requests in found.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from apicurio import PREFIX, VERSION, apicurio
 from reporting import resident, rounds, told
-from work import CONNECTIONS, VERSIONS, registered, version, writer
+from work import CONNECTIONS, VERSIONS, fetched, registered, version, writer
 
 from load import Measured, get, load
 from servers import running
@@ -37,12 +37,16 @@ def peers(database: str, durability: str, seconds: float, count: int) -> None:
             for what, work in _work(server, prefix, "run", seconds).items()
         }
         found = rounds(runs, count)
+        written = fetched(ours[0], "/schemas/ids/1")
         for what in _work(ours, "", "run", seconds):
             one, other = (told(f"{what}, {name}", found[f"{what}, {name}"]) for name in sides)
             print(
                 f"  -> {what}: {one.per_second / other.per_second:.2f} times per second, "
                 f"{other.microseconds / one.microseconds:.2f} times per second of processor time"
             )
+    with running("registry", database, core=None) as second:
+        assert fetched(second[0], "/schemas/ids/1") == written
+    print("  a second process read what the first one wrote")
 
 
 _numbers = itertools.count()

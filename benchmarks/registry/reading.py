@@ -30,8 +30,11 @@ def reads(database: str, durability: str, seconds: float, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file, authorization = user(Path(folder))
         header = f"Authorization: {authorization}\r\n"
+        with running("registry", database) as first:
+            registered(first[0], "s", version(0, 9))
+            written = fetched(first[0], "/schemas/ids/1")
         with running("bare", "-") as bare, running("registry", database, CONTRACTLOG_USERS_FILE=file) as ours:
-            registered(ours[0], "s", version(0, 9), authorization)
+            assert fetched(ours[0], "/schemas/ids/1", authorization) == written
             asked = {"bare ASGI application": (bare, get("/schemas/ids/1", header))}  # the very same bytes
             asked |= {name: (ours, get(path, header)) for name, path in FORMS.items()}
             runs = {
@@ -42,6 +45,7 @@ def reads(database: str, durability: str, seconds: float, count: int) -> None:
     base = told("bare ASGI application", found["bare ASGI application"])
     for name in FORMS:
         verdict(name, base.microseconds / told(name, found[name]).microseconds, GOAL_BY_ID)
+    print("  a second process read what the first one wrote")
 
 
 def latest(kind: str, database: str, durability: str, seconds: float, count: int) -> None:

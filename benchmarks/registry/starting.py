@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import statistics
 import time
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 from reporting import resident, told, verdict
 from work import fetched
 
-from filling import VERSIONS, fill
+from filling import VERSIONS, fill, written
 from load import Measured, get, load, processor_seconds
 from servers import running
 
@@ -44,10 +45,12 @@ def start(folder: str, durability: str, schemas: int, seconds: float, count: int
                 took[size].append(time.perf_counter() - began)
                 worked = processor_seconds(pid)
                 at_start = resident(pid)
+                assert json.loads(fetched(port, f"/schemas/ids/{size}"))["schema"] == written(size)
                 found[size].append(_reads(port, pid, size, seconds))
                 memory[size].append(resident(pid))
                 ready = f"ready after {took[size][-1]:.2f} s, {worked:.2f} s of processor time"
                 print(f"  {size:>9,} schemas: {ready}; {at_start} MiB, {memory[size][-1]} after the reads", flush=True)
+    print("  every process read what another one had written")
     _compare(found, took, memory, schemas)
 
 

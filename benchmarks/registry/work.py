@@ -47,9 +47,10 @@ def registered(port: int, subject: str, body: bytes, authorization: str = "Basic
         return found
 
 
-def fetched(port: int, path: str) -> bytes:
+def fetched(port: int, path: str, authorization: str = "Basic Og==") -> bytes:
     """Return what a server answers."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}") as answer:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": authorization})
+    with urllib.request.urlopen(request) as answer:  # noqa: S310 - our own server
         found: bytes = answer.read()
         return found
 
