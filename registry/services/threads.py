@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, ParamSpec, TypeVar
@@ -15,6 +17,35 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _LONG_CHARACTERS: Final = 32_768  #: of a text that takes its time
 _LONG_WAITING: Final = 64
+_SWITCH_SECONDS: Final = 0.001  #: after which a thread with a long text lets the others on; Python's own is 0.005
+
+
+class _QuickTurns:
+    """While it is entered, Python's threads take turns more often; the setting is the process's, and so is this.
+
+    Not always: many short pieces of work beside each other lose a sixth of their pace by it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._usual = sys.getswitchinterval()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._usual = sys.getswitchinterval()
+                sys.setswitchinterval(min(_SWITCH_SECONDS, self._usual))
+            self._inside += 1
+
+    def __exit__(self, *_of: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                sys.setswitchinterval(self._usual)
+
+
+_QUICK_TURNS: Final = _QuickTurns()
 
 
 class Threads:
@@ -42,7 +73,8 @@ class Threads:
             raise Overloaded
         self._long_inside += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._long, lambda: work(*args, **kwargs))
+            with _QUICK_TURNS:
+                return await asyncio.get_running_loop().run_in_executor(self._long, lambda: work(*args, **kwargs))
         finally:
             self._long_inside -= 1
 

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import signal
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, NoReturn
 
@@ -26,7 +25,6 @@ __all__ = ["leave_at_once", "serve_alone"]
 _GRACE_SECONDS: Final = 10  #: for answers that are being made
 _IDLE_SECONDS: Final = 75  #: longer than pools of clients keep theirs, so that none writes to a closed one
 _LOOK_SECONDS: Final = 0.05
-_SWITCH_SECONDS: Final = 0.001  #: after which a thread that checks a schema lets the others on; Python's own is 0.005
 
 
 def leave_at_once() -> None:
@@ -56,7 +54,6 @@ def serve_alone(
         telemetry: of a worker among others.
     """
     configure(settings.log_format, settings.log_level, access=settings.access_log)
-    sys.setswitchinterval(_SWITCH_SECONDS)
     app = create_app(settings, telemetry=telemetry)
     try:
         warnings = counters.warnings(app.state.services.store)

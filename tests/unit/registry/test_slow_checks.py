@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 
@@ -58,6 +59,20 @@ def test_more_long_texts_than_may_wait_are_refused_and_short_ones_are_not() -> N
         threads.close()
 
     asyncio.run(asked())
+
+
+def test_while_a_long_text_is_judged_threads_take_turns_more_often() -> None:
+    usual = sys.getswitchinterval()
+
+    async def asked() -> None:
+        threads = Threads(1, max_waiting=1)
+        assert await threads.judge("short", sys.getswitchinterval) == usual
+        found = await asyncio.gather(*(threads.judge(LONG, sys.getswitchinterval) for _ in range(CHECKERS)))
+        assert found == [pytest.approx(0.001)] * CHECKERS
+        threads.close()
+
+    asyncio.run(asked())
+    assert sys.getswitchinterval() == usual
 
 
 def write(http: httpx2.Client, subject: str, schema: str, kind: str = "AVRO") -> Written:
