@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from contractlog.compatibility.errors import (
     BadRequest,
     InvalidSchema,
+    InvalidSubject,
     InvalidVersion,
     PayloadTooLarge,
     Unprocessable,
@@ -26,7 +27,7 @@ from contractlog.registry.services.compatibility import Answer as Judged
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["compatibility"])
-_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable, InvalidSchema)
+_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable, InvalidSchema, InvalidSubject)
 
 
 @router.post(

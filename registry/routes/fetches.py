@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
-from contractlog.compatibility.errors import InvalidQuery, Overloaded, SubjectNotFound
+from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overloaded, SubjectNotFound
 from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_ID
 from contractlog.registry.bodies.own import FetchBody, FetchesBody
 from contractlog.registry.dependencies import SubjectQuery
@@ -27,7 +27,9 @@ _Limit = Annotated[int, Query(description="How many lines to list at most."), Wh
 _DAY: Final = 86_400
 
 
-@router.get("/contractlog/v1/fetches", **documented(FetchesBody, InvalidQuery, SubjectNotFound, Overloaded))
+@router.get(
+    "/contractlog/v1/fetches", **documented(FetchesBody, InvalidQuery, InvalidSubject, SubjectNotFound, Overloaded)
+)
 async def fetches(
     fetches: FetchesDependency,
     *,

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 
-from contractlog.compatibility.errors import InvalidQuery, Overloaded, SubjectNotFound, VersionNotFound
+from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overloaded, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.registry.bodies.own import EdgeBody, GraphBody, NodeBody, PlaceBody
 from contractlog.registry.dependencies import SubjectPath
@@ -26,7 +26,7 @@ _Direction = Annotated[str, Query(description="Which way to go."), said([way.val
 
 @router.get(
     "/contractlog/v1/graph/{subject}",
-    **documented(GraphBody, InvalidQuery, SubjectNotFound, VersionNotFound, Overloaded),
+    **documented(GraphBody, InvalidQuery, InvalidSubject, SubjectNotFound, VersionNotFound, Overloaded),
 )
 async def graph(
     subject: SubjectPath,

@@ -53,7 +53,7 @@ async def delete_config(levels: LevelsDependency) -> Answer:
     return Answer(ConfigBody.of(await levels.delete_config(_ALL)))
 
 
-@router.get("/config/{subject}", **documented(ConfigBody, LevelNotConfigured))
+@router.get("/config/{subject}", **documented(ConfigBody, InvalidSubject, LevelNotConfigured))
 async def subject_config(subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
     """Show a subject's own config; with ``defaultToGlobal`` what is in force for it."""
     return Answer(ConfigBody.of(await levels.config(subject, inherited=inherited)))
@@ -65,7 +65,9 @@ async def set_subject_config(request: Request, subject: SubjectPath, levels: Lev
     return await _set_config(request, levels, subject)
 
 
-@router.delete("/config/{subject}", **documented(ConfigBody, SubjectNotFound, OperationNotPermitted, Overloaded))
+@router.delete(
+    "/config/{subject}", **documented(ConfigBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded)
+)
 async def delete_subject_config(subject: SubjectPath, levels: LevelsDependency) -> Answer:
     """Drop a subject's config."""
     return Answer(ConfigBody.of(await levels.delete_config(subject)))
@@ -89,7 +91,7 @@ async def delete_mode(levels: LevelsDependency, *, recursive: Flag = False) -> A
     return Answer(ModeBody(await levels.delete_mode(_ALL, recursive=recursive)))
 
 
-@router.get("/mode/{subject}", **documented(ModeBody, ModeNotConfigured))
+@router.get("/mode/{subject}", **documented(ModeBody, InvalidSubject, ModeNotConfigured))
 async def subject_mode(subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
     """Show a subject's own mode; with ``defaultToGlobal`` the one in force."""
     return Answer(ModeBody(await levels.mode(subject, inherited=inherited)))
@@ -103,7 +105,9 @@ async def set_subject_mode(
     return await _set_mode(request, levels, subject, force=force)
 
 
-@router.delete("/mode/{subject}", **documented(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
+@router.delete(
+    "/mode/{subject}", **documented(ModeBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded)
+)
 async def delete_subject_mode(subject: SubjectPath, levels: LevelsDependency, *, recursive: Flag = False) -> Answer:
     """Drop a subject's mode; recursively those of a context's subjects, too."""
     return Answer(ModeBody(await levels.delete_mode(subject, recursive=recursive)))

@@ -141,7 +141,15 @@ async def change_tags(
 
 @router.post(
     "/subjects/{subject}",
-    **documented(SchemaBody, *_BAD_BODY, SubjectNotFound, SchemaNotUnderSubject, InvalidSchema, body=RegisterRequest),
+    **documented(
+        SchemaBody,
+        *_BAD_BODY,
+        InvalidSubject,
+        SubjectNotFound,
+        SchemaNotUnderSubject,
+        InvalidSchema,
+        body=RegisterRequest,
+    ),
 )
 async def lookup(
     request: Request,
