@@ -67,7 +67,7 @@ docs: setup ## write the generated documents
 build: setup ## wheel and sdist in dist/
 	$(BIN)/uv build --quiet --python $(BIN)/python
 
-bench: setup ## ratios against named alternatives, each in one run
+bench: setup ## ratios against named alternatives, each in one run (beside Apicurio: benchmarks/registry/run.py --only apicurio)
 	@for script in benchmarks/*.py benchmarks/registry/{run,hostile,delays}.py benchmarks/serdes/{run,first,memory,broker}.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 clean: ## remove everything that the other verbs made

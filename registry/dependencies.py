@@ -172,6 +172,6 @@ SubjectQuery = Annotated[Subject | None, Depends(_subject_asked_for)]
 
 
 def page(items: list[T], offset: int, limit: int) -> list[T]:
-    """Cut a page out of a list; a negative limit means all."""
+    """Cut a page out of a list; without a positive limit it goes on to the end."""
     start = max(offset, 0)
-    return items[start:] if limit < 0 else items[start : start + limit]
+    return items[start : start + limit] if limit > 0 else items[start:]

@@ -167,11 +167,14 @@ class HotVersions:
     async def _asked(self, match: re.Match[str]) -> Answer:
         generation = 0 if self._remembered is None else self._remembered.generation
         try:
-            shown = await self._lookup.version(subject_of(decode(match[1])), int(match[2]) if match[2] else None)
+            subject = subject_of(decode(match[1]))
+            shown = await self._lookup.version(subject, int(match[2]) if match[2] else None)
         except RegistryError as error:
             return problem(error)
         answer = Answer(self._profile.shape(SchemaBody.of(shown.schema)))
-        if self._remembered is not None:
+        found = shown.schema.subject
+        own = found is not None and found.context == subject.context  # not everybody may read what is in another one
+        if self._remembered is not None and own:
             self._remembered.put(match[0], bytes(answer.body), generation=generation)
         return answer
 

@@ -71,17 +71,20 @@ def measured(url: str) -> tuple[dict[str, list[Request]], list[Read]]:
     return found, reads
 
 
-def verdict(name: str, figure: float, goal: float) -> None:
-    """Print a figure beside its goal."""
+def verdict(name: str, figure: float, goal: float) -> bool:
+    """Print a figure beside its goal, and say whether it is reached."""
     print(f"-> {name:58} {figure:7.3f} s  goal {goal} s  {'reached' if figure <= goal else 'MISSED'}")
+    return figure <= goal
 
 
-def main() -> None:
-    """Measure and print."""
+def main() -> int:
+    """Measure and print; with ``--check``, 1 where a goal was missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     with tempfile.TemporaryDirectory() as folder:
         parser.add_argument("--database-url", default=f"sqlite:///{folder}/registry.db")
-        database = parser.parse_args().database_url
+        parser.add_argument("--check", action="store_true", help="exit with 1 where a goal is missed")
+        arguments = parser.parse_args()
+        database = arguments.database_url
         with served(database) as url:
             found, reads = measured(url)
             written = httpx2.get(url + PATH).content
@@ -100,11 +103,15 @@ def main() -> None:
             print(f"{name:58} {one.what:10} {told:>13} {one.seconds:8.3f} {slowest:20.3f}")
     taken = sorted(beside.values())
     over = sum(one > NEIGHBOUR for one in taken)
-    verdict("slowest answer", max(one.seconds for requests in found.values() for one in requests), ANSWERED)
-    verdict("slowest read of the neighbour", taken[-1], NEIGHBOUR)
+    slowest = max(one.seconds for requests in found.values() for one in requests)
+    reached = [
+        verdict("slowest answer", slowest, ANSWERED),
+        verdict("slowest read of the neighbour", taken[-1], NEIGHBOUR),
+    ]
     print(f"   of {len(taken)} reads beside hostile requests {over} took longer ({over / len(taken):.2%});", end=" ")
     print(f"median {taken[len(taken) // 2]:.3f} s, 99 % within {taken[len(taken) * 99 // 100]:.3f} s")
+    return 1 if arguments.check and not all(reached) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

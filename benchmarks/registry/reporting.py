@@ -25,9 +25,14 @@ def told(name: str, measured: list[Measured]) -> Measured:
     return middle
 
 
+missed: list[str] = []  #: what was promised and not reached in this run
+
+
 def verdict(name: str, ratio: float, goal: float, *, at_most: bool = False) -> None:
     """Print a ratio beside its goal."""
     reached = ratio <= goal if at_most else ratio >= goal
+    if not reached:
+        missed.append(name)
     word = "at most" if at_most else "at least"
     print(
         f"  {'-> ' + name:44} {ratio:8.2f}  goal {word} {goal}  {'reached' if reached else 'MISSED'}"

@@ -1,7 +1,7 @@
 """Reads, registrations and start of the registry, each beside its alternative in one run.
 
     python benchmarks/registry/run.py [--seconds 4] [--rounds 3] [--schemas 1000000]
-                                      [--only reads,latest,registration,start,apicurio]
+                                      [--only reads,latest,registration,start,apicurio] [--check]
 
 Of reads, the server has core 0 and the load core 1; elsewhere the servers have all cores. Ratios of reads compare
 processor time for each request, which is steadier than the clock where cores are shared. PostgreSQL is started in a
@@ -23,6 +23,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "tes
 from peers import peers
 from reading import latest, reads
 from registering import registration
+from reporting import missed
 from starting import start
 
 from contractlog.registry.database import upgrade
@@ -47,14 +48,15 @@ def databases(*, postgresql: bool = True) -> Iterator[dict[str, str]]:
             yield urls | {"postgresql": server.url}
 
 
-def main() -> None:
-    """Run everything that is asked for."""
+def main() -> int:
+    """Run everything that is asked for; with ``--check``, 1 where a promise was missed."""
     parser = argparse.ArgumentParser(description="the registry beside its alternatives")
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="reads,latest,registration,start")
     parser.add_argument("--schemas", type=int, default=1_000_000)
     parser.add_argument("--database", choices=tuple(DURABILITY), help="of `latest` and `registration` (default: each)")
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a promised ratio is missed")
     arguments = parser.parse_args()
     wanted = set(arguments.only.split(","))
     timing = (arguments.seconds, arguments.rounds)
@@ -74,7 +76,8 @@ def main() -> None:
                 start(folder, DURABILITY["sqlite"], arguments.schemas, *timing)
         if "apicurio" in wanted:
             peers(urls["sqlite"], DURABILITY["sqlite"], *timing)
+    return 1 if arguments.check and missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

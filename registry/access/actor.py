@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
@@ -9,7 +10,7 @@ from typing import Final
 from contractlog.compatibility.names import Subject
 from contractlog.registry.access.rights import EVERYTHING, Operation, Rights
 
-__all__ = ["ANONYMOUS", "Caller", "current_actor", "current_rights", "require_alias"]
+__all__ = ["ANONYMOUS", "Caller", "current_actor", "current_rights", "readable", "require_alias"]
 
 ANONYMOUS: Final = "anonymous"
 
@@ -27,6 +28,12 @@ current_actor: Final[ContextVar[str]] = ContextVar("contractlog_actor", default=
 
 #: What the caller may do, for subjects that only the body of a request names. Without authentication, everything.
 current_rights: Final[ContextVar[Rights]] = ContextVar("contractlog_rights", default=EVERYTHING)
+
+
+def readable(subjects: Iterable[Subject]) -> Iterator[Subject]:
+    """Yield the subjects that the caller may read, of those that no request names, but that answer for another."""
+    rights = current_rights.get()
+    return (one for one in subjects if rights.may(Operation.READ, one))
 
 
 def require_alias(scope: Subject, alias: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Whether a registry answers as the one it was moved from: every version, id, lookup, setting and mode."""
+"""Whether a registry answers as the one it was moved from: every version, id, lookup, setting, mode and association."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contractlog.compatibility.identity import guid
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.moving.live import get, scope_of
-from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, SchemaKey
+from contractlog.registry.moving.picture import Association, HeldSchema, HeldVersion, Picture, SchemaKey
 from contractlog.registry.moving.together import together
 from contractlog.registry.moving.understanding import identified
 
@@ -80,9 +80,10 @@ class _Verification:
             (self._retired(key) for key in picture.retired),
             (self._config(scope, config) for scope, config in picture.settings.items()),
             (self._mode(scope, mode) for scope, mode in self._modes.items()),
+            (self._association(one) for one in picture.associations.values()),
         )
         total = 2 * len(self._shown) + len({one.schema for one in picture.versions.values()})
-        total += len(picture.retired) + len(picture.settings) + len(self._modes)
+        total += len(picture.retired) + len(picture.settings) + len(self._modes) + len(picture.associations)
         done = 0
 
         async def work() -> None:
@@ -159,6 +160,20 @@ class _Verification:
     async def _mode(self, scope: Subject, mode: str) -> None:
         body = await self._answer("modes", get("mode", *scope_of(scope)))
         self._compare(f"mode of {scope if scope.name else scope.context}", body, {"mode": mode})
+
+    async def _association(self, one: Association) -> None:
+        path = ("associations", "resources", one.resource_namespace, one.resource_name)
+        body = await self._answer("associations", Call("GET", path, lambda found: {one["guid"]: one for one in found}))
+        expected = {
+            "subject": str(one.subject),
+            "resourceId": one.resource_id,
+            "resourceType": one.resource_type,
+            "associationType": one.association_type,
+            "lifecycle": one.lifecycle,
+        }
+        where = f"{one.association_type} of {one.resource_namespace}/{one.resource_name}"
+        found = body if body and "error" in body else (body or {}).get(one.guid, {"error": "without it"})
+        self._compare(where, found, expected)
 
 
 def _filled(schema: HeldSchema) -> HeldSchema:

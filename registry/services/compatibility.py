@@ -9,12 +9,14 @@ from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.messages import messages
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.services.drafting import completed
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import Seen
 
 __all__ = ["LATEST", "Answer", "Compatibility"]
 
@@ -59,6 +61,11 @@ class Compatibility:
         with self._store.reading() as snapshot:
             return self.within(snapshot, subject, draft, version)
 
+    def taking_over(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft) -> SchemaDraft:
+        """Return a draft with what registering it would take over from the latest version and from the config."""
+        subject = aliased(snapshot, subject)
+        return completed(draft, snapshot.version(subject, None), self._judging.configured(snapshot, subject))
+
     def within(
         self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, version: int | str | None = None
     ) -> Answer:
@@ -70,8 +77,9 @@ class Compatibility:
             if found is None and isinstance(version, int):
                 raise VersionNotFound(version=version)
             earlier = [found] if found else []
-        understood = self._understanding.draft(snapshot, subject, draft, strict=True)
         configured = self._judging.configured(snapshot, subject)
+        strict = configured.validate_new_schemas is not False
+        understood = self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE)
         self._judging.refuse_fields(understood, configured)
         if version is None:
             previous = snapshot.version(subject, None) if configured.validate_fields else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from contractlog.compatibility.errors import InvalidSchema, SchemaNotUnderSubject, SubjectNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.access.actor import readable
 from contractlog.registry.services.drafting import completed
 from contractlog.registry.services.held import find
 from contractlog.registry.services.judging import Judging
@@ -40,7 +41,7 @@ def look_up(
     found = _under(understanding, judging, snapshot, subject, sought)
     if found is not None:
         return found
-    for other in namesakes(snapshot, subject, sought.seen):
+    for other in readable(namesakes(snapshot, subject, sought.seen)):
         try:
             found = _under(understanding, judging, snapshot, other, sought)
         except InvalidSchema:

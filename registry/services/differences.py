@@ -53,15 +53,14 @@ class Differences:
     ) -> Difference:
         with self._store.reading() as snapshot:
             old = self._stored(snapshot, earlier)
-            if isinstance(later, SchemaDraft):
-                subject = earlier[0]
-                new = Side(
-                    CANDIDATE, later.text, self._understanding.draft(snapshot, subject, later, strict=True).parsed
-                )
-            else:
-                subject = later[0]
-                new = self._stored(snapshot, later)
+            subject = earlier[0] if isinstance(later, SchemaDraft) else later[0]
             configured = self._judging.configured(snapshot, subject)
+            if isinstance(later, SchemaDraft):
+                strict = configured.validate_new_schemas is not False
+                read = self._understanding.draft(snapshot, subject, later, strict=strict, seen=Seen.LIVE)
+                new = Side(CANDIDATE, later.text, read.parsed)
+            else:
+                new = self._stored(snapshot, later)
         return difference_of(
             old,
             new,

@@ -77,10 +77,11 @@ class Many:
     def _check(self, asked: Asked, expected: dict[Subject, list[RegisteredSchema]]) -> Answer:
         with self._store.reading() as current:
             snapshot = _Expected(current, expected)
-            answer = self._compatibility.within(snapshot, asked.subject, asked.draft, asked.version)
+            draft = self._compatibility.taking_over(snapshot, asked.subject, asked.draft)
+            answer = self._compatibility.within(snapshot, asked.subject, draft, asked.version)
             if answer.compatible:
                 subject = aliased(snapshot, asked.subject)
-                expected.setdefault(subject, []).append(self._following(snapshot, subject, asked.draft))
+                expected.setdefault(subject, []).append(self._following(snapshot, subject, draft))
         return answer
 
     def _following(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft) -> RegisteredSchema:

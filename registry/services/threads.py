@@ -7,6 +7,8 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
@@ -18,6 +20,11 @@ T = TypeVar("T")
 _LONG_CHARACTERS: Final = 32_768  #: of a text that takes its time
 _LONG_WAITING: Final = 64
 _SWITCH_SECONDS: Final = 0.001  #: after which a thread with a long text lets the others on; Python's own is 0.005
+
+
+def _here(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Callable[[], T]:
+    """Bind a function to its arguments, and to the caller of this request."""
+    return partial(copy_context().run, work, *args, **kwargs)
 
 
 class _QuickTurns:
@@ -74,7 +81,7 @@ class Threads:
         self._long_inside += 1
         try:
             with _QUICK_TURNS:
-                return await asyncio.get_running_loop().run_in_executor(self._long, lambda: work(*args, **kwargs))
+                return await asyncio.get_running_loop().run_in_executor(self._long, _here(work, *args, **kwargs))
         finally:
             self._long_inside -= 1
 
@@ -88,7 +95,7 @@ class Threads:
             raise Overloaded
         self._inside += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: work(*args, **kwargs))
+            return await asyncio.get_running_loop().run_in_executor(self._executor, _here(work, *args, **kwargs))
         finally:
             self._inside -= 1
 

@@ -10,11 +10,12 @@ from sqlalchemy import Select, bindparam, select
 
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access.actor import readable
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.reads import REGISTERED, Snapshot, only, registered
 from contractlog.registry.storage.values import Seen, key_of
 
-__all__ = ["aliased", "by_guid", "by_id", "elsewhere", "ids_of", "meant", "namesakes", "version"]
+__all__ = ["aliased", "by_guid", "by_id", "ids_of", "meant", "namesakes", "version"]
 
 _S, _V, _U, _T = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.settings.c
 _CHUNK: Final = 500  #: contexts that one statement looks into
@@ -64,7 +65,8 @@ def meant(alias: str | None, subject: Subject) -> Subject:
 def version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Seen) -> RegisteredSchema | None:
     """Return one version of the subject that a name means; None as number is the newest live one.
 
-    A plain name that has no such version in the default context is looked for in the others, by their names.
+    A plain name that has no such version in the default context is looked for in the others, by their names, as far as
+    the caller may read them.
     """
     statement, values = (_LATEST, {}) if number is None else (_NUMBERED[seen], {"number": number})
     row = snapshot.connection.execute(statement, {"key": key_of(subject), **values}).first()
@@ -76,13 +78,9 @@ def version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Seen
     if row is not None:
         return registered(row)
     where = () if number is None else (_V.version == number,)
-    other = elsewhere(snapshot, target, Seen.LIVE if number is None else seen, *where)
+    others = namesakes(snapshot, target, Seen.LIVE if number is None else seen, *where)
+    other = next(readable(others), None)
     return None if other is None else snapshot.version(other, number, seen)
-
-
-def elsewhere(snapshot: Snapshot, subject: Subject, seen: Seen, *where: Any) -> Subject | None:
-    """Return the subject of this name in the first other context where it has such a version; only for plain names."""
-    return next(namesakes(snapshot, subject, seen, *where), None)
 
 
 def namesakes(snapshot: Snapshot, subject: Subject, seen: Seen, *where: Any) -> Iterator[Subject]:
@@ -130,7 +128,7 @@ def _held(snapshot: Snapshot, schema_id: int, subject: Subject) -> RegisteredSch
     if target != subject:
         row = ask(target)
     if row is None:
-        other = elsewhere(snapshot, target, Seen.ALL, _V.schema_id == schema_id)
+        other = next(namesakes(snapshot, target, Seen.ALL, _V.schema_id == schema_id), None)  # ids are for every reader
         row = ask(other) if other else None
     return registered(row) if row else None
 

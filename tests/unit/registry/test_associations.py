@@ -328,6 +328,7 @@ def test_lists_are_filtered_ordered_and_paged(http: httpx2.Client) -> None:
     assert names("/associations/resources/-/-") == everything
     assert names("/associations/resources/lkc-1/-?offset=1&limit=1") == everything[1:2]
     assert names("/associations/subjects/common?limit=-1&offset=1&lifecycle=&resourceType=") == everything[1:]
+    assert names("/associations/subjects/common?limit=0&offset=1") == everything[1:]
     assert names("/associations/resources/b?associationType=key&associationType=value") == everything[1:]
     assert names("/associations/resources/-/b?associationType=key") == ["bkey"]
     assert names("/associations/resources/lkc-2/b") == []

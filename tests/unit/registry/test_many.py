@@ -144,3 +144,24 @@ def test_a_large_request_is_413() -> None:
     with in_process(Settings(database_url="sqlite://", max_body_bytes=1_000)) as http:
         answer = http.post(LOOKUP, json={"schemas": [{"subject": "s", "schema": "x" * 2_000}]})
         assert answer.json()["error_code"] == 413
+
+
+def test_a_check_takes_over_what_registering_would(http: httpx2.Client) -> None:
+    """The group and the rules of the version before, for a draft that names none; and for those that follow it."""
+    http.put("/config/s", json={"compatibilityGroup": "line"})
+    http.post("/subjects/s/versions", json={"schema": '"int"', "metadata": {"properties": {"line": "1"}}})
+    other = {"metadata": {"properties": {"line": "2"}}}
+    found = ask(
+        http,
+        CHECK,
+        {"subject": "s", "schema": '"string"'},
+        {"subject": "s", "schema": '"string"', **other},
+        {"subject": "s", "schema": '"bytes"'},
+        {"subject": "s", "schema": '"int"'},
+    )
+    assert [one["is_compatible"] for one in found] == [False, True, True, False]
+    answers = [
+        http.post("/subjects/s/versions", json={"schema": schema, **more}).status_code
+        for schema, more in (('"string"', {}), ('"string"', other), ('"bytes"', {}), ('"int"', {}))
+    ]
+    assert answers == [409, 200, 200, 409]

@@ -245,8 +245,15 @@ def test_reserved_fields_stay_reserved_and_unused(http: httpx2.Client) -> None:
 def test_schemas_are_validated_as_new_ones_unless_the_config_says_no(http: httpx2.Client) -> None:
     odd = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int", "default": "x"}]})
     assert post(http, "s", odd).json()["error_code"] == 42201
+    checks = ["/compatibility/subjects/s/versions", "/compatibility/subjects/s/versions/latest"]
+    assert {http.post(path, json={"schema": odd}).json()["error_code"] for path in checks} == {42201}
     http.put("/config/s", json={"validateNewSchemas": False})
+    for path in checks:  # a gate says what registering would say
+        assert http.post(path, json={"schema": odd}).json() == {"is_compatible": True}
+    many = http.post("/contractlog/v1/check", json={"schemas": [{"subject": "s", "schema": odd}]}).json()
+    assert many["results"][0]["is_compatible"] is True
     assert put(http, "s", odd)["version"] == 1
+    assert http.post("/contractlog/v1/diff?earlier=s:1", json={"schema": odd}).json()["compatible"] is True
     http.put("/config/s", json={"validateNewSchemas": None})
     assert put(http, "s", odd)["version"] == 1  # it is there already
 

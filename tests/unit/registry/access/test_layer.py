@@ -98,6 +98,21 @@ def test_cached_answers_sit_inside(secured: httpx2.Client) -> None:
         assert told(secured.get("/schemas/ids/1", auth=("ci", "no"))) == UNKNOWN
 
 
+def test_a_plain_name_leads_nobody_into_a_context_that_they_may_not_read(file: Path) -> None:
+    known = {"admin": ["*"], "narrow": ["orders-*"], "wide": [":*:orders-*"]}
+    users = [entry(name, HashedPassword.of("p", n=2, r=1, p=1), read, []) for name, read in known.items()]
+    file.write_text("\n".join(users) + entry("ci", HashedPassword.of("p", n=2, r=1, p=1), [], ["*"]))
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as http:
+        http.post("/subjects/:.secret:orders-x/versions", json=STRING, auth=("ci", "p"))
+        for _ in range(2):  # what is remembered for one is not for the other
+            for name, status in (("admin", 200), ("wide", 200), ("narrow", 404)):
+                auth = (name, "p")
+                for path in ("versions/latest", "versions/1", "versions/1/schema", "versions/-1"):
+                    answer = http.get(f"/subjects/orders-x/{path}", auth=auth)
+                    assert (name, path, answer.status_code) == (name, path, status)
+                assert http.post("/subjects/orders-x", json=STRING, auth=auth).status_code == status
+
+
 def test_probes_need_no_name(secured: httpx2.Client) -> None:
     assert secured.get("/healthz/live").status_code == 200
     assert told(secured.get("/")) == UNKNOWN

@@ -22,7 +22,7 @@ from contractlog.registry.moving.databases import writing
 from contractlog.registry.moving.importing import bring
 from contractlog.registry.moving.lines import written
 from contractlog.registry.moving.live import Live
-from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture, Retired
+from contractlog.registry.moving.picture import Association, HeldSchema, HeldVersion, Picture, Retired
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.verify_cli import verify_import
 from contractlog.registry.moving.verifying import verify
@@ -31,6 +31,7 @@ from contractlog.registry.settings import Settings
 from support.pictures import pictures
 
 S, T = Subject(".", "s"), Subject(".eu", "t")
+GUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
 
 def source() -> Picture:
@@ -43,6 +44,7 @@ def source() -> Picture:
     picture.settings = {S: {"compatibilityLevel": "FULL"}}
     picture.modes = {T: "READONLY"}
     picture.retired = {(".", 9): Retired(7, "me")}
+    picture.associations = {GUID: Association(GUID, S, "r1", "t", "ns", "topic", "value", "WEAK", frozen=False)}
     picture.count_ids()
     return picture
 
@@ -100,6 +102,11 @@ PLANTED: list[tuple[Callable[[Picture], None], str]] = [
     ),
     (lambda picture: picture.settings.clear(), "config of s: answers 40408"),
     (lambda picture: picture.modes.clear(), "mode of :.eu:t: answers 40409"),
+    (lambda picture: picture.associations.clear(), "value of ns/t: answers without it"),
+    (
+        lambda picture: picture.associations.update({GUID: replace(picture.associations[GUID], resource_id="r2")}),
+        "value of ns/t: resourceId is 'r2' in place of 'r1'",
+    ),
 ]
 
 
