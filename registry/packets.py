@@ -29,7 +29,7 @@ class Gathering:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._transport, name)
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         """Write what was kept, and this; or keep it, where it is a head."""
         head = self._head
         if head:
@@ -39,8 +39,8 @@ class Gathering:
             else:
                 data = head + data
             self._transport.write(data)
-        elif data.startswith(_HEAD) and not data.startswith(_CONTINUE):
-            self._head = data
+        elif data[: len(_HEAD)] == _HEAD and data[: len(_CONTINUE)] != _CONTINUE:
+            self._head = bytes(data)
         else:
             self._transport.write(data)
 

@@ -40,7 +40,7 @@ def test_head_and_body_are_one_write() -> None:
     gathering.write(HEAD)
     assert wire.written == []
     gathering.write(b"{}")
-    gathering.write(b"more")
+    gathering.write(memoryview(b"more"))
     assert wire.written == [HEAD + b"{}", b"more"]
 
 
