@@ -562,7 +562,7 @@ class ImportRefused(Conflict):
     """What an import brings contradicts what is here; nothing was written."""
 
     code = 40981
-    template = "The import has {count} contradictions to what is here; nothing was written"
+    template = "The import contradicts what is here; contradictions: {count}; nothing was written"
 
 
 class ConformanceNotFound(NotFound):

@@ -29,6 +29,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     seconds: float  #: for a head, from the beginning of the connection or the end of the answer before it
     _head = 0  # bytes of a head that is not complete
+    _large = False  # whether what came at once may hold a head that is too long
+    _asked = False  # whether anything came at all
     _late: asyncio.TimerHandle | None = None
     _gathering: Gathering
 
@@ -41,6 +43,8 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came; look at it again where it was not a whole head."""
+        self._asked = True
+        self._large = self._head + len(data) > MAX_HEAD_BYTES
         super().data_received(data)
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and cycle.scope is self.scope:
@@ -53,6 +57,14 @@ class BoundedProtocol(HttpToolsProtocol):
         elif self._late is None:
             self._late = self.loop.call_later(self.seconds, self._give_up)
 
+    def on_headers_complete(self) -> None:
+        """Begin to answer, if the head that came at once is not too long."""
+        if self._large:
+            self._head = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
+            if self._head > MAX_HEAD_BYTES:
+                raise ValueError("the head is too long")  # the parser goes no further, and the connection ends
+        super().on_headers_complete()
+
     def on_response_complete(self) -> None:
         """Let go of an answer that has no body, and go on to the next request."""
         self._gathering.flush()
@@ -64,8 +76,10 @@ class BoundedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Say in the registry's words that this is no HTTP."""
-        self._end(BadRequest(detail=msg))
+        """Say in the registry's words that this is no HTTP, or too much of it."""
+        cycle: RequestResponseCycle | None = self.cycle
+        of_head = cycle is None or cycle.scope is not self.scope
+        self._end(HeadersTooLarge(limit=MAX_HEAD_BYTES) if self._large and of_head else BadRequest(detail=msg))
 
     def _stop_waiting(self) -> None:
         if self._late is not None:
@@ -74,18 +88,28 @@ class BoundedProtocol(HttpToolsProtocol):
         self._head = 0
 
     def _give_up(self) -> None:
-        self._end(RequestTimeout(seconds=self.seconds))
+        if self._asked:
+            self._end(RequestTimeout(seconds=self.seconds))
+        else:
+            self.transport.close()  # nobody asked, so nobody is answered
 
     def _end(self, error: RegistryError) -> None:
+        """Answer what came last with an error, and nothing after it; what was asked before is answered first."""
         self._stop_waiting()
         if self.transport.is_closing():
             return
         cycle: RequestResponseCycle | None = self.cycle
-        if cycle is None or cycle.response_complete:  # else its answer is being written
-            status = HTTPStatus(error.code)
-            body = orjson.dumps({"error_code": error.code, "message": str(error)})
-            head = _ANSWER.format(code=status.value, phrase=status.phrase, length=len(body))
-            self.transport.write(head.encode() + body)
+        if cycle is not None and not cycle.response_complete:
+            if self.pipeline or cycle.response_started or not cycle.more_body:
+                cycle.keep_alive = False  # it is the last
+                self.flow.pause_reading()
+                return
+            cycle.disconnected = True  # the rest of its body never comes
+            cycle.message_event.set()
+        status = HTTPStatus(error.code)
+        body = orjson.dumps({"error_code": error.code, "message": str(error)})
+        head = _ANSWER.format(code=status.value, phrase=status.phrase, length=len(body))
+        self.transport.write(head.encode() + body)
         self.transport.close()
 
 

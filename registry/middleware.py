@@ -38,12 +38,19 @@ class BodyLimit:
         body = _Body(receive, limit, seconds)
         announced = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         if announced.isdigit() and int(announced) > limit:
-            await problem(await self._refused(body, limit))(scope, receive, body.closing(send))
+            refused = await self._refused(body, limit, waits=_waits(scope))
+            await problem(refused)(scope, receive, body.closing(send))
         else:
             await self._app(scope, body.receive, body.closing(send))
 
-    async def _refused(self, body: _Body, limit: int) -> RegistryError:
-        """Read on for a while before answering: many clients look for an answer only after they sent everything."""
+    async def _refused(self, body: _Body, limit: int, *, waits: bool) -> RegistryError:
+        """Read on for a while before answering: many clients look for an answer only after they sent everything.
+
+        One that waits for a word before it sends gets the answer at once, as the last of the connection.
+        """
+        if waits:
+            body.last = True
+            return PayloadTooLarge(limit=limit)
         try:
             while body.received < _DRAINED_AT_MOST:
                 message = await body.next()
@@ -52,6 +59,10 @@ class BodyLimit:
         except RequestTimeout as late:
             return late
         return PayloadTooLarge(limit=limit)
+
+
+def _waits(scope: Scope) -> bool:
+    return any(name == b"expect" and value.lower() == b"100-continue" for name, value in scope["headers"])
 
 
 class _Body:
@@ -63,7 +74,7 @@ class _Body:
         self._seconds = seconds
         self._deadline: float | None = None
         self._whole = False
-        self._late = False
+        self.last = False
         self.received = 0
 
     async def receive(self) -> Message:
@@ -93,7 +104,7 @@ class _Body:
         except TimeoutError:
             if not patience.expired():
                 raise
-            self._late = True
+            self.last = True
             raise RequestTimeout(seconds=self._seconds) from None
         self.received += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
@@ -103,7 +114,7 @@ class _Body:
         """Return what sends an answer; after a body that came too late it is the last one of the connection."""
 
         async def sent(message: Message) -> None:
-            if self._late and message["type"] == "http.response.start":
+            if self.last and message["type"] == "http.response.start":
                 message = {**message, "headers": [*message["headers"], (b"connection", b"close")]}
             await send(message)
 

@@ -19,7 +19,7 @@ from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.registry.paths import subject_of
 from contractlog.registry.services.changes import LONGEST_WAIT
 
-__all__ = ["LARGEST", "KnownAlone", "Since", "Wait", "Whole", "named", "one_version", "said", "whole"]
+__all__ = ["LARGEST", "KnownAlone", "Since", "Wait", "Whole", "YesOrNo", "named", "one_version", "said", "whole"]
 
 N = TypeVar("N", bound=StrEnum)
 LARGEST: Final = 10**18 - 1  #: the largest whole number that is read
@@ -65,6 +65,29 @@ class Whole:
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Tell ``openapi.yaml`` what it takes."""
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
+
+
+@dataclass(frozen=True, slots=True)
+class YesOrNo:
+    """An annotation: a parameter that is ``true`` or ``false`` in any case, and nothing else."""
+
+    parameter: str
+    default: bool
+
+    def read(self, text: object) -> bool:
+        """Read the parameter; empty means the default.
+
+        Raises:
+            InvalidQuery: it is neither.
+        """
+        word = str(text).lower()
+        if word not in {"", "true", "false"}:
+            raise InvalidQuery(parameter=self.parameter, detail="it is `true` or `false`")
+        return word == "true" if word else self.default
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Tell pydantic how it is read."""
+        return core_schema.no_info_before_validator_function(self.read, handler(source))
 
 
 def said(values: Iterable[str]) -> WithJsonSchema:
@@ -114,7 +137,8 @@ async def _known_alone(request: Request) -> None:
     known = list(_parameters(request.scope["route"].dependant))
     for parameter, value in request.query_params.items():
         if value and parameter not in known:
-            raise InvalidQuery(parameter=parameter, detail=f"there is none of this name, but {', '.join(known)}")
+            others = f", but {', '.join(known)}" if known else ""
+            raise InvalidQuery(parameter=parameter, detail=f"there is none of this name{others}")
 
 
 def _parameters(dependant: Dependant) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +57,7 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="which subjects")
     parser.add_argument("--all", action="store_true", help="all subjects of the registry")
     parser.add_argument("--history", action="store_true", help="every version, in folders 1/, 2/ …")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where the files are written")
+    parser.add_argument("--out", type=_folder, required=True, metavar="DIR", help="where the files are written")
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
@@ -77,6 +77,12 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     else:
         _conclude(pulled, options.out)
     return exit_codes.CLEAN
+
+
+def _folder(text: str) -> Path:
+    if text == "-":
+        raise ArgumentTypeError("several files are written, so it is a folder; `-` is none")
+    return Path(text)
 
 
 def _subject(registry: Registry, subject: str, out: Path, *, history: bool) -> Iterator[Pulled]:

@@ -78,8 +78,9 @@ def _understood(
 
 def _reported(plan: Plan, report: Report) -> Plan:
     report.conflicts += plan.conflicts
-    for what, number in plan.counts():
-        report.done[what] += number
+    if not plan.conflicts:
+        for what, number in plan.counts():
+            report.done[what] += number
     return plan
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject, UsageError
@@ -200,7 +201,7 @@ class _Reader:
             references=tuple(map(Reference.from_body, body.get("references") or ())),
             metadata=None if metadata is None else Metadata.from_body(metadata),
             rule_set=None if rule_set is None else RuleSet.from_body(rule_set),
-            guid=body.get("guid"),
+            guid=None if body.get("guid") is None else str(UUID(body["guid"])),
             submitted=body.get("submitted"),
             created_at=body.get("created"),
             reused=bool(body.get("reused", True)),

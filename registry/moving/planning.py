@@ -165,7 +165,7 @@ def _schemas(
             elif row is None:
                 _add(one, plan, now)
                 plan.returned += [one.schema.key] if schema_id in retired else []
-            elif row.hash != one.hash and row.guid != one.guid:
+            elif row.hash != one.hash and (row.guid, row.text) != (one.guid, one.schema.text):
                 plan.conflicts.append(f"the id {schema_id} of context {context} stands for another content here")
     plan.known["schemas"] = len(picture.schemas) - len(plan.schemas)
 

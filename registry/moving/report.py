@@ -80,11 +80,12 @@ class Report:
     def lines(self, done: str = "changed") -> Iterator[str]:
         """Write the report for people; ``done`` is the word for what was done, if anything could be."""
         yield from _counts("read", self.read)
-        yield from _counts(done, self.done) if done else ()
+        yield from _counts(done, self.done) if done and not (self.conflicts and not self.done) else ()
         for kind in Strange:
             yield from _some(kind, [oddity for oddity in self.oddities if oddity.kind is kind])
         if self.conflicts:
-            yield f"refused: {len(self.conflicts):,} contradictions, nothing was written"
+            plural = "" if len(self.conflicts) == 1 else "s"
+            yield f"refused: {len(self.conflicts):,} contradiction{plural}, nothing was written"
             yield from (f"  {conflict}" for conflict in self.conflicts[:_SHOWN])
             yield from _rest(len(self.conflicts))
 

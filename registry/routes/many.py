@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 
 from contractlog.compatibility.errors import (
     BadRequest,
+    InvalidQuery,
     Overloaded,
     PayloadTooLarge,
     TooManyMembers,
@@ -29,12 +30,13 @@ from contractlog.registry.bodies.many import (
 from contractlog.registry.documented import documented
 from contractlog.registry.own import ManyDependency
 from contractlog.registry.problems import Answer
+from contractlog.registry.queries import KnownAlone
 from contractlog.registry.services.many import bounded
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["many"])
-_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable, TooManyMembers, Overloaded)
+router: Final = APIRouter(tags=["many"], dependencies=[KnownAlone])
+_ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooManyMembers, Overloaded)
 
 
 @router.post("/contractlog/v1/lookup", **documented(LookupManyBody, *_ERRORS, body=LookupManyRequest))

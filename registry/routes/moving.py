@@ -7,24 +7,40 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 
-from contractlog.compatibility.errors import BadRequest, ImportRefused, Overloaded, PayloadTooLarge, RequestTimeout
+from contractlog.compatibility.errors import (
+    BadRequest,
+    ImportRefused,
+    InvalidQuery,
+    Overloaded,
+    PayloadTooLarge,
+    RequestTimeout,
+)
 from contractlog.registry.access.actor import current_actor
-from contractlog.registry.dependencies import Flag, ThreadsDependency
+from contractlog.registry.dependencies import ThreadsDependency
 from contractlog.registry.documented import documented
 from contractlog.registry.moving.receiving import body
 from contractlog.registry.own import ReceivingDependency
 from contractlog.registry.problems import Answer
+from contractlog.registry.queries import KnownAlone, YesOrNo
 
 __all__ = ["IMPORT", "router"]
 
-router: Final = APIRouter(tags=["moving"])
+router: Final = APIRouter(tags=["moving"], dependencies=[KnownAlone])
 IMPORT: Final = "/contractlog/v1/import"
 _IN_MEMORY: Final = 1024 * 1024
 _REPORT: Final[dict[str, Any]] = {"type": "object", "description": "What was read, changed and odd, by counts."}
 _LINES: Final = {"text/plain": {"schema": {"type": "string", "description": "A file of `contractlog export`."}}}
-_DryRun = Annotated[Flag, Query(alias="dryRun", description="Write nothing, say what would be written.")]
-_Modes = Annotated[str, Query(description="`false` leaves modes (READONLY …) as they are here.")]
-_DOCUMENTED: Final = documented(_REPORT, BadRequest, RequestTimeout, PayloadTooLarge, ImportRefused, Overloaded)
+_DryRun = Annotated[
+    bool,
+    Query(alias="dryRun", description="Write nothing, say what would be written."),
+    YesOrNo("dryRun", default=False),
+]
+_Modes = Annotated[
+    bool, Query(description="`false` leaves modes (READONLY …) as they are here."), YesOrNo("modes", default=True)
+]
+_DOCUMENTED: Final = documented(
+    _REPORT, BadRequest, RequestTimeout, PayloadTooLarge, ImportRefused, InvalidQuery, Overloaded
+)
 
 
 @router.post(IMPORT, **_DOCUMENTED, openapi_extra={"requestBody": {"required": True, "content": _LINES}})
@@ -34,7 +50,7 @@ async def take_in(
     threads: ThreadsDependency,
     *,
     dry_run: _DryRun = False,
-    modes: _Modes = "true",
+    modes: _Modes = True,
 ) -> Answer:
     """Bring a whole registry in, from the lines of an export: all of it, or nothing.
 
@@ -45,7 +61,7 @@ async def take_in(
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
         async for piece in request.stream():
             file.write(piece)
-        report = await threads.run(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes.lower() != "false")
+        report = await threads.run(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes)
     told = body(report, dry_run=dry_run)
     if report.conflicts and not dry_run:
         refused = ImportRefused(count=len(report.conflicts))

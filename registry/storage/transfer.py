@@ -106,8 +106,8 @@ def _chunks(items: Iterable[T]) -> Iterator[tuple[T, ...]]:
 
 
 def schemas_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, Any]:
-    """Return which of these ids have a content: hashes, guid, type."""
-    columns = (_S.id, _S.hash, _S.normalized_hash, _S.guid, _S.type, _S.verbatim)
+    """Return which of these ids have a content: text, hashes, guid, type."""
+    columns = (_S.id, _S.text, _S.hash, _S.normalized_hash, _S.guid, _S.type, _S.verbatim)
     return {
         row.id: row
         for chunk in _chunks(ids)

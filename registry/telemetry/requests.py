@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable
 from itertools import count
 from time import perf_counter
@@ -70,6 +71,7 @@ class Observed:
         self._new_id = new_id or request_ids()
         self._in_flight = meters.value(catalogue.IN_FLIGHT)
         self._counts, self._seconds = _of_routes(meters, [*routes, (_OTHER, _OTHER)])
+        self._patterns = _patterns_of(self._seconds)
         self._errors = {
             code: meters.value(catalogue.ERRORS, str(code)) for code in sorted({0, *RegistryError.catalogue()})
         }
@@ -118,7 +120,7 @@ class Observed:
         start["headers"] = [*start["headers"], (_REQUEST_ID, request_id), _UNCACHED, _NO_SCRIPTS, *last]
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        template = scope.get("template") or getattr(scope.get("route"), "path", _OTHER)
+        template = scope.get("template") or getattr(scope.get("route"), "path", None) or self._template(scope["path"])
         asked = (scope["method"], template)
         if asked not in self._counts:
             asked = (_OTHER, _OTHER)
@@ -132,6 +134,18 @@ class Observed:
             ACCESS.info(
                 "%s %s %d", scope["method"], template, status, extra={"fields": _fields(scope, status, seconds)}
             )
+
+    def _template(self, path: str) -> str:
+        """Return what is asked for by a request that was refused before any route saw it."""
+        return next((template for pattern, template in self._patterns if pattern.fullmatch(path)), _OTHER)
+
+
+def _patterns_of(templates: Iterable[str]) -> list[tuple[re.Pattern[str], str]]:
+    """Compile templates, those with the fewest places first: they mean more."""
+    found = sorted(set(templates) - {_OTHER}, key=lambda one: (one.count("{"), one))
+    return [
+        (re.compile("[^/]+".join(map(re.escape, re.split(r"\{[^}]*\}", template)))), template) for template in found
+    ]
 
 
 def _of_routes(

@@ -415,6 +415,13 @@ def test_a_subject_with_a_hostile_name_is_pulled_into_the_folder_and_nowhere_els
     assert told(gate.run("check", "out"), 0).count("registered already") == 2
 
 
+def test_several_files_are_pulled_into_a_folder_alone(gate: Gate) -> None:
+    done = gate.run("pull", gate.subject, "--out", "-")
+    told(done, 2)
+    assert "it is a folder" in done.stderr
+    assert not (gate.folder / "-").exists()
+
+
 def test_an_unknown_subject_cannot_be_pulled(gate: Gate) -> None:
     done = gate.run("pull", gate.subject, "--out", "out")
     told(done, 2)

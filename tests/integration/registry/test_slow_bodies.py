@@ -67,7 +67,7 @@ def test_a_body_that_never_comes_is_408_and_the_end_of_the_connection(url: str, 
 
 @pytest.mark.parametrize(
     ("asked", "begun"),
-    [(0, b""), (0, b"GET /subj"), (0, b"GET /subjects HTTP/1.1\r\nHost: x\r\n"), (1, b"GET /subj"), (2, b"G")],
+    [(0, b"GET /subj"), (0, b"GET /subjects HTTP/1.1\r\nHost: x\r\n"), (1, b"GET /subj"), (2, b"G")],
 )
 def test_a_head_that_never_comes_is_408_and_the_end_of_the_connection(url: str, asked: int, begun: bytes) -> None:
     with opened(url) as connection:
@@ -83,6 +83,61 @@ def test_a_head_that_never_comes_is_408_and_the_end_of_the_connection(url: str, 
     assert (status, body["error_code"]) == (408, 408)
     assert b"connection: close" in head
     assert SECONDS * 0.9 <= took < SECONDS + 5
+
+
+def test_who_never_asks_is_not_answered(url: str) -> None:
+    """Load balancers open connections before they need them, and take an answer that nobody asked for as an error."""
+    with opened(url) as connection:
+        assert connection.recv(1) == b""
+
+
+@pytest.mark.parametrize("junk", [b"what is this\r\n\r\n", b"GET /subjects HTTP/9.9\r\n\r\n", b"}"])
+def test_what_was_asked_before_junk_is_answered_first(url: str, junk: bytes) -> None:
+    """As from a client whose content length is too small; nothing is written to a connection that is closed."""
+    asked = [b"GET /schemas/types HTTP/1.1\r\nHost: x\r\n\r\n", head(len(BODY), "/subjects/junk/versions") + BODY]
+    for request in asked:
+        with opened(url) as connection:
+            connection.sendall(request + junk)
+            status, _, before = answered(connection)
+        assert status == 200
+        assert b"connection: close" in before
+    with opened(url) as connection:
+        connection.sendall(asked[0] * 2 + junk)
+        received = b""
+        while piece := connection.recv(65536):
+            received += piece
+        assert received.count(b"HTTP/1.1 200") == 2
+    assert httpx2.get(f"{url}/subjects/junk/versions").json() == [1]
+
+
+@pytest.mark.parametrize("broken", [b"zz\r\n", b"5\r\nab"])
+def test_a_body_that_breaks_off_as_no_http_is_400(url: str, broken: bytes) -> None:
+    lines = (b"POST /subjects/s/versions HTTP/1.1", b"Host: x", b"Transfer-Encoding: chunked", b"", b"")
+    with opened(url) as connection:
+        connection.sendall(b"\r\n".join(lines) + broken + b"cde!!\r\n")
+        assert answered(connection)[:2] == (400, {"error_code": 400, "message": "Invalid HTTP request received."})
+
+
+@pytest.mark.parametrize("path", ["/subjects", "/subjects?" + "x" * 65_600])
+def test_a_long_head_is_431_though_it_comes_at_once(url: str, path: str) -> None:
+    long = f"GET {path} HTTP/1.1\r\nHost: x\r\nX-Big: {'x' * (70_000 - len(path))}\r\n\r\n".encode()
+    with opened(url) as connection:
+        with contextlib.suppress(OSError):
+            connection.sendall(long)
+        assert answered(connection)[0] == 431
+
+
+def test_a_large_body_in_one_packet_with_its_head_is_no_long_head(url: str) -> None:
+    body = json.dumps({"schema": json.dumps({"type": "int", "doc": "x" * 200_000})}).encode()
+    assert httpx2.post(f"{url}/subjects/large/versions", content=body).status_code == 200
+
+
+def test_who_waits_to_send_a_body_that_is_too_large_is_refused_at_once(url: str) -> None:
+    with opened(url) as connection:
+        connection.sendall(head(OVER_THE_LIMIT)[:-2] + b"Expect: 100-continue\r\n\r\n")
+        status, _, before = answered(connection)
+    assert status == 413
+    assert b"connection: close" in before
 
 
 def test_a_head_without_end_is_431_and_what_is_no_http_is_400(url: str) -> None:

@@ -30,6 +30,14 @@ def test_a_parameter_of_our_own_requests_that_there_is_not_is_refused(path: str,
             assert "none of this name" not in http.get(f"/contractlog/v1/{path.partition('?')[0]}?{query}").text
 
 
+@pytest.mark.parametrize("path", ["lookup?zork=1", "check?zork=1", "diff?earlier=a:1&zork=1", "import?dryrun=true"])
+def test_posts_of_our_own_refuse_them_too(path: str) -> None:
+    with in_process(Settings(database_url="sqlite://")) as http:
+        answer = http.post(f"/contractlog/v1/{path}", json={"schemas": []})
+        assert (answer.status_code, answer.json()["error_code"]) == (422, 42281)
+        assert path.rpartition("=")[0].rpartition("&")[2].rpartition("?")[2] in answer.json()["message"]
+
+
 def test_the_reference_s_paths_ignore_what_they_do_not_know() -> None:
     with in_process(Settings(database_url="sqlite://")) as http:
         assert http.get("/subjects?prefx=a").json() == []

@@ -113,6 +113,22 @@ def test_a_plain_name_leads_nobody_into_a_context_that_they_may_not_read(file: P
                 assert http.post("/subjects/orders-x", json=STRING, auth=auth).status_code == status
 
 
+def test_who_is_refused_is_counted_under_what_was_asked_for(secured: httpx2.Client) -> None:
+    secured.delete("/subjects/secret", auth=READER)
+    secured.get("/subjects/secret/versions/1")
+    secured.get("/")
+    secured.get("/nothing/here")
+    text = secured.get("/metrics", auth=READER).text
+    for labels in (
+        'method="DELETE",route="/subjects/{subject}",status="403"',
+        'method="GET",route="/subjects/{subject}/versions/{version}",status="401"',
+        'method="GET",route="/",status="401"',
+        'method="other",route="other",status="401"',
+    ):
+        assert f"contractlog_http_requests_total{{{labels}}} 1" in text
+    assert "secret" not in text
+
+
 def test_probes_need_no_name(secured: httpx2.Client) -> None:
     assert secured.get("/healthz/live").status_code == 200
     assert told(secured.get("/")) == UNKNOWN

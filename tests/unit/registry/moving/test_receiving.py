@@ -110,6 +110,33 @@ def test_what_was_answered_before_is_answered_anew(http: httpx2.Client) -> None:
     assert [line["details"].get("bypass") for line in lines if line["target"] != "s/1"] == ["IMPORT", "IMPORT"]
 
 
+@pytest.mark.parametrize("query", ["dryRun=perhaps", "dryRun=1", "dryrun=true", "modes=no", "modes=0"])
+def test_what_cannot_be_read_of_a_question_imports_nothing(http: httpx2.Client, query: str) -> None:
+    before = state(store_of(http))
+    answer = sent(http, Picture(contexts={".dry": 5}), f"?{query}")
+    assert (answer.status_code, answer.json()["error_code"]) == (422, 42281)
+    assert state(store_of(http)) == before
+
+
+def test_a_guid_covers_no_other_content(http: httpx2.Client) -> None:
+    """A file that was edited by hand: its guids are those of what was there."""
+    guid = http.post("/subjects/s/versions", json={"schema": '"int"'}).json()["guid"]
+    lines = [
+        {"format": "contractlog.export/1"},
+        {"kind": "schema", "context": ".", "id": 1, "type": "AVRO", "schema": '"long"', "guid": guid},
+        {"kind": "version", "subject": "s", "version": 1, "id": 1},
+        {"kind": "end", "lines": 4},
+    ]
+    answer = http.post(PATH, content="\n".join(map(json.dumps, lines)))
+    assert (answer.status_code, answer.json()["error_code"]) == (409, 40981)
+    assert answer.json()["conflicts"] == ["the id 1 of context . stands for another content here"]
+    assert answer.json()["done"] == {}
+    lines[1]["guid"] = "zork"
+    answer = http.post(PATH, content="\n".join(map(json.dumps, lines)))
+    assert (answer.status_code, answer.json()["error_code"]) == (400, 400)
+    assert "line 2" in answer.json()["message"]
+
+
 def test_a_contradiction_is_409_and_nothing_is_written(http: httpx2.Client) -> None:
     http.post("/subjects/s/versions", json={"schema": '"int"'})
     before = state(store_of(http))
