@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.json_text import Number, read, write
+from contractlog.compatibility.json_text import figure, read, write
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 
 __all__ = ["essence"]
@@ -32,7 +32,7 @@ def essence(parsed: ParsedSchema) -> str:
     texts = {"": parsed.normalized, **parsed.referenced}
     comments = parsed.type is SchemaType.AVRO
     stripped = {name: strip(read(text, comments=comments)) for name, text in texts.items()}
-    return write(stripped, _figure, sort_keys=True)
+    return write(stripped, lambda number: figure(number.decimal), sort_keys=True)
 
 
 def _avro(value: Any) -> Any:
@@ -66,7 +66,3 @@ def _member(word: str, value: Any) -> Any:
 
 
 _STRIPPED: Final[Mapping[SchemaType, Callable[[Any], Any]]] = {SchemaType.AVRO: _avro, SchemaType.JSON: _json}
-
-
-def _figure(number: Number) -> str:
-    return str(number.decimal.normalize())

@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 
 from contractlog.compatibility.errors import InvalidSchema
 
-__all__ = ["MAX_NESTING", "Number", "outside_strings", "plain", "pointer", "quoted", "read", "utf16", "write"]
+__all__ = ["MAX_NESTING", "Number", "figure", "outside_strings", "plain", "pointer", "quoted", "read", "utf16", "write"]
 
 MAX_NESTING: Final = 128
 MAX_DIGITS: Final = 1_000
@@ -92,6 +92,21 @@ def write(value: Any, number: Callable[[Number], str], *, sort_keys: bool = Fals
             return number(value)
         case _:
             return {True: "true", False: "false", None: "null"}[value]
+
+
+def figure(number: Decimal) -> str:
+    """Write an exact number in its only form, however large it is.
+
+    >>> figure(Decimal("1.50")), figure(Decimal("100"))
+    ('15e-1', '1e2')
+    """
+    sign, digits, exponent = number.as_tuple()
+    written = "".join(map(str, digits)).lstrip("0")
+    kept = written.rstrip("0")
+    if not kept:
+        return "0"
+    power = int(exponent) + len(written) - len(kept)
+    return f"{'-' if sign else ''}{kept}{f'e{power}' if power else ''}"
 
 
 def quoted(text: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from contractlog.compatibility.json_schema.nodes import figure
 from contractlog.compatibility.json_schema.pairs import Difference
+from contractlog.compatibility.json_text import figure
 
 __all__ = ["appeared", "largest", "plain", "smallest"]
 

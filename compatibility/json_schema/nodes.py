@@ -15,7 +15,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final
 
-from contractlog.compatibility.json_text import write
+from contractlog.compatibility.json_text import figure, write
 
 __all__ = [
     "Always",
@@ -38,7 +38,6 @@ __all__ = [
     "String",
     "Tokens",
     "children",
-    "figure",
     "value_text",
 ]
 
@@ -49,21 +48,6 @@ _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 def value_text(value: Any) -> str:
     """Write a JSON value so that equal values are equal texts: keys sorted, ``1``, ``1.0`` and ``1e0`` the same."""
     return write(value, lambda number: figure(number.decimal), sort_keys=True)
-
-
-def figure(number: Decimal) -> str:
-    """Write an exact number in its only form.
-
-    >>> figure(Decimal("1.50")), figure(Decimal("100"))
-    ('15e-1', '1e2')
-    """
-    sign, digits, exponent = number.as_tuple()
-    written = "".join(map(str, digits)).lstrip("0")
-    kept = written.rstrip("0")
-    if not kept:
-        return "0"
-    power = int(exponent) + len(written) - len(kept)
-    return f"{'-' if sign else ''}{kept}{f'e{power}' if power else ''}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

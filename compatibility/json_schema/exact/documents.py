@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from contractlog.compatibility.json_schema.addresses import urldefrag, urljoin
 from contractlog.compatibility.json_schema.parse import Draft, JsonSchema, draft_of
-from contractlog.compatibility.json_text import Number, pointer, read
+from contractlog.compatibility.json_text import Number, figure, pointer, read
 
 __all__ = ["LISTS", "MAPS", "ONE", "Documents", "Place"]
 
@@ -247,7 +247,7 @@ def data_text(value: Any) -> str:
         case list():
             return "[" + ",".join(map(data_text, value)) + "]"
         case Number():
-            return str(value.decimal.normalize()) if len(value.text) < 28 else value.text  # noqa: PLR2004
+            return figure(value.decimal)
         case _:
             return repr(value)
 

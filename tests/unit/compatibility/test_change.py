@@ -16,6 +16,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 from support.avro_schemas import Schemas, evolved
@@ -118,3 +119,15 @@ def test_it_says_of_every_level_what_the_level_says_itself(random: Random, versi
         assert [level for level in Level if judge(candidate, history, level, also=also).compatible] == list(
             verdict.levels
         )
+
+
+@pytest.mark.parametrize("number", ["1e1000000", "1e99900000000000", "-9e-99900000000000", "1" * 40])
+def test_numbers_of_any_size_and_length_are_told_apart_and_break_nothing(number: str) -> None:
+    def schema(figure: str) -> ParsedSchema:
+        text = f'{{"type": "object", "enum": [{{"a": {figure}}}], "default": {figure}, "x-noted": {figure}}}'
+        return parse(SchemaDraft(text, SchemaType.JSON))
+
+    other = number[:-1] + "2"
+    for policy in Policy:
+        assert change_between(schema(number), schema(number), policy=policy).kind is Kind.NONE
+        assert change_between(schema(number), schema(other), policy=policy).kind is not Kind.NONE
