@@ -44,7 +44,7 @@ check: setup ## lint, types, import layers, locked versions, generated documents
 	  cmp -s requirements/$$name.txt .cache/$$name.txt || { echo "requirements/$$name.txt lags behind its .in file: run make lock"; exit 1; }; done
 	$(BIN)/python docs/generate.py --check
 
-test: setup ## the tests: unit, contract, integration, e2e (a quarter of an hour on two cores)
+test: setup ## the tests: unit, contract, integration, e2e (about twenty minutes on two cores)
 	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end, other makers' clients"
 	$(BIN)/pytest --quiet -m "not slow" tests/unit tests/contract tests/integration tests/e2e tests/foreign
 	@echo "all tests passed; next: make demo shows the whole product on real flights, CONTRIBUTING.md tells how to change it"
