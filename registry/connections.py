@@ -59,11 +59,12 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin to answer, if the head that came at once is not too long."""
-        if self._large:
-            self._head = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
-            if self._head > MAX_HEAD_BYTES:
-                raise ValueError("the head is too long")  # the parser goes no further, and the connection ends
+        if self._large and self._head_bytes() > MAX_HEAD_BYTES:
+            raise ValueError("the head is too long")  # the parser goes no further, and the connection ends
         super().on_headers_complete()
+
+    def _head_bytes(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def on_response_complete(self) -> None:
         """Let go of an answer that has no body, and go on to the next request."""
