@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Final
 
 import orjson
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
 
-from contractlog.clients.cli.output import harmless, result, say
+from contractlog.clients.cli.output import result_json_line, say
 from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.names import SchemaId
 from contractlog.compatibility.schema import SchemaType
@@ -51,7 +50,6 @@ class Printer:
         }
         self._belonging = Belonging(registry, topic)
         self._plain_keys = not self._belonging.has_subject(MessageField.KEY)
-        self._escaped = sys.stdout.isatty()
 
     def print(self, message: Message) -> None:
         """Print one record, or what is wrong with it."""
@@ -127,11 +125,10 @@ class Printer:
         at = f" at {error.where}" if error.where else ""
         schema = "" if error.schema_id is None else f" (schema id {error.schema_id})"
         code = facts["code"] or type(error).__name__
-        say(harmless(f"{place}: {code}{at}{schema}: {error.reason}; {len(data)} bytes: {shown}"))
+        say(f"{place}: {code}{at}{schema}: {error.reason}; {len(data)} bytes: {shown}")
 
     def _line(self, value: Any) -> None:
-        text = compact(value)
-        result(harmless(text) if self._escaped else text)
+        result_json_line(compact(value))
 
 
 def _schema_id(data: bytes | str | None) -> SchemaId | None:

@@ -117,6 +117,7 @@ _TABLE: Final[tuple[_Row, ...]] = (
     _row("GET", r"/contractlog/v1/conformance/{}", _READ, _topic),
     _row("POST", r"/contractlog/v1/conformance/{}", _WRITE, _topic),
     _row("GET", r"/contractlog/v1/graph/{}", _READ, _named),
+    _row("GET", r"/contractlog/v1/permissions/{}", _READ, _any),
     _row("GET", r"/contractlog/v1/(openapi\.json|docs|docs\.css)|/metrics", _READ, _any),
     _row("POST", r"/contractlog/v1/(lookup|check|diff|search)", _READ, lambda r, o, _m, _q: _all(r, o)),
 )

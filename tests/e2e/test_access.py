@@ -242,17 +242,17 @@ def test_who_is_not_known_or_misses_something_is_told_where_and_what(
     export = tmp_path / "empty.ndjson"
     export.write_text('{"format": "contractlog.export/1"}\n{"kind": "end", "lines": 2}\n')
     asks = (
-        f"the registry at {secured} asks who you are: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"
+        f"the registry at {secured} needs credentials: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"
     )
     own = authority.client("svc")
     named = secured.replace("https://", "https://me:wrong@")
-    pull, at = ("pull", "--all", "--out", str(tmp_path / "out")), f"the registry at {secured} does not "
+    pull, at = ("pull", "--all", "--out", str(tmp_path / "out")), f"the registry at {secured} rejected "
     for words, environment, code, said in (
         (pull, {}, 4, asks),
         (("import", str(export), "--registry", secured), {}, 4, asks),
-        (pull, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "no"}, 4, f"{at}know `ci` by this password; look at CONTRACT"),
-        (pull, {"CONTRACTLOG_REGISTRY_TOKEN": "no"}, 4, f"{at}take this token; look at CONTRACTLOG_REGISTRY_TOKEN"),
-        ((*pull, "--registry", named), {}, 4, f"{at}know `me` by this password; both are in the URL that was given"),
+        (pull, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "no"}, 4, f"{at}user `ci` and the password; check CONTRACT"),
+        (pull, {"CONTRACTLOG_REGISTRY_TOKEN": "no"}, 4, f"{at}the token; check CONTRACTLOG_REGISTRY_TOKEN"),
+        ((*pull, "--registry", named), {}, 4, f"{at}user `me` and the password, both taken from the URL"),
         (
             (*pull, "--registry", secured.replace("https:", "http:"), "--timeout", "1"),
             {},
@@ -292,7 +292,10 @@ def test_the_verbs_work_against_a_registry_with_tls_and_users(
 def test_the_verbs_say_what_stands_in_the_way(secured: str, authority: Authority, tmp_path: Path) -> None:
     (tmp_path / "users-value.avsc").write_text(RECORD)
     file = str(tmp_path / "users-value.avsc")
-    denied = ask(secured, authority, "register", file, **AS_CI)
+    for verb in ("check", "register"):
+        denied = ask(secured, authority, verb, file, **AS_CI)
+        assert (denied.returncode, "user `ci` has no permission to write `users-value`" in denied.stdout) == (4, True)
+    denied = ask(secured, authority, "register", file, "--keep-going", **AS_CI)
     assert (denied.returncode, "denied operation Write on Subject: users-value" in denied.stderr) == (4, True)
     for more in ({}, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "wrong"}):
         unknown = ask(secured, authority, "register", file, **more)
