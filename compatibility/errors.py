@@ -85,6 +85,10 @@ class RegistryError(ContractlogError):
         """The code as it stands in the answer's body; a client keeps the one it was sent."""
         return int(self.facts.get("error_code", self.code))
 
+    @error_code.setter
+    def error_code(self, value: int) -> None:
+        self.facts["error_code"] = value
+
     @property
     def http_status(self) -> int:
         """The first three digits of the code."""
@@ -92,13 +96,21 @@ class RegistryError(ContractlogError):
 
     @property
     def http_status_code(self) -> int:
-        """What ``SchemaRegistryError`` of confluent-kafka calls the status."""
-        return self.http_status
+        """The HTTP status, named as in ``SchemaRegistryError`` of confluent-kafka."""
+        return int(self.facts.get("http_status_code", self.http_status))
+
+    @http_status_code.setter
+    def http_status_code(self, value: int) -> None:
+        self.facts["http_status_code"] = value
 
     @property
     def error_message(self) -> str:
-        """What ``SchemaRegistryError`` of confluent-kafka calls the message."""
+        """The message, named as in ``SchemaRegistryError`` of confluent-kafka."""
         return self.message
+
+    @error_message.setter
+    def error_message(self, value: str) -> None:
+        self.message = value
 
     @classmethod
     def of(cls, code: int, message: str) -> RegistryError:

@@ -86,7 +86,7 @@ class Deserializing(Serde[ReadPlan]):
                 subject = self._planner.subject_at_once(ctx, self._names[head])
         except SerializationError as error:
             topic = None if ctx is None else ctx.topic
-            raise error.within(topic=topic, subject=self._subject_at_once(ctx)) from None
+            raise error.within(topic=topic, subject=self._subject_at_once(ctx)) from error.__cause__
         return (subject, head), data, start
 
     def _subject_at_once(self, ctx: Context | None) -> str | None:
@@ -112,7 +112,7 @@ class Deserializing(Serde[ReadPlan]):
         except SerializationError as error:
             topic = None if ctx is None else ctx.topic
             known = {} if error.schema_id else {"schema_id": id_of(head)}
-            raise error.within(topic=topic, subject=subject, **known) from None
+            raise error.within(topic=topic, subject=subject, **known) from error.__cause__
         if not self._by_place and subject is None:
             self._names.keep(head, plan.name)
             key = (plan.subject, head)
@@ -138,7 +138,7 @@ class Deserializing(Serde[ReadPlan]):
                 for head in heads_of(registered):
                     self._plans.keep(self._key(ctx, head, subject), plan)
         except SerializationError as error:
-            raise error.within(topic=ctx.topic, subject=subject) from None
+            raise error.within(topic=ctx.topic, subject=subject) from error.__cause__
         return found
 
     def _key(self, ctx: Context | None, head: bytes, subject: str | None) -> Any:
@@ -175,7 +175,7 @@ class Deserializer(Deserializing, WaitingSerde[ReadPlan]):
         try:
             decoded = plan.decode(data, start)
         except SerializationError as error:
-            raise error.within(**self._facts(plan, ctx)) from None
+            raise error.within(**self._facts(plan, ctx)) from error.__cause__
         return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
 
     def prepare(
@@ -213,7 +213,7 @@ class AsyncDeserializer(Deserializing, AwaitedSerde[ReadPlan]):
         try:
             decoded = plan.decode(data, start)
         except SerializationError as error:
-            raise error.within(**self._facts(plan, ctx)) from None
+            raise error.within(**self._facts(plan, ctx)) from error.__cause__
         return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
 
     async def prepare(

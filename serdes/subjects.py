@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 from contractlog.compatibility.errors import NotFound
 from contractlog.serdes.asking import Steps, ask
 from contractlog.serdes.context import Context, MessageField
-from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.errors import ContextMissing, SerializationError
 from contractlog.serdes.memory import Memory
 
 __all__ = [
@@ -156,7 +156,7 @@ def _part(context: Context | None) -> MessageField:
 
 def _topic(context: Context | None) -> str:
     if context is None or not context.topic:
-        raise SerializationError(reason="the subject is named after the topic: pass a SerializationContext with one")
+        raise ContextMissing(reason="the subject is named after the topic: pass a SerializationContext with one")
     return context.topic
 
 

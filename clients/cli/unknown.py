@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from contractlog.clients.settings import Address, Security, registry_url
-from contractlog.compatibility.errors import ContractlogError, Unauthorized, UsageError
+from contractlog.compatibility.errors import ContractlogError, Unauthorized, Unreachable, UsageError
 
 __all__ = ["sentence_of"]
 
@@ -19,6 +19,11 @@ def sentence_of(error: ContractlogError, argv: Iterable[str]) -> str:
         argv: of the verb; a URL in it may name who asks.
     """
     url = error.facts.get("url")
+    if isinstance(error, Unreachable) and url is not None and "reason" in error.facts:
+        return (
+            f"the registry at {url} cannot be reached ({error.facts['reason']}); start one with `contractlog serve`, "
+            "or name another with --registry or CONTRACTLOG_REGISTRY_URL"
+        )
     if not isinstance(error, Unauthorized) or url is None:
         return str(error)
     security = Security.from_environment()
