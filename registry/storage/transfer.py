@@ -48,7 +48,8 @@ _S, _V, _U, _C = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.
 
 
 def _streamed(connection: Connection, statement: Select[Any]) -> Iterator[Row[Any]]:
-    yield from connection.execution_options(yield_per=_CHUNK).execute(statement)
+    # An option of the statement: set on the connection it would outlive it, and turn savepoints into cursors.
+    yield from connection.execute(statement, execution_options={"yield_per": _CHUNK})
 
 
 def all_contexts(snapshot: Snapshot) -> Iterator[Row[Any]]:
