@@ -153,6 +153,8 @@ class Picture:
     associations: dict[str, Association] = field(default_factory=dict)  #: by guid
     retired: dict[SchemaKey, Retired] = field(default_factory=dict)
     gone: Gone = field(default_factory=Gone)
+    #: where the source gives a schema, a version or a context: the line of a file
+    places: dict[SchemaKey | VersionKey | str, str] = field(default_factory=dict, compare=False)
 
     @property
     def subjects(self) -> set[Subject]:

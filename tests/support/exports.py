@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from contractlog.registry.moving.lines import FORMAT
@@ -129,3 +130,71 @@ def export_of(*lines: Mapping[str, Any]) -> list[str]:
 def content_of(lines: Iterable[str]) -> bytes:
     """Write the lines as the body of a request."""
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+#: Values that a member may be changed to; ``ABSENT`` takes it out.
+ABSENT = object()
+HOSTILE: tuple[Any, ...] = (
+    ABSENT,
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    1.5,
+    1e300,
+    2**31 - 1,
+    2**31,
+    2**53,
+    2**63 - 1,
+    2**63,
+    10**30,
+    "",
+    "abc",
+    "1",
+    "FULL",
+    "a\0b",
+    "a\ud800b",
+    "a\nb",
+    "x" * 300,
+    "." + "x" * 300,
+    ":.other:name",
+    ":.eu:",
+    ":.__GLOBAL:",
+    ".__GLOBAL",
+    "__EMPTY",
+    "{ no json",
+    [],
+    [None],
+    [1],
+    {},
+    {"a": 1},
+    {"a": {"b": "c"}},
+)
+
+
+def mutations(line: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every change of one value inside a line, each with the place of the value."""
+    for path in _paths(line):
+        for value in HOSTILE:
+            changed = copy.deepcopy(line)
+            inner = changed
+            for step in path[:-1]:
+                inner = inner[step]
+            if value is not ABSENT:
+                inner[path[-1]] = value
+            elif isinstance(inner, dict):
+                del inner[path[-1]]
+            else:
+                inner.pop(path[-1])
+            if changed != line or repr(changed) != repr(line):
+                shown = "absent" if value is ABSENT else ascii(value)[:30]
+                yield f"{'/'.join(map(str, path))}={shown}", changed
+
+
+def _paths(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in members:
+        yield (*before, name)
+        yield from _paths(inner, (*before, name))

@@ -40,7 +40,10 @@ def test_a_line_is_imported_as_the_only_one_and_again(store: Store, line: Line) 
 
 
 def test_a_version_alone_is_refused_by_its_line(store: Store) -> None:
-    with pytest.raises(UsageError, match="has the id 3, which no line of the file gives a content"):
+    with pytest.raises(
+        UsageError,
+        match=r"line 2 of the file: version 2 of :\.eu:orders has the id 3, which no line of the file gives a content",
+    ):
         imported(store, VERSION)
 
 
