@@ -245,7 +245,7 @@ class Live:
                 if highest is None
                 else self._fits("maxId", lambda value: read_id({"maxId": value}, "maxId"), highest)
             )
-            following = max(known or 0, *ids) + 1
+            following = (max(ids) if known is None else known) + 1
         self.picture.contexts[context] = following
 
     async def _shared_settings(self, contexts: Iterable[str]) -> None:
