@@ -40,6 +40,7 @@ __all__ = ["Live", "Told", "get", "scope_of"]
 
 _PAGE: Final = 1_000  #: the most that the reference gives at once
 _AT_ONCE: Final = 16
+_MOST_VERSIONS: Final = 10_000_000  #: of a registry; a list that goes on beyond them has no end
 _ABSENT: Final = frozenset({"400", "404", "405", "422"})  #: how registries answer what they do not know or have
 _DEFAULT_CONFIG: Final = {"compatibilityLevel": Level.BACKWARD.value}
 
@@ -62,8 +63,16 @@ def scope_of(scope: Subject) -> tuple[str, ...]:
 class Live:
     """Asks a registry for all it has, a bounded number of questions at a time."""
 
-    def __init__(self, transport: AsyncTransport, report: Report, told: Told = lambda _done, _all: None) -> None:
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        report: Report,
+        told: Told = lambda _done, _all: None,
+        *,
+        most_versions: int = _MOST_VERSIONS,
+    ) -> None:
         self._transport = transport
+        self._most_versions = most_versions
         self._now = time.time_ns() // 1_000_000  #: for deletions whose time nobody tells
         self._report = report
         self._told = told
@@ -76,6 +85,7 @@ class Live:
 
         Raises:
             Unreachable: the registry does not answer.
+            UnreadableAnswer: it answers with no list of subjects, or with a list of versions that does not end.
         """
         self.picture = Picture()
         contexts = await self._contexts()
@@ -144,6 +154,8 @@ class Live:
                     found[str(body.get("subject")), _whole(body.get("version"))] = body
             if len(found) == before:
                 return found
+            if len(found) > self._most_versions:
+                raise UnreadableAnswer(f"to GET /schemas with more than {self._most_versions:,} versions")
             self._told(len(found), 0)
 
     async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:

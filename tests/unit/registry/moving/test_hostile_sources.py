@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
 import pytest
 from hypothesis import given, settings
@@ -93,11 +94,11 @@ def _asked(scope: Any) -> str:
     return f"{scope['raw_path'].decode()}?{scope['query_string'].decode()}"
 
 
-def read_live(app: Any, report: Report) -> Picture:
+def read_live(app: Any, report: Report, **limits: int) -> Picture:
     async def ask() -> Picture:
         transport = AsyncTransport(None, app=app)
         try:
-            return await Live(transport, report).pictured()
+            return await Live(transport, report, **limits).pictured()
         finally:
             await transport.close()
 
@@ -165,6 +166,20 @@ def test_what_a_live_registry_answers_wrongly_is_told() -> None:
     assert [one.kind for one in report.oddities] == [Strange.UNREADABLE] * 3
     (path,) = (path for path in answers() if path.startswith("/subjects?"))
     assert read_spoiled(path, {"a": 1})[0] is None
+
+
+class _Endless:
+    """A registry whose list of versions has no end."""
+
+    async def __call__(self, scope: Any, _receive: Any, send: Any) -> None:
+        path, number = scope["path"], int(dict(parse_qsl(scope["query_string"].decode())).get("offset", 0))
+        body = [{"subject": "s", "version": number + 1, "id": 1, "schema": '"int"'}] if path == "/schemas" else []
+        await Source({_asked(scope): (200, body)})(scope, _receive, send)
+
+
+def test_a_live_registry_whose_list_does_not_end_ends_the_import() -> None:
+    with pytest.raises(UnreadableAnswer, match="more than 50 versions"):
+        read_live(_Endless(), Report(), most_versions=50)
 
 
 @cache
