@@ -15,6 +15,7 @@ Codes and texts are the reference's to the letter, odd spaces included. Own reso
 
 from __future__ import annotations
 
+import shlex
 from typing import Any, ClassVar, Final, Self
 
 from contractlog.compatibility.kinship import become_kin
@@ -471,6 +472,37 @@ class OverwriteNotPermitted(OperationNotPermitted):
     """The id stands for another content."""
 
     template = "Overwrite new schema with id {id} in context {context} is not permitted."
+
+
+class RetiredIdTaken(OverwriteNotPermitted):
+    """The id was deleted for good, and stood for another content."""
+
+    template = (
+        "Overwrite new schema with id {id} in context {context} is not permitted. The id was deleted for good, and "
+        "stood for another schema: {way_out}"
+    )
+
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        super().__init__(message, **{"way_out": way_out(str(facts.get("context")))} | facts)
+
+
+def way_out(context: str) -> str:
+    """Say what somebody can do who repeats a migration under ids that were deleted for good."""
+    name = shlex.quote(context)
+    return (
+        "import it into another context; or, where no record carries an id of this one, forget it: "
+        f"contractlog db forget-context {name} --confirm {name}"
+    )
+
+
+class IdGapNotPermitted(OperationNotPermitted):
+    """The id that was named is far above all ids of its context."""
+
+    template = (
+        "The id {id} is more than {gap:,} above {highest}, the highest id of context {context}, and new ids would go "
+        "on from there. Name a lower id; if the gap is meant, the operator of the registry sets "
+        "CONTRACTLOG_ALLOW_ID_GAP=true."
+    )
 
 
 class StrongReference(OperationNotPermitted):

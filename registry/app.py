@@ -166,7 +166,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
     store.watch(telemetry)
     understanding = Understanding()
     judging = Judging(understanding, settings.level)
-    registration = Registration(store, threads, understanding, judging)
+    registration = Registration(store, threads, understanding, judging, allow_id_gap=settings.allow_id_gap)
     viewing = Viewing(understanding)
     return Services(
         settings=settings,
@@ -183,7 +183,15 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         retirement=Retirement(store),
         levels=Levels(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=Conformance(store, threads),
-        own=Own.wired(store, threads, cache, understanding=understanding, judging=judging, registration=registration),
+        own=Own.wired(
+            store,
+            threads,
+            cache,
+            understanding=understanding,
+            judging=judging,
+            registration=registration,
+            allow_id_gap=settings.allow_id_gap,
+        ),
         telemetry=telemetry,
     )
 

@@ -94,13 +94,27 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     raising.add_argument("--to", type=int, required=True, metavar="N", help="the largest id that was ever given out")
     raising.add_argument("--context", default=".", metavar="NAME", help="of this context (default: the default one)")
     raising.add_argument("--create", action="store_true", help="make the context, where the backup did not have it yet")
-    for action in (upgrade, downgrade, current, raising):
+    lowering = _action(
+        actions,
+        "lower-ids",
+        "let new ids of a context begin below an isolated high id; run again for the next one",
+        " .eu",
+    )
+    lowering.add_argument("context", metavar="CONTEXT", help="the context; `.` is the default one")
+    forgetting = _action(
+        actions, "forget-context", "forget a context without live versions, its ids included", " .eu --confirm .eu"
+    )
+    forgetting.add_argument("context", metavar="NAME", help="the context; `.` is the default one")
+    forgetting.add_argument(
+        "--confirm", required=True, metavar="NAME", help="the name again: no record may carry an id of the context"
+    )
+    for action in (upgrade, downgrade, current, raising, lowering, forgetting):
         _add_database_url(action)
         _add_format(action)
     arguments = parser.parse_args(argv)
     url = Settings.from_environment(database_url=arguments.database_url).database_url
-    if arguments.action == "raise-ids":
-        return _raise_ids(url, arguments)
+    if arguments.action in _OF_CONTEXTS:
+        return _OF_CONTEXTS[arguments.action](url, arguments)
     found: str | None
     if arguments.action == "upgrade":
         found = newest = database.upgrade(url)
@@ -125,6 +139,32 @@ def _raise_ids(url: str, arguments: Namespace) -> int:
         print(following)
         print(f"the next id of context {arguments.context} is {following}", file=sys.stderr)
     return 0
+
+
+def _lower_ids(url: str, arguments: Namespace) -> int:
+    before, following = counters.lower_ids(url, arguments.context)
+    if arguments.format == "json":
+        print(json.dumps({"format": _DB, "context": arguments.context, "before": before, "next_id": following}))
+    else:
+        print(following)
+        print(f"the next id of context {arguments.context} is {following}, it was {before}", file=sys.stderr)
+    return 0
+
+
+def _forget_context(url: str, arguments: Namespace) -> int:
+    ids = counters.forget_context(url, arguments.context, arguments.confirm)
+    if arguments.format == "json":
+        print(json.dumps({"format": _DB, "context": arguments.context, "ids": ids}))
+    else:
+        print(f"context {arguments.context} and its {ids:,} ids are forgotten", file=sys.stderr)
+    return 0
+
+
+_OF_CONTEXTS: Final[dict[str, Callable[[str, Namespace], int]]] = {
+    "raise-ids": _raise_ids,
+    "lower-ids": _lower_ids,
+    "forget-context": _forget_context,
+}
 
 
 def _action(actions: Any, name: str, summary: str, words: str = "") -> ArgumentParser:

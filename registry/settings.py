@@ -62,6 +62,7 @@ class Settings:
     tls_client_certificates: ClientCertificates = ClientCertificates.REQUIRED  #: ``required`` or ``optional``
     response_profile: Profile = Profile.CURRENT  #: answers in the shape of an older release: ``8``, ``7.6`` or ``5.5``
     mode_mutability: bool = True  #: whether modes can be changed at all
+    allow_id_gap: bool = False  #: ids may be named, or imported, that are more than 1,000,000 above all others
     old_conflict_code: bool = False  #: an incompatible schema is answered with ``error_code`` 409, not 40901
     cluster_id: str = "schema-registry"  #: the name of this registry in ``/v1/metadata/id``
     kafka_cluster_id: str = ""  #: the Kafka cluster named there; empty names none

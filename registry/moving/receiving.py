@@ -24,8 +24,9 @@ FORMAT: Final = "contractlog.import/1"
 class Receiving:
     """Brings exports into a store, one at a time."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, allow_id_gap: bool = False) -> None:
         self._store = store
+        self._allow_id_gap = allow_id_gap
         self._turn = threading.Lock()
 
     def take(self, file: IO[bytes], *, actor: str, dry_run: bool, modes: bool) -> Report:
@@ -49,9 +50,9 @@ class Receiving:
             counted(picture, report)
             if dry_run:
                 with self._store.reading() as snapshot:
-                    foreseen(snapshot, picture, report)
+                    foreseen(snapshot, picture, report, allow_id_gap=self._allow_id_gap)
             elif not report.conflicts:
-                bring(self._store, picture, report, actor=actor)
+                bring(self._store, picture, report, actor=actor, allow_id_gap=self._allow_id_gap)
             return report
 
     @contextmanager

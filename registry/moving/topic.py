@@ -13,6 +13,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.moving.log_records import LogRecord
+from contractlog.registry.moving.members import LATEST_TIME
 from contractlog.registry.moving.reaching import Brokers
 from contractlog.serdes.broker import PATIENCE, failed, quiet
 from contractlog.serdes.consuming import Log
@@ -59,7 +60,7 @@ def _record(message: Message) -> LogRecord:
     key, value = message.key(), message.value()
     return LogRecord(
         offset=int(message.offset() or 0),
-        timestamp=max(int(message.timestamp()[1]), 0),
+        timestamp=min(max(int(message.timestamp()[1]), 0), LATEST_TIME),
         key=_bytes(key),
         value=_bytes(value),
         headed=bool(message.headers()),

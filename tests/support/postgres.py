@@ -115,6 +115,13 @@ def postgres_url(postgres_server: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def postgres_module_url(postgres_server: str) -> Iterator[str]:
+    """Make an empty database for the tests of a module; yields its URL, and drops it."""
+    with temporary_database(postgres_server) as url:
+        yield url
+
+
 @pytest.fixture
 def oldest_postgres_url(oldest_postgres_server: str) -> Iterator[str]:
     """Make an empty database of the oldest version; yields its URL, and drops it."""
