@@ -140,16 +140,18 @@ class _Service(FastAPI):
         stack = super().build_middleware_stack()
         for layer in reversed(self.state.around):
             stack = layers[layer.cls] = layer.cls(stack, *layer.args, **layer.kwargs)
-        reader = layers[Access].reader if Access in layers else _anybody
-        hosts = layers[CrossSite].hosts
+        may_read = layers[Access].reader if Access in layers else _anybody
+        host_is_known = layers[CrossSite].hosts.known
+
+        def reader(scope: Scope) -> str | None:
+            return may_read(scope) if host_is_known(scope) else None
+
         return Observed(
             stack,
             telemetry.meters,
             _templates(self),
             telemetry.draining,
-            at_once=partial(
-                layers[HotSchemas].at_once, reader=lambda scope: reader(scope) if hosts.known(scope) else None
-            ),
+            at_once=partial(layers[HotSchemas].at_once, reader=reader),
             unexpected=problems.unexpected,
         )
 

@@ -73,7 +73,8 @@ class AllowedHosts:
     def known(self, scope: Scope) -> bool:
         """Return whether a request asks for a host that was checked before; the cached reads ask this alone."""
         values = [value for name, value in scope["headers"] if name == b"host"]
-        return len(values) == 1 and (values[0], _local_address(scope)) in self._known
+        server = scope.get("server")
+        return len(values) == 1 and (values[0], server[0] if server else None) in self._known
 
     def require(self, scope: Scope) -> tuple[str, str]:
         """Return the host and the port that a request asks for; both are empty in HTTP/1.0 without ``Host``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ pytestmark = pytest.mark.integration
 BODY = json.dumps({"schema": '"int"'})
 EXPORT = '{"format":"contractlog.export/1"}\n'
 JSON = {"Content-Type": "application/json"}
+REFUSED_SECONDS = 60  #: a deadline
 
 #: Requests that a browser sends without asking first, as functions of a URL and a body.
 SENT_AT_ONCE = {
@@ -120,16 +122,18 @@ def test_a_page_of_another_origin_changes_nothing(registry: Reached, page: Page,
     paths = {"/subjects/s/versions": BODY, "/contractlog/v1/import": EXPORT}
     for attack, script in SENT_AT_ONCE.items():
         for path, body in paths.items():
-            target = registry.url + path
             page.goto(f"http://{site}:{port}/")
-            with page.expect_response(lambda answer, target=target: answer.url == target) as found:  # type: ignore[misc]
-                page.evaluate(script, [target, body])
-            assert (attack, path, found.value.status) == (attack, path, 403)
-    assert refused(registry, 40380) == before + len(SENT_AT_ONCE) * len(paths)
+            page.evaluate(script, [registry.url + path, body])
+            end = time.monotonic() + REFUSED_SECONDS
+            while refused(registry, 40380) == before:
+                assert time.monotonic() < end, f"{attack} on {path} was not refused"
+                page.wait_for_timeout(50)  # which lets the page go on
+            before += 1
     page.goto(f"http://{site}:{port}/")
     for script in ASKED_FIRST.values():
         with pytest.raises(Exception, match="Failed to fetch"):
             page.evaluate(script, [f"{registry.url}/subjects/s/versions", BODY])
+    assert refused(registry, 40380) == before
     assert registry.state() == state
 
 
