@@ -334,6 +334,23 @@ class KeyGenerationRefused(Forbidden):
     code = 40370
 
 
+class CrossSiteRequest(Forbidden):
+    """A browser sent a state-changing request for a web page of another origin."""
+
+    code = 40380
+    template = "Cross-site request refused: {detail}"
+
+
+class HostNotAllowed(Forbidden):
+    """The header ``Host`` names none of the hosts that this registry serves."""
+
+    code = 40381
+    template = (
+        "The registry does not serve the host `{host}`. If it should, set CONTRACTLOG_ALLOWED_HOSTS to all its names, "
+        "`{name}` included"
+    )
+
+
 class IncompatibleSchema(Conflict):
     """The level of the subject does not admit this schema; ``verdict`` says why."""
 

@@ -13,11 +13,13 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Scope
 
-from contractlog.registry import problems
+from contractlog.registry import cross_site, problems
+from contractlog.registry.access import metrics_token
 from contractlog.registry.access.actor import ANONYMOUS
 from contractlog.registry.access.layer import Access
 from contractlog.registry.access.layer import layers as layers_of_access
 from contractlog.registry.cache import ByteCache
+from contractlog.registry.cross_site import CrossSite
 from contractlog.registry.database import open_store
 from contractlog.registry.dependencies import Services
 from contractlog.registry.documented import complete, operation_id
@@ -76,7 +78,8 @@ def create_app(
     """
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
-    asked_for_names = layers_of_access(settings)  # before anything is opened: its files may be no good
+    cross_site_layer = cross_site.layer(settings)  # before anything is opened: settings and files may be no good
+    access_layers = [*metrics_token.layers(settings), *layers_of_access(settings)]
     services = _services(settings, store or open_store(settings), telemetry)
     app = _Service(
         title="contractlog registry",
@@ -99,7 +102,7 @@ def create_app(
         ],
         lifespan=_lifespan(services),
     )
-    app.state.around = [Middleware(RawPaths), *asked_for_names, *_hot(services)]
+    app.state.around = [cross_site_layer, Middleware(RawPaths), *access_layers, *_hot(services)]
     app.router.routes.append(PlainRegistrations(services))
     problems.install(app, old_conflict_code=settings.old_conflict_code)
     for router in OWN_ROUTERS:
@@ -137,7 +140,12 @@ class _Service(FastAPI):
         stack = super().build_middleware_stack()
         for layer in reversed(self.state.around):
             stack = layers[layer.cls] = layer.cls(stack, *layer.args, **layer.kwargs)
-        reader = layers[Access].reader if Access in layers else _anybody
+        may_read = layers[Access].reader if Access in layers else _anybody
+        host_is_known = layers[CrossSite].hosts.known
+
+        def reader(scope: Scope) -> str | None:
+            return may_read(scope) if host_is_known(scope) else None
+
         return Observed(
             stack,
             telemetry.meters,

@@ -8,13 +8,14 @@ import re
 import socket
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
 from contractlog.registry.access.tls import Certificates
+from contractlog.registry.hosts import is_loopback
 from contractlog.registry.moving import counters
 from contractlog.registry.serving.server import leave_at_once, serve_alone
 from contractlog.registry.serving.workers import serve_together
@@ -40,13 +41,13 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     _add_format(parser)
     arguments = vars(parser.parse_args(argv))
     form = arguments.pop("format")
+    leave_at_once()
     settings = Settings.from_environment(**arguments)
     if settings.anonymous_reads and not (settings.users_file or settings.tls_client_ca):
         raise UsageError("--anonymous-reads has no meaning without --users FILE: nobody is asked for a name")
     if settings.workers > 1:
         require_many(parse_url(settings.database_url))
     certificates = Certificates.of(settings)
-    leave_at_once()
     with _listen(settings) as listener:
         serve_now = serve_together if settings.workers > 1 else serve_alone
         return serve_now(settings, listener, _greeting(settings, listener, form), certificates)
@@ -54,7 +55,8 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 def _listen(settings: Settings) -> socket.socket:
     try:
-        return socket.create_server((settings.host, settings.port), reuse_port=False, backlog=2048)
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        return socket.create_server((settings.host, settings.port), family=family, reuse_port=False, backlog=2048)
     except socket.gaierror as error:
         raise UsageError(f"cannot listen on {settings.host}: {_WHY.sub('', str(error))}; give another --host") from None
     except OSError as error:
@@ -67,7 +69,7 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
     """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout; then the warnings."""
     database_url = parse_url(settings.database_url).render_as_string(hide_password=True)
     host, port = listener.getsockname()[:2]
-    url = f"{'https' if settings.tls_certificate else 'http'}://{host}:{port}"
+    url = f"{'https' if settings.tls_certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
     def greet(warnings: Iterable[str]) -> None:
         if form == "json":
@@ -75,10 +77,26 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
         else:
             sentence = f"contractlog serves the registry on {url} from {database_url}; stop it with Ctrl-C"
             print(sentence, file=sys.stderr, flush=True)
-        for warning in chain(misspelt(), warnings):
+        for warning in chain(misspelt(), _exposure(settings, host, port), warnings):
             print(f"warning: {warning}", file=sys.stderr, flush=True)
 
     return greet
+
+
+def _exposure(settings: Settings, host: str, port: int) -> Iterator[str]:
+    """Warn of a listener that other machines reach without access control, or without TLS."""
+    if is_loopback(host):
+        return
+    if not (settings.users_file or settings.tls_client_ca):
+        yield (
+            f"everyone who can reach port {port} of {host} may read and change everything: give --users FILE "
+            "(contractlog users add), or listen on 127.0.0.1"
+        )
+    if not settings.tls_certificate:
+        yield (
+            f"connections to port {port} of {host} are not encrypted, and passwords can be read on the way: give "
+            "--tls-certificate FILE, or let a proxy end TLS and keep the port closed to everyone else"
+        )
 
 
 def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -193,6 +211,14 @@ def _add_access(parser: ArgumentParser) -> None:
     access = parser.add_argument_group("who may call", "each also as CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …")
     access.add_argument("--users", dest="users_file", metavar="FILE", help="users and rights; see `contractlog users`")
     access.add_argument("--anonymous-reads", action="store_true", default=None, help="who gives no name may read")
+    access.add_argument(
+        "--allowed-hosts",
+        metavar="NAMES",
+        help="what the header Host may name, by commas (default: this machine on a loopback address, else everything)",
+    )
+    access.add_argument(
+        "--allowed-origins", metavar="ORIGINS", help="origins of web pages that may write, behind a proxy: https://NAME"
+    )
     access.add_argument("--tls-certificate", metavar="FILE", help="listen with TLS: the certificate chain (PEM)")
     access.add_argument("--tls-key", metavar="FILE", help="its key, where it is not in the same file")
     access.add_argument("--tls-client-ca", metavar="FILE", help="clients are known by certificates of this CA (PEM)")

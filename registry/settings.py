@@ -55,6 +55,9 @@ class Settings:
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are given up
     users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
     anonymous_reads: bool = False  #: with users: who gives no name may read
+    allowed_hosts: str = ""  #: what ``Host`` may name, by commas; empty: this machine on a loopback address, else all
+    allowed_origins: str = ""  #: origins whose pages may write beside the registry's own, by commas; for proxies
+    metrics_token: str = ""  #: a bearer token that opens ``/metrics`` alone; without users nobody reads it without
     tls_certificate: str = ""  #: the certificate chain (PEM) of the listener; empty: no TLS
     tls_key: str = ""  #: its key (PEM), where it is not in the same file
     tls_key_password: str = ""  #: of an encrypted key

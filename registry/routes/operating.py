@@ -20,6 +20,7 @@ __all__ = ["router"]
 router: Final = APIRouter(tags=["operating"])
 _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 _UNREADY: Final = 503
+_NO_CONTENT: Final = 204
 DOCS: Final = "/contractlog/v1/docs"
 _ALONE: Final = {
     "content-security-policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -27,18 +28,21 @@ _ALONE: Final = {
 }
 
 
+@router.head("/healthz/live", include_in_schema=False)  # the server leaves the body out
 @router.get("/healthz/live", **documented(_OBJECT))
 async def live() -> Answer:
     """Answer as long as the process can."""
     return Answer({"status": "live"})
 
 
+@router.head("/healthz/startup", include_in_schema=False)
 @router.get("/healthz/startup", **documented(_OBJECT))
 async def startup() -> Answer:
     """Answer once the database was opened: nothing is served before."""
     return Answer({"status": "started"})
 
 
+@router.head("/healthz/ready", include_in_schema=False)
 @router.get("/healthz/ready", **documented(_OBJECT, StoreError))
 async def ready(lookup: LookupDependency, cache: CacheDependency, telemetry: TelemetryDependency) -> Answer:
     """Answer 200 while the database does, and `degraded` while only the cache can; 503 when on the way out."""
@@ -51,6 +55,14 @@ async def ready(lookup: LookupDependency, cache: CacheDependency, telemetry: Tel
         words = {"status": "degraded" if able else "unready", "reason": error.message}
         return Answer(words, status_code=200 if able else _UNREADY)
     return Answer({"status": "ready"})
+
+
+@router.options("/healthz/live", include_in_schema=False)
+@router.options("/healthz/startup", include_in_schema=False)
+@router.options("/healthz/ready", include_in_schema=False)
+async def health_options() -> Response:
+    """Name the methods of a health endpoint."""
+    return Response(status_code=_NO_CONTENT, headers={"allow": "GET, HEAD, OPTIONS"})
 
 
 @router.get(DOCS, include_in_schema=False)

@@ -28,9 +28,13 @@ _LOOK_SECONDS: Final = 0.05
 
 
 def leave_at_once() -> None:
-    """Let SIGTERM and SIGINT end the process; the server puts its own handlers over these while it runs."""
+    """Let SIGTERM and SIGINT end the process, and SIGHUP not; the server puts its own handlers over the first two.
+
+    SIGHUP asks a daemon to read its files again. Certificates and users are read again whenever they change.
+    """
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def _leave(_number: int, _frame: Any) -> NoReturn:
