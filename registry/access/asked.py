@@ -8,8 +8,8 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from contractlog.compatibility.errors import Denied
-from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.registry.access.rights import Operation, Rights
+from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
+from contractlog.registry.access.rights import Operation, Rights, topic_subject
 from contractlog.registry.paths import decode
 
 __all__ = ["open_to_all", "refuse"]
@@ -62,7 +62,7 @@ def _context(rights: Rights, operation: Operation, match: re.Match[str], _query:
 
 
 def _topic(rights: Rights, operation: Operation, match: re.Match[str], _query: bytes) -> str | None:
-    subject = Subject(DEFAULT_CONTEXT, decode(match[1]) + "-value")
+    subject = topic_subject(decode(match[1]))
     return None if rights.may(operation, subject) else str(subject)
 
 

@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import Final, Self
 
 from contractlog.compatibility.errors import Denied
-from contractlog.compatibility.names import Subject
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 
-__all__ = ["EVERYTHING", "NOTHING", "Operation", "Pattern", "Rights", "slip"]
+__all__ = ["EVERYTHING", "NOTHING", "Operation", "Pattern", "Rights", "slip", "topic_subject"]
 
 _EVERY_CONTEXT: Final = ":*:"
 
@@ -27,6 +27,17 @@ def slip(text: str) -> str | None:
     if rest == text and text.startswith(":") and not (text.startswith(":.") and ":" in text[2:]):
         return f"`{text}` begins like a context and names none: one is written `:.eu:*`, every one `:*:orders-*`"
     return None
+
+
+def topic_subject(topic: str, part: str = "value") -> Subject:
+    """Return the subject whose rights govern a topic: the one that serializers use where nothing else is configured.
+
+    It is in the default context, whatever namespace an association has: serializers look a topic up in every namespace.
+
+    >>> str(topic_subject("orders"))
+    'orders-value'
+    """
+    return Subject(DEFAULT_CONTEXT, f"{topic}-{part}")
 
 
 class Operation(StrEnum):

@@ -10,7 +10,14 @@ from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
 from contractlog.registry.access.actor import current_rights
-from contractlog.registry.services.association_changes import Bound, JudgeAgain, Proposal, apply, unbind
+from contractlog.registry.services.association_changes import (
+    Bound,
+    JudgeAgain,
+    Proposal,
+    apply,
+    require_rights,
+    unbind,
+)
 from contractlog.registry.services.association_rules import (
     Operation,
     Wish,
@@ -72,11 +79,16 @@ class Associations:
             InvalidAssociation, AssociationTypeExists, AssociationExists, StrongAssociationExists, NoActiveVersion,
             AssociationNotFound, AssociationFrozen, ReferenceExists: it cannot be.
             InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted: the schema cannot be registered.
+            Denied: the caller may not write the subject, or not the topic's own.
         """
         rights = current_rights.get()
         removing = bool(wishes) and all(wish.operation is Operation.DELETE for wish in wishes)
         resource = checked_resource(resource, rehearsal=rehearsal, named=bool(resource.name) or not removing)
         asked = settled(resource, wishes)
+        for wish in asked:  # before anything is judged: a refusal of the schema would tell about the subject
+            if wish.operation is not Operation.DELETE:
+                subject = wish.subject or default_subject(resource, wish.type or "")
+                require_rights(rights, subject, resource, wish.type or "")
         for _ in range(_ATTEMPTS):
             proposals = [(wish, await self._proposal(resource, wish)) for wish in asked]
             try:

@@ -165,6 +165,78 @@ def test_associations_need_the_right_to_write_the_subjects_they_bind(file: Path)
         assert http.delete(cascade, auth=("p", "p")).status_code == 204
 
 
+MINE = [("mine", ["mine-*", ":.lkc-1:*"]), ("admin", ["*"]), ("owner", ["mine-*", "payments-*"])]
+PAYMENTS = {"resourceName": "payments", "resourceNamespace": "lkc-1", "resourceId": "r1"}
+
+
+@pytest.fixture
+def shared(file: Path) -> Iterator[httpx2.Client]:
+    """A registry with the subjects ``mine-x`` and ``mine-key``, a user who owns them, and one who owns a topic too."""
+    users = [entry(name, HashedPassword.of("p", n=2, r=1, p=1), [], write) for name, write in MINE]
+    file.write_text("\n".join(users))
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as http:
+        for subject in ("mine-x", "mine-key"):
+            http.post(f"/subjects/{subject}/versions", json=STRING, auth=("admin", "p"))
+        yield http
+
+
+def bound(http: httpx2.Client) -> list[str]:
+    listed = http.get("/associations/resources/-/payments?resourceType=topic", auth=("admin", "p")).json()
+    return [f"{one['associationType']}: {one['subject']}" for one in listed]
+
+
+def binding(kind: str | None, **members: Any) -> dict[str, Any]:
+    named = {} if kind is None else {"associationType": kind}
+    return PAYMENTS | {"associations": [named | {"subject": "mine-x"} | members]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "needed"), [("value", "payments-value"), ("key", "payments-key"), (None, "payments-value")]
+)
+@pytest.mark.parametrize("namespace", ["lkc-1", "elsewhere"])
+def test_binding_a_subject_to_a_topic_needs_write_on_the_topics_own_subject(
+    shared: httpx2.Client, kind: str | None, needed: str, namespace: str
+) -> None:
+    refused = (403, 40301, f"User is denied operation Write on Subject: {needed}")
+    body = binding(kind) | {"resourceNamespace": namespace}
+    upserted, mutated = shared.put, shared.post
+    for dry_run in ("", "?dryRun=true"):
+        assert told(shared.post(f"/associations{dry_run}", json=body, auth=("mine", "p"))) == refused
+        assert told(upserted(f"/associations/resources/r1{dry_run}", json=body, auth=("mine", "p"))) == refused
+        for operation in ("CREATE", "UPSERT"):
+            many = {"requests": [body | {"opType": operation}, body | {"opType": operation}]}
+            answer = mutated(f"/associations:batchMutate{dry_run}", json=many, auth=("mine", "p"))
+            assert [one["error"]["error_code"] for one in answer.json()["results"]] == [40301, 40301]
+    assert bound(shared) == []
+    assert shared.post("/associations", json=body, auth=("owner", "p")).status_code == 200
+    assert bound(shared) == [f"{kind or 'value'}: mine-x"]
+
+
+def test_a_schema_of_an_association_is_not_judged_for_who_may_not_bind(shared: httpx2.Client) -> None:
+    """The namespace's subject may be written; the topic of that name may not, so nothing is said of the schema."""
+    owned = PAYMENTS | {"associations": [{"schema": {"schema": "no schema"}}]}
+    assert told(shared.post("/associations", json=owned, auth=("mine", "p")))[1] == 40301
+    assert told(shared.post("/associations", json=owned, auth=("admin", "p")))[1] == 42201
+
+
+def test_changing_or_removing_a_binding_needs_write_on_the_topics_own_subject(shared: httpx2.Client) -> None:
+    shared.post("/associations", json=binding("value"), auth=("admin", "p"))
+    shared.post("/associations", json=binding("key"), auth=("admin", "p"))
+    one = PAYMENTS | {"opType": "DELETE"}
+    members = one | {"associations": [{"associationType": "key"}]}
+    refused = 40301
+    for query in ("", "?associationType=value", "?cascadeLifecycle=true", "?dryRun=true"):
+        assert told(shared.delete(f"/associations/resources/r1{query}", auth=("mine", "p")))[1] == refused
+    assert told(shared.put("/associations/resources/r1", json=binding("key"), auth=("mine", "p")))[1] == refused
+    answer = shared.post("/associations:batchMutate", json={"requests": [one, members]}, auth=("mine", "p"))
+    assert [each["error"]["error_code"] for each in answer.json()["results"]] == [refused, refused]
+    assert bound(shared) == ["key: mine-x", "value: mine-x"]
+    assert shared.delete("/associations/resources/r1?associationType=key", auth=("owner", "p")).status_code == 204
+    answer = shared.post("/associations:batchMutate", json={"requests": [one]}, auth=("owner", "p"))
+    assert "result" in answer.json()["results"][0]
+    assert bound(shared) == []
+
+
 def test_anonymous_reads_are_a_setting(file: Path) -> None:
     with in_process(Settings(database_url="sqlite://", users_file=str(file), anonymous_reads=True)) as http:
         for headers in ({}, {"Authorization": "Basic Og=="}):
