@@ -9,7 +9,7 @@ from functools import partial
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
-from contractlog.registry.access.actor import current_rights
+from contractlog.registry.access.actor import current_rights, may_read, may_read_binding
 from contractlog.registry.services.association_changes import (
     Bound,
     JudgeAgain,
@@ -64,13 +64,23 @@ class Associations:
         self._new_guid = new_guid
 
     async def find(self, wanted: Wanted, *, schemas: bool = False) -> list[Bound]:
-        """List associations, in the order of resource, type and subject; with the newest schemas of their subjects."""
+        """List associations, in the order of resource, type and subject; with the newest schemas of their subjects.
+
+        What the caller may read neither by the subject nor by the topic is left out.
+        """
         return await self._threads.run(self._find, wanted, schemas=schemas)
 
     def _find(self, wanted: Wanted, *, schemas: bool) -> list[Bound]:
         with self._store.reading() as snapshot:
-            found = associations.find(snapshot, wanted)
-            return [Bound(one, snapshot.version(one.subject, None) if schemas else None) for one in found]
+            found = [
+                one
+                for one in associations.find(snapshot, wanted)
+                if may_read_binding(one.subject, one.resource.name, one.type)
+            ]
+            return [
+                Bound(one, snapshot.version(one.subject, None) if schemas and may_read(one.subject) else None)
+                for one in found
+            ]
 
     async def apply(self, resource: Resource, wishes: Sequence[Wish], *, rehearsal: bool = False) -> list[Bound]:
         """Carry out what is asked of one resource, all of it or nothing; a rehearsal only says what would come of it.
