@@ -19,7 +19,8 @@ from contractlog.registry.settings import Settings
 __all__ = ["Access", "layers"]
 
 _AUTHORIZATION: Final = b"authorization"
-_NOBODY: Final = b"basic og=="  #: an empty name and an empty password; some clients send them always
+_SCHEME: Final = b"basic "
+_NOBODY: Final = b"Og=="  #: an empty name and an empty password in base64; some clients send them always
 _CHALLENGE: Final = 'Basic realm="contractlog", charset="UTF-8"'
 _BY_ID: Final = "/schemas/ids/"
 _READERS: Final = Rights.of(["*"], [])
@@ -109,7 +110,7 @@ class Access:
 
 def _credentials(scope: Scope) -> bytes | None:
     for name, value in scope["headers"]:
-        if name == _AUTHORIZATION and value.lower() != _NOBODY:
+        if name == _AUTHORIZATION and not (value.endswith(_NOBODY) and value[: -len(_NOBODY)].lower() == _SCHEME):
             found: bytes = value
             return found
     return None

@@ -44,7 +44,8 @@ def users(tmp_path: Path) -> Path:
         (("svc", "--read", "*", "--no-password"), ""),
     ):
         made = contractlog("users", "add", *words, "--file", str(path), stdin=password)
-        assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
+        assert (made.returncode, made.stdout) == (0, "")
+        assert made.stderr.startswith(f"added user `{words[0]}` to `{path}`: reads *, ")
     return path
 
 
@@ -211,7 +212,10 @@ def test_the_verb_users_lists_what_the_file_says(users: Path) -> None:
 
 def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
     first = contractlog("users", "add", "x", "--generate", "--file", str(users)).stdout.strip()
-    again = contractlog("users", "add", "x", "--generate", "--file", str(users), "--format", "json")
+    generate = ("users", "add", "x", "--generate", "--file", str(users), "--format", "json")
+    refused = contractlog(*generate)
+    assert (refused.returncode, "already has a user `x`. Pass --replace" in refused.stderr) == (2, True)
+    again = contractlog(*generate, "--replace")
     assert len(first) >= 32
     assert json.loads(again.stdout)["password"] != first
     assert users.read_text().count('[users."x"]') == 1
@@ -225,6 +229,18 @@ def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
         assert done.returncode == 2
         assert sentence in done.stderr
     assert contractlog("users", "list").returncode == 2
+
+
+def test_the_verb_users_at_the_same_time_loses_no_change(users: Path) -> None:
+    words = [("add", f"new-{number}", "--no-password", "--write", "x") for number in range(6)]
+    processes = [
+        subprocess.Popen([*CLI, "users", *one, "--file", str(users)], stderr=subprocess.PIPE, text=True)
+        for one in [*words, ("remove", "svc")]
+    ]
+    said = [process.communicate(timeout=120)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 7, said
+    listed = contractlog("users", "list", "--file", str(users)).stdout
+    assert sorted(line.split()[0] for line in listed.splitlines()) == ["ci", *(f"new-{n}" for n in range(6))]
 
 
 def ask(url: str, authority: Authority, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -74,6 +74,20 @@ def test_wrong_credentials_are_refused_however_often(secured: httpx2.Client, cre
         assert told(secured.get("/subjects", auth=credentials)) == UNKNOWN
 
 
+@pytest.mark.parametrize("password", ["c:i\0", "c:i\0\0", "\0c:i", "c:i ", "c:i\n", "C:I"])
+def test_a_password_with_one_more_byte_is_another(secured: httpx2.Client, password: str) -> None:
+    assert secured.get("/subjects", auth=CI).status_code == 200
+    assert told(secured.get("/subjects", auth=(CI[0], password))) == UNKNOWN
+
+
+@pytest.mark.parametrize("header", [b"Basic OG==", b"Basic oG==", b"Basic oh=="])
+def test_only_an_empty_name_and_password_count_as_none(file: Path, header: bytes) -> None:
+    """In base64 letters of both cases differ: these are other credentials than ``Og==``, and wrong ones."""
+    with in_process(Settings(database_url="sqlite://", users_file=str(file), anonymous_reads=True)) as http:
+        assert http.get("/subjects", headers=[(b"authorization", b"bAsIc Og==")]).status_code == 200
+        assert told(http.get("/subjects", headers=[(b"authorization", header)])) == UNKNOWN
+
+
 def test_a_user_writes_what_their_prefix_covers(secured: httpx2.Client) -> None:
     assert secured.post("/subjects/orders-value/versions", json=STRING, auth=CI).json()["id"] == 1
     assert told(secured.post("/subjects/users-value/versions", json=STRING, auth=CI)) == (
