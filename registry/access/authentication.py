@@ -14,6 +14,7 @@ from typing import Final
 
 from contractlog.compatibility.errors import Overloaded, Unauthorized
 from contractlog.registry.access.actor import Caller
+from contractlog.registry.access.certificate_names import ClientCertificate
 from contractlog.registry.access.passwords import DECOY
 from contractlog.registry.access.rights import EVERYTHING, NOTHING
 from contractlog.registry.access.users import Users, UsersFile
@@ -95,12 +96,16 @@ class Authentication:
         if len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
 
-    def by_certificate(self, subject: str, common_name: str) -> Caller:
-        """Return whom a certificate stands for, which the listener has verified; strangers have no rights."""
-        if self._file is None:
-            return Caller(subject, EVERYTHING)
-        user = self._file.users.certified(subject, common_name)
-        return Caller(subject, NOTHING) if user is None else Caller(user.name, user.rights)
+    def by_certificate(self, certificate: ClientCertificate) -> Caller:
+        """Return whom a certificate stands for, which the listener has verified; strangers have no rights.
+
+        Raises:
+            Unauthorized: it could stand for several.
+        """
+        user = Users().certified(certificate) if self._file is None else self._file.users.certified(certificate)
+        if user is not None:
+            return Caller(user.name, user.rights)
+        return Caller(certificate.text, EVERYTHING if self._file is None else NOTHING)
 
 
 def _somebody(caller: Caller | None) -> Caller:

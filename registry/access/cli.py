@@ -28,7 +28,10 @@ def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Add, remove or list the users of a file."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     add = _action(actions, "add", "add a user", " ci --write 'orders-*'")
-    add.add_argument("name", help="the name; of those who come with a certificate its subject, or its common name")
+    add.add_argument(
+        "name",
+        help="the name; of those who come with a certificate its subject, its one common name, or dns:NAME, uri:NAME …",
+    )
     add.add_argument(
         "--read", action="append", default=[], metavar="SUBJECTS", help="orders-value, orders-*, :.eu:*, *"
     )
@@ -62,7 +65,7 @@ def _action(actions: Any, name: str, summary: str, words: str) -> ArgumentParser
 
 def _add(path: Path, options: Namespace) -> int:
     try:
-        name = checked_name(options.name)
+        name = checked_name(options.name, password=not options.no_password)
     except ValueError as error:
         raise UsageError(str(error)) from None
     if not all(options.read + options.write):

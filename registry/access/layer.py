@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -11,6 +11,7 @@ from contractlog.compatibility.errors import Denied, RegistryError, Unauthorized
 from contractlog.registry.access.actor import ANONYMOUS, Caller, current_actor, current_rights
 from contractlog.registry.access.asked import open_to_all, refuse
 from contractlog.registry.access.authentication import Authentication
+from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
 from contractlog.registry.access.rights import NOTHING, Rights
 from contractlog.registry.access.users import UsersFile
 from contractlog.registry.problems import problem
@@ -86,10 +87,9 @@ class Access:
         return caller.name
 
     def _without_password(self, scope: Scope) -> Caller:
-        certificate: dict[str, Any] = scope.get("extensions", {}).get("tls", {})
-        subject = certificate.get("client_cert_name")
-        if subject:
-            return self._authentication.by_certificate(subject, certificate.get("common_name", ""))
+        certificate: ClientCertificate | None = scope.get("extensions", {}).get("tls", {}).get(CERTIFICATE)
+        if certificate is not None:
+            return self._authentication.by_certificate(certificate)
         return self._anonymous
 
     def _refuse(self, caller: Caller, scope: Scope) -> None:

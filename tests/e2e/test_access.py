@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import sqlite3
@@ -18,6 +19,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 from cryptography import x509
+from cryptography.x509.oid import NameOID
 
 from support.registry import served, start
 from support.tls import Authority, Pair
@@ -90,6 +92,57 @@ def test_users_come_by_password_or_by_certificate(secured: str, authority: Autho
         assert svc.post("/subjects/orders-value/versions", json={"schema": RECORD}).json()["error_code"] == 40301
     with client(secured, authority, authority.client("stranger")) as stranger:
         assert stranger.get("/subjects").json()["error_code"] == 40301
+
+
+SUBJECT = [(NameOID.ORGANIZATION_NAME, "Acme"), (NameOID.COMMON_NAME, "billing")]
+NAMED = '[users."%s"]\nwrite = ["*"]\n'
+CERTIFICATES: dict[str, tuple[list[Any], list[Any], int]] = {
+    "whole subject": (SUBJECT, [], 200),
+    "common name alone": ([(NameOID.COMMON_NAME, "svc")], [], 200),
+    "common name that reads like the subject": ([(NameOID.COMMON_NAME, "CN=billing,O=Acme")], [], 403),
+    "the subject's parts the other way round": (SUBJECT[::-1], [], 403),
+    "subject with one more part": ([(NameOID.COUNTRY_NAME, "CH"), *SUBJECT], [], 403),
+    "two common names, the first known": ([(NameOID.COMMON_NAME, "svc"), (NameOID.COMMON_NAME, "x")], [], 401),
+    "two common names, the last known": ([(NameOID.COMMON_NAME, "x"), (NameOID.COMMON_NAME, "svc")], [], 401),
+    "common name that reads like an alternative name": ([(NameOID.COMMON_NAME, "dns:a.example")], [], 403),
+    "dns": ([], [x509.DNSName("A.example")], 200),
+    "uri": ([], [x509.UniformResourceIdentifier("spiffe://acme/a")], 200),
+    "email": ([], [x509.RFC822Name("ops@Acme.example")], 200),
+    "ip": ([], [x509.IPAddress(ipaddress.ip_address("2001:db8::1"))], 200),
+    "uri that reads like a dns name": ([], [x509.UniformResourceIdentifier("dns:a.example")], 403),
+    "dns names of one user and of nobody": ([], [x509.DNSName("z.example"), x509.DNSName("a.example")], 200),
+    "names of two users": ([], [x509.DNSName("a.example"), x509.DNSName("b.example")], 401),
+    "nobody's name": ([], [x509.DNSName("z.example")], 403),
+}
+
+
+def test_a_certificate_stands_for_the_user_of_exactly_its_names(
+    authority: Authority, database_url: str, tmp_path: Path
+) -> None:
+    users = tmp_path / "users.toml"
+    names = ["CN=billing,O=Acme", "svc", "dns:a.example", "dns:b.example", "uri:spiffe://acme/a", "ip:2001:DB8::1"]
+    users.write_text("".join(NAMED % name for name in [*names, "email:ops@acme.example"]))
+    more = {"users_file": users, "tls_client_ca": authority.certificate}
+    with served(database_url, **settings(authority.server(), **more)) as url:
+        found = {}
+        for file, (parts, alternative, _) in CERTIFICATES.items():
+            with client(url, authority, authority.named(file, parts, alternative)) as one:
+                found[file] = one.get("/subjects").status_code
+    assert found == {file: status for file, (_, _, status) in CERTIFICATES.items()}
+
+
+def test_a_certificate_without_a_subject_is_a_caller_and_several_common_names_are_none(
+    authority: Authority, database_url: str
+) -> None:
+    """No file of users: whoever has a certificate may do everything, under its name."""
+    pairs = [authority.named(file, *CERTIFICATES[file][:2]) for file in ("dns", "two common names, the first known")]
+    with served(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
+        with client(url, authority, pairs[0]) as one:
+            assert one.post("/subjects/a/versions", json={"schema": RECORD}).status_code == 200
+        with client(url, authority, pairs[1]) as one:
+            answer = one.post("/subjects/b/versions", json={"schema": RECORD})
+    assert (answer.status_code, "has 2 common names (CN)" in answer.json()["message"]) == (401, True)
+    assert sqlite_rows(database_url, "SELECT actor FROM changes") == [("dns:a.example",)]
 
 
 def test_a_required_certificate_is_the_name_in_the_journal(authority: Authority, database_url: str) -> None:
