@@ -55,6 +55,7 @@ class Settings:
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are given up
     users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
     anonymous_reads: bool = False  #: with users: who gives no name may read
+    trusted_proxies: str = ""  #: addresses and networks, separated by commas, whose ``X-Forwarded-For`` is believed
     tls_certificate: str = ""  #: the certificate chain (PEM) of the listener; empty: no TLS
     tls_key: str = ""  #: its key (PEM), where it is not in the same file
     tls_key_password: str = ""  #: of an encrypted key

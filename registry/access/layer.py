@@ -7,7 +7,7 @@ from typing import Final
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from contractlog.compatibility.errors import Denied, RegistryError, Unauthorized
+from contractlog.compatibility.errors import Denied, RegistryError, TooManyFailures, Unauthorized
 from contractlog.registry.access.actor import ANONYMOUS, Caller, current_actor, current_rights
 from contractlog.registry.access.asked import open_to_all, refuse
 from contractlog.registry.access.authentication import Authentication
@@ -58,11 +58,13 @@ class Access:
             if header is None:
                 caller = self._without_password(scope)
             else:
-                caller = self._authentication.known(header) or await self._authentication.by_password(header)
+                caller = await self._with_password(header, _address(scope))
             scope["actor"] = caller.name
             self._refuse(caller, scope)
         except RegistryError as error:
             answer = problem(error)
+            if isinstance(error, TooManyFailures):
+                answer.headers["Retry-After"] = str(error.seconds)
             if isinstance(error, Unauthorized):
                 answer.headers["WWW-Authenticate"] = _CHALLENGE
             await answer(scope, receive, send)
@@ -86,6 +88,13 @@ class Access:
         scope["actor"] = caller.name
         return caller.name
 
+    async def _with_password(self, header: bytes, address: str) -> Caller:
+        known = self._authentication.known(header)
+        if known is None:
+            return await self._authentication.by_password(header, address)
+        self._authentication.note_success(address)
+        return known
+
     def _without_password(self, scope: Scope) -> Caller:
         certificate: ClientCertificate | None = scope.get("extensions", {}).get("tls", {}).get(CERTIFICATE)
         if certificate is not None:
@@ -106,6 +115,11 @@ class Access:
             if caller is self._anonymous and isinstance(error, Denied):
                 raise Unauthorized from error
             raise
+
+
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
 
 
 def _credentials(scope: Scope) -> bytes | None:

@@ -190,7 +190,6 @@ class UsersFile:
         self._clock = clock
         self._looked = clock()
         self._seen = self._stamp()
-        self.generation = 0  #: grows with each change
         try:
             self._users = parse(self._path.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
@@ -217,7 +216,6 @@ class UsersFile:
         except (OSError, ValueError) as error:
             _LOG.error("the file of users %s cannot be used, so those known before stay: %s", self._path, error)
         else:
-            self.generation += 1
             _LOG.info("the file of users %s was read again: %d users", self._path, len(self._users.by_name))
 
     def _stamp(self) -> tuple[int, ...]:

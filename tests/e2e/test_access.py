@@ -21,6 +21,10 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
+from contractlog.registry.access.failure_limits import NAME_FAILURES
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.users import entry
+
 from support.registry import served, start
 from support.tls import Authority, Pair
 
@@ -210,6 +214,23 @@ def test_users_that_change_are_known_without_a_restart(secured: str, authority: 
             time.sleep(0.2)
 
 
+@pytest.mark.parametrize("proxies", ["127.0.0.1,10.0.0.0/8", ""])
+def test_behind_a_trusted_proxy_the_address_is_what_it_says(database_url: str, tmp_path: Path, proxies: str) -> None:
+    path = tmp_path / "users.toml"
+    path.write_text(entry("ci", HashedPassword.of("right", n=2, r=1, p=1), ["*"], []))
+    named = {"USERS_FILE": str(path), "TRUSTED_PROXIES": proxies, "LOG_LEVEL": "error"}
+    with served(database_url, **{f"CONTRACTLOG_{name}": value for name, value in named.items()}) as url:
+
+        def ask(password: str, forwarded: str) -> int:
+            headers = {"X-Forwarded-For": forwarded}
+            return httpx2.get(f"{url}/subjects", auth=("ci", password), headers=headers).status_code
+
+        for number in range(NAME_FAILURES):  # what the client itself puts in front means nothing
+            assert ask(f"wrong-{number}", f"198.51.100.{number}, 192.0.2.1, 10.0.0.1") == 401
+        assert ask("right", "192.0.2.1") == 429
+        assert ask("right", "192.0.2.2") == (200 if proxies else 429)
+
+
 def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: str, authority: Authority) -> None:
     with pytest.raises(httpx2.TransportError):
         httpx2.get(secured.replace("https://", "http://"))
@@ -228,6 +249,7 @@ def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: 
         ),
         ({"CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "some"}, "it takes one of optional, required"),
         ({"CONTRACTLOG_ANONYMOUS_READS": "some"}, "it takes true or false"),
+        ({"CONTRACTLOG_TRUSTED_PROXIES": "10.0.0.1,proxy"}, "--trusted-proxies cannot have `proxy`: 'proxy' does not"),
     ],
 )
 def test_a_start_that_cannot_be_is_explained(database_url: str, environment: dict[str, str], sentence: str) -> None:

@@ -16,6 +16,8 @@ from contractlog.compatibility.errors import Denied, UsageError
 from contractlog.compatibility.names import Subject
 from contractlog.registry.access import authentication
 from contractlog.registry.access.actor import current_rights
+from contractlog.registry.access.authentication import Authentication
+from contractlog.registry.access.failure_limits import NAME_FAILURES
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.rights import Rights
 from contractlog.registry.access.users import entry
@@ -282,44 +284,103 @@ def test_the_access_log_names_the_actor_and_no_password(
     assert not any(word in str(vars(record)) for record in caplog.records for word in ("c:i", "ré", "wrong"))
 
 
-def test_each_credential_is_checked_once_until_the_file_changes(
-    secured: httpx2.Client, file: Path, monkeypatch: pytest.MonkeyPatch
+def authentication_of(http: httpx2.Client) -> Authentication:
+    """The authentication inside an app."""
+    access = http.app.middleware_stack  # type: ignore[attr-defined]
+    while not hasattr(access, "_authentication"):
+        access = getattr(access, "app", None) or access._app
+    found: Authentication = access._authentication
+    return found
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The passwords that were hashed."""
+    hashed: list[str] = []
+    matches = HashedPassword.matches
+    monkeypatch.setattr(HashedPassword, "matches", lambda self, text: hashed.append(text) or matches(self, text))
+    return hashed
+
+
+def change(http: httpx2.Client, file: Path, text: str) -> None:
+    """Write the file of users, and let the server look at it at once."""
+    users = authentication_of(http)._file
+    assert users is not None
+    file.write_text(text)
+    users._looked -= 2
+
+
+def test_each_credential_is_checked_once_until_its_user_changes(
+    secured: httpx2.Client, file: Path, checked: list[str]
 ) -> None:
-    checked: list[bytes] = []
-    check = authentication._caller
-
-    def counted(header: bytes, users: Any) -> Any:
-        checked.append(header)
-        return check(header, users)
-
-    monkeypatch.setattr(authentication, "_caller", counted)
     for _ in range(5):
         assert secured.get("/subjects", auth=CI).status_code == 200
         assert told(secured.get("/subjects", auth=("ci", "no"))) == UNKNOWN
-    assert len(checked) == 2
-    access = secured.app.middleware_stack  # type: ignore[attr-defined]
-    while not hasattr(access, "_authentication"):
-        access = getattr(access, "app", None) or access._app
-    users = access._authentication._file
-    users._clock = lambda: users._looked + 2
-    file.write_text(entry("ci", HashedPassword.of("new", n=2, r=1, p=1), ["*"], []))
+        assert told(secured.get("/subjects", auth=("nobody", "c:i"))) == UNKNOWN
+    assert checked == ["c:i", "no", "c:i"]
+    new = entry("ci", HashedPassword.of("new", n=2, r=1, p=1), ["*"], [])
+    change(secured, file, new)
     assert told(secured.get("/subjects", auth=CI)) == UNKNOWN
     assert secured.get("/subjects", auth=("ci", "new")).status_code == 200
-    assert len(checked) == 4
+    change(secured, file, new + entry("nobody", HashedPassword.of("c:i", n=2, r=1, p=1), ["*"], []))
+    assert secured.get("/subjects", auth=("nobody", "c:i")).status_code == 200
+    assert checked == ["c:i", "no", "c:i", "c:i", "new", "c:i"]
+
+
+def test_right_credentials_survive_changes_to_other_users_and_get_the_rights_of_now(
+    secured: httpx2.Client, file: Path, checked: list[str]
+) -> None:
+    ci, reader = file.read_text().split("\n\n")
+    assert secured.get("/subjects", auth=CI).status_code == 200
+    change(secured, file, f"{ci}\n\n" + reader.replace("reader", "another"))
+    assert secured.get("/subjects", auth=CI).status_code == 200
+    change(secured, file, ci.replace('write = ["orders-*"]', 'write = ["users-*"]'))
+    assert secured.post("/subjects/users-value/versions", json=STRING, auth=CI).status_code == 200
+    assert told(secured.post("/subjects/orders-value/versions", json=STRING, auth=CI))[1] == 40301
+    assert len(checked) == 1
+    change(secured, file, reader)
+    assert told(secured.get("/subjects", auth=CI)) == UNKNOWN
+
+
+def test_right_credentials_that_are_used_outlast_others_and_wrong_ones_push_out_none(
+    file: Path, checked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authentication, "_MOST_VERIFIED", 2)
+    monkeypatch.setattr(authentication, "_MOST_REFUSED", 2)
+    names = ["a", "b", "c"]
+    file.write_text("\n".join(entry(name, HashedPassword.of("p", n=2, r=1, p=1), ["*"], []) for name in names))
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as http:
+        for name in ("a", "b", "a", "c", "a"):
+            assert http.get("/subjects", auth=(name, "p")).status_code == 200
+        for number in range(5):
+            assert http.get("/subjects", auth=("a", f"wrong-{number}")).status_code == 401
+        assert http.get("/subjects", auth=("a", "p")).status_code == 200
+        assert [one for one in checked if one == "p"] == ["p"] * 3
+        assert len(authentication_of(http)._refused) == 2
 
 
 def test_what_is_kept_of_credentials_does_not_tell_them(secured: httpx2.Client) -> None:
     header = base64.b64encode(b":".join(part.encode() for part in CI))
-    checks = authentication.Authentication(None)
     secured.get("/subjects", auth=CI)
-    assert checks._kept == {}
-    access = secured.app.middleware_stack  # type: ignore[attr-defined]
-    while not hasattr(access, "_authentication"):
-        access = getattr(access, "app", None) or access._app
-    kept = list(access._authentication._kept)
+    kept = list(authentication_of(secured)._verified._found)
     assert len(kept) == 1
     assert header not in kept[0]
     assert len(kept[0]) == 32
+
+
+def test_too_many_wrong_passwords_are_refused_unchecked_by_name_and_address(
+    secured: httpx2.Client, checked: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(NAME_FAILURES):
+        assert told(secured.get("/subjects", auth=("reader", f"wrong-{number}"))) == UNKNOWN
+    refused = secured.get("/subjects", auth=("reader", "another"))
+    assert told(refused)[:2] == (429, 42980)
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert "another" not in checked
+    assert secured.get("/subjects", auth=CI).status_code == 200  # of the same address, but by another name
+    assert "10 wrong passwords in a minute from" in caplog.text
+    assert "reader" not in caplog.text
+    assert told(secured.get("/subjects", auth=("reader", "wrong-1"))) == UNKNOWN  # it is known to be wrong
 
 
 def test_a_file_of_users_that_cannot_be_used_stops_the_start(tmp_path: Path) -> None:
