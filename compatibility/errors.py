@@ -204,6 +204,13 @@ class HeadersTooLarge(RegistryError):
     template = "The request line and the headers are longer than {limit} bytes together"
 
 
+class TooManyFailures(RegistryError):
+    """Too many wrong passwords came from an address; nothing was checked."""
+
+    code = 42980
+    template = "Too many wrong passwords came from this address; try again in {seconds} seconds"
+
+
 class Unprocessable(RegistryError):
     """The request can be read, but not accepted."""
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
+from contractlog.registry.access.proxies import parse_proxies
 from contractlog.registry.access.tls import Certificates
 from contractlog.registry.hosts import is_loopback
 from contractlog.registry.moving import counters
@@ -47,6 +48,7 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
         raise UsageError("--anonymous-reads has no meaning without --users FILE: nobody is asked for a name")
     if settings.workers > 1:
         require_many(parse_url(settings.database_url))
+    parse_proxies(settings.trusted_proxies)
     certificates = Certificates.of(settings)
     with _listen(settings) as listener:
         serve_now = serve_together if settings.workers > 1 else serve_alone
@@ -209,6 +211,11 @@ def _add_operating(parser: ArgumentParser) -> None:
 def _add_access(parser: ArgumentParser) -> None:
     """Add who may call; members that are not given are read from the environment."""
     access = parser.add_argument_group("who may call", "each also as CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …")
+    access.add_argument(
+        "--trusted-proxies",
+        metavar="ADDRESSES",
+        help="addresses and networks of proxies, separated by commas, whose X-Forwarded-For names the client",
+    )
     access.add_argument("--users", dest="users_file", metavar="FILE", help="users and rights; see `contractlog users`")
     access.add_argument("--anonymous-reads", action="store_true", default=None, help="who gives no name may read")
     access.add_argument(

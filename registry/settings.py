@@ -58,6 +58,7 @@ class Settings:
     allowed_hosts: str = ""  #: what ``Host`` may name, by commas; empty: this machine on a loopback address, else all
     allowed_origins: str = ""  #: origins whose pages may write beside the registry's own, by commas; for proxies
     metrics_token: str = ""  #: a bearer token that opens ``/metrics`` alone; without users nobody reads it without
+    trusted_proxies: str = ""  #: addresses and networks, separated by commas, whose ``X-Forwarded-For`` is believed
     tls_certificate: str = ""  #: the certificate chain (PEM) of the listener; empty: no TLS
     tls_key: str = ""  #: its key (PEM), where it is not in the same file
     tls_key_password: str = ""  #: of an encrypted key

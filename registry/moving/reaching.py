@@ -123,15 +123,15 @@ def _secret(member: str, file: str | None, known: Mapping[str, str]) -> str | No
 
 
 def _first_line(file: str, flag: str) -> str:
-    lines = _text(file, flag).splitlines()
-    if not lines or not lines[0]:
+    line = _text(file, flag).partition("\n")[0].removesuffix("\r")  # other characters are part of the secret
+    if not line:
         raise UsageError(f"{flag}: the first line of `{file}` is empty")
-    return lines[0]
+    return line
 
 
 def _text(file: str, flag: str) -> str:
     try:
-        return Path(file).read_text("utf-8")
+        return Path(file).read_bytes().decode()  # as it is: a text file would read `\r` as the end of a line
     except OSError as error:
         raise UsageError(f"{flag}: `{file}` cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
+from contractlog.registry.access.actor import may_read_everything
 from contractlog.registry.services.threads import Threads
+from contractlog.registry.storage.paging import EVERYTHING, Page
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
 
-__all__ = ["Asking"]
+__all__ = ["Asking", "readable_page"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+def readable_page(listed: Callable[[Page], list[T]], page: Page, may_read_one: Callable[[T], bool]) -> list[T]:
+    """Cut a page out of what the caller may read; for a caller who may read everything the database cuts it."""
+    if may_read_everything():
+        return listed(page)
+    return page.cut([one for one in listed(EVERYTHING) if may_read_one(one)])
 
 
 class Asking:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.services.asking import Asking
+from contractlog.registry.access.actor import may_read_in
+from contractlog.registry.services.asking import Asking, readable_page
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.viewing import AS_STORED, Shown, View, Viewing
 from contractlog.registry.storage import finding, listing
@@ -35,8 +37,12 @@ class Lookup(Asking):
         await self._threads.run(self._store.check)
 
     async def contexts(self, prefix: str = "", page: Page = EVERYTHING) -> list[str]:
-        """List the contexts, the default one first."""
-        return await self._ask(listing.contexts, page, prefix=prefix)
+        """List the contexts in which the caller may read anything, the default one first."""
+
+        def question(snapshot: Snapshot) -> list[str]:
+            return readable_page(partial(listing.contexts, snapshot, prefix=prefix), page, may_read_in)
+
+        return await self._ask(question)
 
     async def subjects(self, prefix: str, seen: Seen, page: Page = EVERYTHING) -> list[str]:
         """List qualified names, sorted; the prefix ``:*:`` means every context."""

@@ -43,6 +43,16 @@ def test_flags_go_before_the_environment_and_files_before_variables(tmp_path: Pa
     assert access_of(options(), URL, {}) is None
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n", "\nnote"])
+@pytest.mark.parametrize("secret", ["a\rb", "a\x0bb\x0c", "a\x85b", "a\u2028b", "a\0", " a ", "\ufeffa"])
+def test_a_password_in_a_file_is_every_byte_of_its_first_line(tmp_path: Path, secret: str, end: str) -> None:
+    file = tmp_path / "password"
+    file.write_bytes((secret + end).encode())
+    found = access_of(options("--source-user", "ann", "--source-password-file", str(file)), URL, {})
+    assert found is not None
+    assert found.security.password == secret
+
+
 def test_a_token_and_headers_are_sent_and_shown_nowhere(tmp_path: Path) -> None:
     token = tmp_path / "token"
     token.write_text("abc.def\n")
