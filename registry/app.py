@@ -44,6 +44,7 @@ from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
 from contractlog.registry.services.contexts import Contexts
+from contractlog.registry.services.health import Health
 from contractlog.registry.services.ids import Ids
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.levels import Levels
@@ -114,7 +115,13 @@ def create_app(
 
 
 def _hot(services: Services) -> Iterator[Middleware]:
-    yield Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry, counts=services.own.counts)
+    yield Middleware(
+        HotSchemas,
+        cache=services.cache,
+        telemetry=services.telemetry,
+        counts=services.own.counts,
+        silence=services.store.silence,
+    )
     yield Middleware(
         HotVersions,
         lookup=services.lookup,
@@ -184,6 +191,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         levels=Levels(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=Conformance(store, threads),
         own=Own.wired(store, threads, cache, understanding=understanding, judging=judging, registration=registration),
+        health=Health(store),
         telemetry=telemetry,
     )
 

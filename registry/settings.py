@@ -53,6 +53,9 @@ class Settings:
     log_level: LogLevel = LogLevel.WARNING  #: what is less is not written
     access_log: bool = False  #: a line for each request, without bodies, queries and headers
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are given up
+    answer_timeout_ms: int = 1_000  #: PostgreSQL: a database that has not answered anything for so long is away
+    connect_timeout_ms: int = 3_000  #: PostgreSQL: longer attempts to connect are given up
+    checkout_timeout_ms: int = 5_000  #: how long to wait for a connection while others use all of them
     users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
     anonymous_reads: bool = False  #: with users: who gives no name may read
     tls_certificate: str = ""  #: the certificate chain (PEM) of the listener; empty: no TLS

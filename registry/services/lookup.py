@@ -30,10 +30,6 @@ class Lookup(Asking):
         super().__init__(store, threads)
         self._viewing = viewing
 
-    async def check(self) -> None:
-        """Raise ``StoreError`` unless the database answers."""
-        await self._threads.run(self._store.check)
-
     async def contexts(self, prefix: str = "", page: Page = EVERYTHING) -> list[str]:
         """List the contexts, the default one first."""
         return await self._ask(listing.contexts, page, prefix=prefix)
