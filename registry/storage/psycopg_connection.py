@@ -37,7 +37,7 @@ class _Connection(Connection[Any]):
 
     responses: Responses | None = None
 
-    def wait(self, gen: Generator[Any, Any, T], interval: float = 0.0, timeout: float | None = None) -> T:
+    def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
         """Let a call proceed whenever the server has sent or taken something.
 
         Raises:
@@ -45,29 +45,33 @@ class _Connection(Connection[Any]):
         """
         responses = self.responses
         if responses is None:
-            return super().wait(gen, timeout=timeout)
-        number, began, answered = responses.begin(), monotonic(), False
+            return super().wait(gen, interval, timeout)
+        number, answered = responses.begin(), False
         try:
-            result = self._proceed(gen, responses, began)
+            result = self._proceed(gen, responses, interval)
             answered = True
         finally:
             responses.end(number, answered=answered)
         return result
 
-    def _proceed(self, gen: Generator[Any, Any, T], responses: Responses, began: float) -> T:
+    def _proceed(self, gen: Generator[Any, Any, T], responses: Responses, interval: float) -> T:
+        began = monotonic()
+        try:
+            return super().wait(gen, interval, responses.patience)  # in C: ten times faster than the loop below
+        except OperationalError:
+            if gen.gi_frame is None:
+                raise  # the call has failed; else it is only the time that is over
         poll = select.poll()
         try:
-            wanted = next(gen)
+            wanted = gen.send(Ready.NONE)
             while True:
-                poll.register(self.pgconn.socket, _EVENTS[wanted])
-                found = poll.poll(responses.patience * 1000)
-                if found:
-                    wanted = gen.send(_ready(found[0][1]))
-                    continue
                 reason = responses.hopeless(began, responses.limit)
                 if reason is not None:
                     self.pgconn.finish()
                     raise _Unanswered(reason)
+                poll.register(self.pgconn.socket, _EVENTS[wanted])
+                found = poll.poll(responses.patience * 1000)
+                wanted = gen.send(_ready(found[0][1]) if found else Ready.NONE)
         except StopIteration as end:
             result: T = end.value
             return result

@@ -37,7 +37,8 @@ __all__ = ["SqlStore", "create_tables"]
 T = TypeVar("T")
 _LOG: Final = logging.getLogger("contractlog.registry.storage")
 _DISK_FULL_STATE: Final = "53100"  #: of PostgreSQL
-_DISK_FULL_NAMES: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"})
+#: Of SQLite; a write beyond a quota or a limit is an I/O error there.
+_DISK_FULL_NAMES: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"})
 _TIMEOUT_STATES: Final = frozenset({"57014", "55P03", "25P03"})  #: statement, lock and idle timeouts of PostgreSQL
 
 
@@ -267,7 +268,7 @@ def _translated(error: SQLAlchemyError) -> RegistryError:
     """Say what failed without the address, the statement and its parameters; those are in the log."""
     cause = error.orig if isinstance(error, DBAPIError) else None
     if _lacks_room(error):
-        _LOG.error("disk full: the database has no room for what is written; free some space on its disk: %s", error)
+        _LOG.error("disk full: the database cannot store what is written; free space, or raise its quota: %s", error)
         return StoreError(detail="disk full")
     _LOG.error("the database failed: %s", error)
     if isinstance(error, NoConnection):
