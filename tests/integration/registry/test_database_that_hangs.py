@@ -13,11 +13,11 @@ from typing import Final
 import httpx2
 import pytest
 
-from contractlog.compatibility.errors import StoreError
+from contractlog.compatibility.errors import StoreError, Unreachable
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
 
-from support.postgres import SUPERUSER, Server
+from support.postgres import SUPERUSER, Server, making_server
 from support.registry import in_process
 
 pytestmark = pytest.mark.integration
@@ -32,18 +32,21 @@ def schema(number: int) -> dict[str, str]:
     return {"schema": json.dumps({"type": "fixed", "name": f"F{number}", "size": 1})}
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[Server, int]]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    with making_server() as made:
+        made.start(port)
+        upgrade(made.url.replace("?", f"?port={port}&"))
+        yield made, port
+
+
 @pytest.fixture(params=["socket", "tcp"])
-def database(request: pytest.FixtureRequest, postgres_of_its_own: Server) -> Iterator[tuple[Server, str]]:
-    server = postgres_of_its_own
-    url = server.url
-    if request.param == "tcp":
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        server.stop()
-        server.start(port)
-        url = f"postgresql://{SUPERUSER}@127.0.0.1:{port}/postgres"
-    upgrade(url)
-    yield server, url
+def database(request: pytest.FixtureRequest, server: tuple[Server, int]) -> tuple[Server, str]:
+    made, port = server
+    host = made.folder if request.param == "socket" else "127.0.0.1"
+    return made, f"postgresql://{SUPERUSER}@/postgres?port={port}&host={host}"
 
 
 def within(seconds: float, call: Callable[[], httpx2.Response]) -> httpx2.Response:
@@ -128,11 +131,10 @@ def test_a_read_waits_for_a_connection_no_longer_than_it_may(postgres_url: str) 
     store.close()
 
 
-def test_a_registry_does_not_start_on_a_database_that_hangs(postgres_of_its_own: Server) -> None:
-    from contractlog.compatibility.errors import Unreachable
-
-    with postgres_of_its_own.suspended():
+def test_a_registry_does_not_start_on_a_database_that_hangs(database: tuple[Server, str]) -> None:
+    server, url = database
+    with server.suspended():
         began = time.monotonic()
         with pytest.raises(Unreachable, match="cannot be used"):
-            open_store(Settings(database_url=postgres_of_its_own.url))
+            open_store(Settings(database_url=url))
         assert time.monotonic() - began < MARGIN * CONNECTED
