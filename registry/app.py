@@ -54,10 +54,12 @@ from contractlog.registry.services.retirement import Retirement
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.services.viewing import Viewing
+from contractlog.registry.services.work import Callers
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.telemetry.requests import Observed
 from contractlog.registry.telemetry.state import Telemetry
+from contractlog.registry.work_limits import WorkLimits
 
 __all__ = ["create_app"]
 
@@ -97,6 +99,7 @@ def create_app(
                 seconds=settings.body_seconds,
                 larger={IMPORT: settings.max_import_bytes},
             ),
+            Middleware(WorkLimits, steps=settings.request_steps),
         ],
         lifespan=_lifespan(services),
     )
@@ -166,7 +169,9 @@ def _templates(app: FastAPI) -> Iterator[tuple[str, str]]:
 
 
 def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
-    threads = Threads(settings.read_threads, max_waiting=settings.max_pending_writes)
+    threads = Threads(
+        settings.read_threads, max_waiting=settings.max_pending_writes, callers=Callers(settings.caller_steps)
+    )
     cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.cached)
     store.on_commit(cache.forget)
     remembered = _remembered(settings, store)

@@ -21,6 +21,7 @@ _LEAST: Final = {
     "max_import_bytes": 1,
     "body_seconds": 0.1,
     "answer_timeout_ms": 100,
+    "request_steps": 10_000,
     "connect_timeout_ms": 100,
     "checkout_timeout_ms": 100,
 }
