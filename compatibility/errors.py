@@ -554,14 +554,13 @@ class TooManyMembers(Unprocessable):
 class WorkLimitExceeded(Unprocessable):
     """A request needs more work than one request may ask for: comparing and parsing are counted in steps."""
 
-    code = 42289
     template = "The request needs more than {limit} steps of work; send fewer or smaller schemas in one request."
 
 
 class TooManyRequests(RegistryError):
     """A caller has used up its share of work; the same request can be sent later."""
 
-    code = 42980
+    code = 429
     template = "You have used {limit} steps of work within a minute; try again in {seconds} seconds."
 
 
