@@ -90,7 +90,8 @@ def judge(
         return Verdict(level)
     selected = history if level.transitive else history[-1:]
     steps = Steps(detailed_steps(len(selected)), within)
-    unproven = reversed(selected) if also else _unproven(candidate, selected, level, policy, memo or Memo(), within)
+    quick = _unproven(candidate, selected, level, policy=policy, memo=memo or Memo(), within=within)
+    unproven = reversed(selected) if also else quick
     for earlier in unproven:
         failed = tuple(_compare(candidate, earlier, level, policy, also, steps=steps))
         if failed:
@@ -110,6 +111,7 @@ def _unproven(
     candidate: ParsedSchema,
     history: Sequence[EarlierVersion],
     level: Level,
+    *,
     policy: Policy,
     memo: Memo,
     within: Steps | None,

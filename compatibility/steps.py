@@ -14,8 +14,8 @@ class Steps:
 
     Args:
         limit: of this work.
-        within: the steps of a larger piece of work, of which this is a part. Comparisons that are ``spend`` count there,
-            too; single steps that are taken do not, and whoever takes them spends them in the end.
+        within: the steps of a larger piece of work, of which this is a part. What is spent counts there as well; single
+            steps that are taken do not, and whoever takes them spends them there in the end.
     """
 
     __slots__ = ("_limit", "_stopped", "_within", "left")

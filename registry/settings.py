@@ -46,7 +46,7 @@ class Settings:
     body_seconds: float = 60.0  #: how long a request may take to send its body; later ones are answered with 408
     max_pending_writes: int = 1_000  #: more are answered with 503 at once
     cache_bytes: int = 64 * 1024 * 1024  #: answers by id that are kept in memory
-    request_steps: int = 2_000_000  #: steps of work that one request may take; comparing two plain schemas takes hundreds
+    request_steps: int = 2_000_000  #: steps of work that one request may take; two plain schemas take hundreds
     caller_steps: int = 10_000_000  #: steps that one caller may take within a minute; 0 is no limit
     read_threads: int = 8  #: requests that parse, judge or read at the same time
     workers: int = 1  #: processes that serve; more than one needs PostgreSQL

@@ -63,7 +63,14 @@ _WORK: Final = (TooManyRequests,)
 @router.post(
     "/subjects/{subject}/versions",
     **documented(
-        RegisteredBody, *_BAD_BODY, *_WRITE, *_WORK, IncompatibleSchema, InvalidSchema, InvalidRuleSet, body=RegisterRequest
+        RegisteredBody,
+        *_BAD_BODY,
+        *_WRITE,
+        *_WORK,
+        IncompatibleSchema,
+        InvalidSchema,
+        InvalidRuleSet,
+        body=RegisterRequest,
     ),
 )
 async def register(
@@ -109,7 +116,8 @@ async def registered(
         tags=body.tags(),
     )
     schema = found.schema
-    with suppress(InvalidSchema, WorkLimitExceeded, TooManyRequests):  # it is registered: a refusal would say that it is not
+    # It is registered: a refusal would say that it is not.
+    with suppress(InvalidSchema, WorkLimitExceeded, TooManyRequests):
         schema = await lookup.shown(schema, view)
     return Answer(profile.shape(RegisteredBody.of(schema, stored=found.stored)))
 

@@ -62,11 +62,9 @@ class Differences:
                 new = Side(CANDIDATE, later.text, read.parsed)
             else:
                 new = self._stored(snapshot, later)
-        by = {
-            "level": level or self._judging.level(configured),
-            "policy": policy or self._judging.policy(configured),
-        }
-        return current_work.get().compared(lambda steps: difference_of(old, new, **by, within=steps))
+        by = level or self._judging.level(configured)
+        under = policy or self._judging.policy(configured)
+        return current_work.get().compared(lambda steps: difference_of(old, new, level=by, policy=under, within=steps))
 
     def _stored(self, snapshot: Snapshot, named: Named) -> Side:
         held = held_version(snapshot, *named)

@@ -63,7 +63,7 @@ _QUICK_TURNS: Final = _QuickTurns()
 class Threads:
     """A few threads, and a bound on how many requests may wait for them.
 
-    Work that takes long has a thread of its own: side by side it would be no faster, and take all threads from the rest.
+    Work that takes long has a thread of its own: side by side it would be no faster, and take all threads from others.
     What parses or compares has at most three of four threads, so that whoever only reads always finds one.
     """
 

@@ -142,9 +142,7 @@ def _on_begin(engine: Engine, statement: str) -> None:
     event.listen(engine, "begin", begin)
 
 
-def _postgresql(
-    url: URL, readers: int, statement_timeout_ms: int, responses: Responses, waiting: float
-) -> Engines:
+def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Responses, waiting: float) -> Engines:
     arguments = {
         "connect_timeout": math.ceil(responses.connect_limit),
         "keepalives_idle": 10,  # a server that is gone without a word is noticed

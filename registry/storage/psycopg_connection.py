@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from inspect import GEN_CLOSED, getgeneratorstate
 from time import monotonic
 from typing import Any, Final, TypeVar
 
@@ -59,7 +60,7 @@ class _Connection(Connection[Any]):
         try:
             return super().wait(gen, interval, responses.patience)  # in C: ten times faster than the loop below
         except OperationalError:
-            if gen.gi_frame is None:
+            if getgeneratorstate(gen) == GEN_CLOSED:
                 raise  # the call has failed; else it is only the time that is over
         poll = select.poll()
         try:

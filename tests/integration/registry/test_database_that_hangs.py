@@ -22,7 +22,7 @@ from support.registry import in_process
 
 pytestmark = pytest.mark.integration
 MARGIN: Final = 4
-DETECTED: Final = 2.0  #: seconds: a call is unanswered for one, and so is the question whether the server answers at all
+DETECTED: Final = 2.0  #: seconds: of a call, and of the question whether the server answers at all
 CONNECTED: Final = 3.0  #: seconds after which connecting is given up
 READY: Final = 1.0
 FULL: Final = 10  #: concurrent requests that use every connection of the readers
@@ -94,7 +94,9 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
                 ]
                 writes = [
                     threads.submit(
-                        within, longest, lambda number=number: http.post(f"/subjects/s{number}/versions", json=schema(9))
+                        within,
+                        longest,
+                        lambda number=number: http.post(f"/subjects/s{number}/versions", json=schema(9)),
                     )
                     for number in range(FULL)
                 ]
