@@ -619,6 +619,19 @@ class TooManyMembers(Unprocessable):
     template = "The request has {count} members; at most {most} may be asked for at once."
 
 
+class WorkLimitExceeded(Unprocessable):
+    """A request needs more work than one request may ask for: comparing and parsing are counted in steps."""
+
+    template = "The request needs more than {limit} steps of work; send fewer or smaller schemas in one request."
+
+
+class TooManyRequests(RegistryError):
+    """A caller has used up its share of work; the same request can be sent later."""
+
+    code = 429
+    template = "You have used {limit} steps of work within a minute; try again in {seconds} seconds."
+
+
 class ChangesAhead(Conflict):
     """The journal does not reach as far as the reader does: the database was restored from an older state."""
 

@@ -46,6 +46,7 @@ from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
 from contractlog.registry.services.contexts import Contexts
+from contractlog.registry.services.health import Health
 from contractlog.registry.services.ids import Ids
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.levels import Levels
@@ -55,10 +56,12 @@ from contractlog.registry.services.retirement import Retirement
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.services.viewing import Viewing
+from contractlog.registry.services.work import Callers
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.telemetry.requests import Observed
 from contractlog.registry.telemetry.state import Telemetry
+from contractlog.registry.work_limits import WorkLimits
 
 __all__ = ["create_app"]
 
@@ -99,6 +102,7 @@ def create_app(
                 seconds=settings.body_seconds,
                 larger={IMPORT: settings.max_import_bytes},
             ),
+            Middleware(WorkLimits, steps=settings.request_steps),
         ],
         lifespan=_lifespan(services),
     )
@@ -117,7 +121,13 @@ def create_app(
 
 
 def _hot(services: Services) -> Iterator[Middleware]:
-    yield Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry, counts=services.own.counts)
+    yield Middleware(
+        HotSchemas,
+        cache=services.cache,
+        telemetry=services.telemetry,
+        counts=services.own.counts,
+        silence=services.store.silence,
+    )
     yield Middleware(
         HotVersions,
         lookup=services.lookup,
@@ -167,7 +177,9 @@ def _templates(app: FastAPI) -> Iterator[tuple[str, str]]:
 
 
 def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
-    threads = Threads(settings.read_threads, max_waiting=settings.max_pending_writes)
+    threads = Threads(
+        settings.read_threads, max_waiting=settings.max_pending_writes, callers=Callers(settings.caller_steps)
+    )
     cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.cached)
     store.on_commit(cache.forget)
     remembered = _remembered(settings, store)
@@ -200,6 +212,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
             registration=registration,
             allow_id_gap=settings.allow_id_gap,
         ),
+        health=Health(store),
         telemetry=telemetry,
     )
 

@@ -46,6 +46,8 @@ class Settings:
     body_seconds: float = 60.0  #: how long a request may take to send its body; later ones are answered with 408
     max_pending_writes: int = 1_000  #: more are answered with 503 at once
     cache_bytes: int = 64 * 1024 * 1024  #: answers by id that are kept in memory
+    request_steps: int = 2_000_000  #: steps of work that one request may take; two plain schemas take hundreds
+    caller_steps: int = 10_000_000  #: steps that one caller may take within a minute; 0 is no limit
     read_threads: int = 8  #: requests that parse, judge or read at the same time
     workers: int = 1  #: processes that serve; more than one needs PostgreSQL
     drain_seconds: float = 2.0  #: after SIGTERM, how long open connections may still ask for something
@@ -53,6 +55,9 @@ class Settings:
     log_level: LogLevel = LogLevel.WARNING  #: what is less is not written
     access_log: bool = False  #: a line for each request, without bodies, queries and headers
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are given up
+    answer_timeout_ms: int = 1_000  #: PostgreSQL: a database that has not answered anything for so long is away
+    connect_timeout_ms: int = 3_000  #: PostgreSQL: longer attempts to connect are given up
+    checkout_timeout_ms: int = 5_000  #: how long to wait for a connection while others use all of them
     users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
     anonymous_reads: bool = False  #: with users: who gives no name may read
     allowed_hosts: str = ""  #: what ``Host`` may name, by commas; empty: this machine on a loopback address, else all

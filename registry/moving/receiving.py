@@ -14,6 +14,7 @@ from contractlog.registry.moving.importing import bring, foreseen
 from contractlog.registry.moving.lines import read_lines
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.report import Report
+from contractlog.registry.services.work import current_work
 from contractlog.registry.storage.protocol import Store
 
 __all__ = ["FORMAT", "Receiving", "body"]
@@ -50,9 +51,9 @@ class Receiving:
             counted(picture, report)
             if dry_run:
                 with self._store.reading() as snapshot:
-                    foreseen(snapshot, picture, report, allow_id_gap=self._allow_id_gap)
+                    foreseen(snapshot, picture, report, _awaited, allow_id_gap=self._allow_id_gap)
             elif not report.conflicts:
-                bring(self._store, picture, report, actor=actor, allow_id_gap=self._allow_id_gap)
+                bring(self._store, picture, report, actor=actor, told=_awaited, allow_id_gap=self._allow_id_gap)
             return report
 
     @contextmanager
@@ -63,6 +64,11 @@ class Receiving:
             yield
         finally:
             self._turn.release()
+
+
+def _awaited(_schemas: int) -> None:
+    """Raise ``Abandoned`` when the caller has gone; until something is written, that ends the import."""
+    current_work.get().require()
 
 
 def _read(file: IO[bytes], report: Report) -> Picture:

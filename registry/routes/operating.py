@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from contractlog.compatibility.errors import RegistryError, StoreError
-from contractlog.registry.dependencies import CacheDependency, LookupDependency, TelemetryDependency
+from contractlog.registry.dependencies import CacheDependency, HealthDependency, TelemetryDependency
 from contractlog.registry.documented import documented
 from contractlog.registry.pages.reference import reference
 from contractlog.registry.pages.style import CSS
@@ -44,12 +44,15 @@ async def startup() -> Answer:
 
 @router.head("/healthz/ready", include_in_schema=False)
 @router.get("/healthz/ready", **documented(_OBJECT, StoreError))
-async def ready(lookup: LookupDependency, cache: CacheDependency, telemetry: TelemetryDependency) -> Answer:
-    """Answer 200 while the database does, and `degraded` while only the cache can; 503 when on the way out."""
+async def ready(health: HealthDependency, cache: CacheDependency, telemetry: TelemetryDependency) -> Answer:
+    """Answer 200 while the database does, and `degraded` while only the cache can; 503 when on the way out.
+
+    A database that does not answer is not waited for: the answer comes within a second.
+    """
     if telemetry.draining.begun:
         return Answer({"status": "draining"}, status_code=_UNREADY)
     try:
-        await lookup.check()
+        await health.check()
     except RegistryError as error:
         able = len(cache) > 0
         words = {"status": "degraded" if able else "unready", "reason": error.message}

@@ -41,7 +41,7 @@ class Ids(Asking):
         def question(snapshot: Snapshot) -> Shown:
             return self._viewing.show(snapshot, _schema(snapshot, schema_id, subject), view)
 
-        return await self._ask(question)
+        return await self._view(question, view)
 
     async def max_id(self, subject: Subject | None = None) -> int:
         """Return the highest id of a context."""
@@ -90,7 +90,7 @@ class Ids(Asking):
                 raise SchemaNotFound(schema=text)
             return self._viewing.show(snapshot, found, view)
 
-        return await self._ask(question)
+        return await self._view(question, view)
 
     async def of_guid(self, text: str) -> list[tuple[str, int]]:
         """List (context, id) of the schemas with a guid, in contexts that the caller may read; none is no error."""

@@ -32,10 +32,6 @@ class Lookup(Asking):
         super().__init__(store, threads)
         self._viewing = viewing
 
-    async def check(self) -> None:
-        """Raise ``StoreError`` unless the database answers."""
-        await self._threads.run(self._store.check)
-
     async def contexts(self, prefix: str = "", page: Page = EVERYTHING) -> list[str]:
         """List the contexts in which the caller may read anything, the default one first."""
 
@@ -76,7 +72,7 @@ class Lookup(Asking):
         def question(snapshot: Snapshot) -> Shown:
             return self._viewing.show(snapshot, _version(snapshot, subject, number, seen), view)
 
-        return await self._ask(question)
+        return await self._view(question, view)
 
     async def shown(self, schema: RegisteredSchema, view: View) -> RegisteredSchema:
         """Return a version that is known already, as it was asked for.
@@ -86,7 +82,7 @@ class Lookup(Asking):
         """
         if view.plain:
             return schema
-        return (await self._ask(lambda snapshot: self._viewing.show(snapshot, schema, view))).schema
+        return (await self._view(lambda snapshot: self._viewing.show(snapshot, schema, view), view)).schema
 
     async def referenced_by(
         self, subject: Subject, number: int | None, seen: Seen, page: Page = EVERYTHING
@@ -122,7 +118,7 @@ class Lookup(Asking):
                 raise SubjectNotFound(subject=str(meant))
             raise SchemaNotUnderSubject
 
-        return await self._ask(question)
+        return await self._view(question, view)
 
     async def extended(self, wanted: Wanted, page: Page) -> list[Extended]:
         """List versions of many subjects, with their aliases and associations; never more than 1,000 at once."""

@@ -15,6 +15,7 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.parsing import parse, shape, supported
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.services.references import Resolved, resolve
+from contractlog.registry.services.work import current_work
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Content, Seen, Target
 
@@ -168,6 +169,7 @@ def _target(snapshot: Snapshot, found: RegisteredSchema) -> Target:
 
 
 def _parse(draft: SchemaDraft, resolved: Resolved, *, strict: bool) -> ParsedSchema:
+    current_work.get().parse(len(draft.text) + sum(map(len, resolved.texts.values())))
     try:
         return parse(draft, resolved.texts, strict=strict)
     except RecursionError:

@@ -198,7 +198,7 @@ class Breakable:
         self.store = store
         self.down = False
         self.seconds = 0.0  #: that the cache's clock is ahead
-        for engine in (store._engines.readers, store._engines.writer):
+        for engine in (store._engines.readers, store._engines.writer, store._engines.probe):
             event.listen(engine, "checkout", self._checkout)
 
     def _checkout(self, *_: object) -> None:
