@@ -11,7 +11,18 @@ from confluent_kafka import KafkaError, KafkaException
 from contractlog.clients.cli.broker import Brokers
 from contractlog.compatibility.errors import BrokerDenied, ContractlogError, Unreachable, UsageError
 
-__all__ = ["AWAY", "DENIED", "PATIENCE", "Reasons", "configuration", "failed", "make_client", "partitions", "topics_of"]
+__all__ = [
+    "AWAY",
+    "DENIED",
+    "PATIENCE",
+    "Reasons",
+    "configuration",
+    "failed",
+    "make_client",
+    "partitions",
+    "quiet",
+    "topics_of",
+]
 
 C = TypeVar("C")
 
@@ -50,15 +61,14 @@ class Client(Protocol):
         """Run callbacks that wait."""
 
 
-def configuration(brokers: Brokers, **further: Any) -> dict[str, Any]:
-    """Return the configuration of a client that leaves talking to us; what is given by keyword cannot be overridden."""
-    return {
-        "bootstrap.servers": brokers.servers,
-        "log_level": 0,
-        "error_cb": _ignore,
-        **brokers.properties,
-        **further,
-    }
+def quiet(servers: str, **further: Any) -> dict[str, Any]:
+    """Return the configuration of a client that leaves talking to us."""
+    return {"bootstrap.servers": servers, "log_level": 0, "error_cb": _ignore, **further}
+
+
+def configuration(brokers: Brokers, **owned: Any) -> dict[str, Any]:
+    """Return the configuration of a quiet client of a cluster: its properties, and ours, which they cannot change."""
+    return quiet(brokers.servers, **{**brokers.properties, **owned})
 
 
 def _ignore(_: object) -> None:

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from io import TextIOWrapper
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, Final, TextIO
 
@@ -77,9 +78,10 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
         if options.envelope:
             raise UsageError("--envelope is for JSON lines; the records of an Avro file are values")
     delivery = Delivery(brokers_of(options), options.topic, progress=sys.stderr.isatty())
-    with connect(options) as registry, Interruption() as interruption:
+    with connect(options) as registry, contextlib.ExitStack() as files, Interruption() as interruption:
+        records = _records(options, registry, interruption, files)
         try:
-            for record in _records(options, registry, interruption):
+            for record in records:
                 delivery.send(record)
             delivery.settle(interrupted=interruption.happened)
         except ContractlogError:
@@ -97,8 +99,14 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
     return _INTERRUPTED if interruption.happened else exit_codes.CLEAN
 
 
-def _records(options: Namespace, registry: Registry, interruption: Interruption) -> Iterator[Record]:
-    """Yield the records that the input stands for, until its end or an interruption."""
+def _records(
+    options: Namespace, registry: Registry, interruption: Interruption, files: contextlib.ExitStack
+) -> Iterator[Record]:
+    """Open the input, and return the records that it stands for, until its end or an interruption.
+
+    Raises:
+        UsageError: the input cannot be read, or there is no schema to write with; a record raises others as it is read.
+    """
     topic, strategy = options.topic, options.strategy
     schema = None if options.schema is None else schema_in(options.schema, topic, options.references)
     reading = partial(
@@ -111,20 +119,16 @@ def _records(options: Namespace, registry: Registry, interruption: Interruption)
         headers=options.headers,
     )
     if not options.file.endswith(_AVRO):
-        with _opened(options.file) as source:
-            reader = reading(schema=schema)
-            for number, line in lines(source, interruption):
-                yield reader.record(number, line)
-        return
-    with _opened_bytes(options.file) as stream:
-        file = ObjectFile(stream, options.file)
-        if schema is None and (strategy in BY_RECORD or latest(registry, topic, MessageField.VALUE, strategy) is None):
-            schema = file.draft
+        source = files.enter_context(_opened(options.file))
         reader = reading(schema=schema)
-        for number, value in file.values(reader.parsed if reader.parsed.type is SchemaType.AVRO else None):
-            if interruption.happened:
-                return
-            yield reader.record_of(number, value)
+        return (reader.record(number, line) for number, line in lines(source, interruption))
+    file = ObjectFile(files.enter_context(_opened_bytes(options.file)), options.file)
+    if schema is None and (strategy in BY_RECORD or latest(registry, topic, MessageField.VALUE, strategy) is None):
+        schema = file.draft
+    reader = reading(schema=schema)
+    values = file.values(reader.parsed if reader.parsed.type is SchemaType.AVRO else None)
+    wanted = takewhile(lambda _: not interruption.happened, values)
+    return (reader.record_of(number, value) for number, value in wanted)
 
 
 def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:

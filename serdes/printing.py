@@ -254,7 +254,12 @@ class AvroPrinter(Printer):
 
     def _put(self, message: Message, key: Any, value: Any) -> None:
         del key
-        if _data(message, MessageField.VALUE) is None:
+        data = _data(message, MessageField.VALUE)
+        if data is None:
             self._tombstones += 1
         elif self._file is not None:
-            self._file.write(value)
+            try:
+                self._file.write(value)
+            except SerializationError as error:
+                self.damaged += 1
+                self._tell(message, MessageField.VALUE, data, error)
