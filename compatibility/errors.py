@@ -66,6 +66,10 @@ class Unreachable(ContractlogError):
     """A registry or a broker could not be reached; exit code 3."""
 
 
+class BrokerDenied(ContractlogError):
+    """A Kafka broker does not permit an operation to this user; exit code 4."""
+
+
 class RegistryError(ContractlogError):
     """An answer of the registry that is not a success."""
 

@@ -17,8 +17,8 @@ from contractlog.serdes.reading import ReaderFormat, ReadPlan, ReadPlanner, head
 from contractlog.serdes.schema_ids import (
     FrameId,
     dual_schema_id_deserializer,
-    head_in,
     id_header,
+    locate,
     prefix_schema_id_deserializer,
     split,
 )
@@ -66,11 +66,8 @@ class Deserializing(Serde[ReadPlan]):
     def _located(self, data: bytes, ctx: Context | None) -> tuple[bytes, bytes, int]:
         """Return the bytes of id or guid, the bytes that hold the body, and where it begins in them."""
         if self._dual or self._prefixed:
-            found = header(ctx, id_header(ctx)) if self._dual else None
-            if found is None:
-                head, start = split(data)
-                return head, data, start
-            return head_in(found), data, 0
+            head, start = locate(data, ctx) if self._dual else split(data)
+            return head, data, start
         frame_id = FrameId(str(self._form.type))
         rest = self._id_deserializer(data, ctx, frame_id)
         return frame_id.head, rest.read() if isinstance(rest, io.BytesIO) else bytes(rest), 0

@@ -7,6 +7,7 @@ subject is named after the topic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
@@ -23,6 +24,8 @@ __all__ = [
     "AssociatedNameStrategy",
     "SubjectNameStrategy",
     "SubjectNameStrategyType",
+    "associated_subjects",
+    "parse_strategy",
     "record_subject_name",
     "topic_record_subject_name",
     "topic_subject_name",
@@ -139,6 +142,33 @@ class AssociatedNameStrategy:
         if not found:
             raise SerializationError(reason=f"the id of the Kafka cluster is empty; {CLUSTER_ID} may name it")
         return str(found)
+
+
+def associated_subjects(source: Any, topic: str, part: MessageField) -> list[str]:
+    """Return the subjects that a registry associates with a part of a topic, in any Kafka cluster."""
+    try:
+        found = source.associations_by_resource_name(
+            topic, namespace=_ANY_CLUSTER, resource_type="topic", association_types=[str(part)]
+        )
+    except NotFound:
+        return []
+    return list(dict.fromkeys(str(each.subject) for each in found))
+
+
+def parse_strategy(text: str) -> SubjectNameStrategyType:
+    """Read the name of a strategy, in the words of the command line or of other clients.
+
+    >>> parse_strategy("topic-record"), parse_strategy("TopicRecordNameStrategy")
+    (<SubjectNameStrategyType.TOPIC_RECORD: 'TOPIC_RECORD'>, <SubjectNameStrategyType.TOPIC_RECORD: 'TOPIC_RECORD'>)
+
+    Raises:
+        ValueError: there is no such strategy.
+    """
+    word = re.sub("[^a-z]", "", text.lower()).removesuffix("strategy").removesuffix("name")
+    for strategy in (*BY_TYPE, SubjectNameStrategyType.ASSOCIATED):
+        if word == strategy.lower().replace("_", ""):
+            return strategy
+    raise ValueError(f"`{text}` is no strategy: write topic, record, topic-record or associated")
 
 
 def _fallback(given: Any) -> SubjectNameStrategy | None:

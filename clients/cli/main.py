@@ -13,7 +13,13 @@ from typing import Final, NoReturn
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verbs import VERBS, Verb
-from contractlog.compatibility.errors import ContractlogError, IncompatibleSchema, RegistryError, Unreachable
+from contractlog.compatibility.errors import (
+    BrokerDenied,
+    ContractlogError,
+    IncompatibleSchema,
+    RegistryError,
+    Unreachable,
+)
 
 __all__ = ["main"]
 
@@ -113,14 +119,15 @@ def exit_code_of(error: ContractlogError) -> int:
         return exit_codes.FINDINGS
     if isinstance(error, Unreachable):
         return exit_codes.UNREACHABLE
+    if isinstance(error, BrokerDenied):
+        return exit_codes.REFUSED
     if not isinstance(error, RegistryError):
         return exit_codes.USAGE
     status = int(str(error.error_code)[:3])
     if status >= _FAILED_STATUS or status in _BUSY_STATUS:
         return exit_codes.UNREACHABLE
-    if error.code == _OPERATION_NOT_PERMITTED or status in _REFUSED_STATUS:
-        return exit_codes.REFUSED
-    return exit_codes.USAGE
+    refused = error.code == _OPERATION_NOT_PERMITTED or status in _REFUSED_STATUS
+    return exit_codes.REFUSED if refused else exit_codes.USAGE
 
 
 def _unexpected(mistake: Exception) -> list[str]:

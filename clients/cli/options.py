@@ -13,7 +13,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["add_files", "add_format", "add_registry", "connect", "level", "named_version"]
+__all__ = ["add_files", "add_format", "add_references", "add_registry", "connect", "level", "named_version"]
 
 LATEST: Final = -1  #: the version of a reference that means the newest
 
@@ -51,6 +51,12 @@ def add_files(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--subject", type=_subject, help="the subject of all files, in place of the one that their names give"
     )
+    add_references(parser, "the files refer to")
+    parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
+
+
+def add_references(parser: ArgumentParser, whose: str) -> None:
+    """Add ``--reference``; say in the help which schemas have them."""
     parser.add_argument(
         "--reference",
         action="append",
@@ -58,9 +64,8 @@ def add_files(parser: ArgumentParser) -> None:
         type=_reference,
         dest="references",
         metavar="NAME=SUBJECT:VERSION",
-        help="a registered schema that the files refer to as NAME; VERSION may be `latest`",
+        help=f"a registered schema that {whose}, under the name used there; VERSION may be `latest`",
     )
-    parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
 
 
 def connect(options: Namespace) -> Registry:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.broker import add_brokers, brokers_of
 from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import harmless, result, result_json, say
 from contractlog.clients.settings import Security
@@ -36,7 +37,7 @@ from contractlog.registry.moving.options import (
 )
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
-from contractlog.registry.moving.reaching import Access, access_of, add_access, add_brokers, brokers_of, unused_access
+from contractlog.registry.moving.reaching import Access, access_of, add_access, unused_access
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.sending import send
 from contractlog.registry.moving.sources import LiveSource, Source, is_url

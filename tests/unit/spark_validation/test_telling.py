@@ -150,3 +150,5 @@ def test_a_broker_or_an_archive_must_be_named(
     assert source_of(parser.parse_args([])) == KafkaSource("broker:9092")
     assert source_of(parser.parse_args(["--bootstrap-servers", "other:1"])) == KafkaSource("other:1")
     assert source_of(parser.parse_args(["--archive", "dir"])) == ArchiveSource(Path("dir"))
+    with pytest.raises(UsageError, match="give one of them"):
+        source_of(parser.parse_args(["--archive", "dir", "--broker-config", "file"]))

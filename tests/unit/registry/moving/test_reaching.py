@@ -10,7 +10,7 @@ import pytest
 
 from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.registry.moving.reaching import Access, Brokers, access_of, add_access, add_brokers, brokers_of
+from contractlog.registry.moving.reaching import Access, access_of, add_access
 from contractlog.registry.moving.together import together
 
 URL = "https://old:8081"
@@ -19,7 +19,6 @@ URL = "https://old:8081"
 def options(*argv: str) -> Namespace:
     parser = ArgumentParser()
     add_access(parser)
-    add_brokers(parser)
     return parser.parse_args(argv)
 
 
@@ -80,29 +79,6 @@ def test_what_cannot_be_meant_is_refused(argv: tuple[str, ...], environ: dict[st
     with pytest.raises(UsageError, match=told) as refused:
         access_of(options(*argv), URL, environ)
     assert "two words" not in str(refused.value)
-
-
-def test_properties_name_the_broker_unless_the_flag_does(tmp_path: Path) -> None:
-    file = tmp_path / "kafka.properties"
-    file.write_text("# one\n\nbootstrap.servers = a:1,b:2\n sasl.password=p=w# 1\nsecurity.protocol=SASL_SSL\n")
-    named = ("--broker-config", str(file))
-    properties = {"sasl.password": "p=w# 1", "security.protocol": "SASL_SSL"}
-    found = brokers_of(options(*named), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"})
-    assert found == Brokers("a:1,b:2", properties)
-    assert "p=w" not in repr(found)
-    assert brokers_of(options(*named, "--bootstrap-servers", "d:4"), {}).servers == "d:4"
-    assert brokers_of(options(), {"CONTRACTLOG_BROKER_CONFIG": str(file)}) == Brokers("a:1,b:2", properties)
-    assert brokers_of(options(), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"}) == Brokers("c:3")
-
-
-def test_properties_that_cannot_be_read_are_told_by_line_without_what_it_says(tmp_path: Path) -> None:
-    file = tmp_path / "kafka.properties"
-    file.write_text("sasl.username=me\nhunter2\n")
-    with pytest.raises(UsageError, match=r"line 2 of `.*` is no `name=value`") as refused:
-        brokers_of(options("--broker-config", str(file)), {})
-    assert "hunter2" not in str(refused.value)
-    with pytest.raises(UsageError, match="name the broker: --bootstrap-servers"):
-        brokers_of(options(), {})
 
 
 def test_of_many_questions_the_first_failure_is_told_as_it_was_raised() -> None:
