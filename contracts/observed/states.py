@@ -111,6 +111,7 @@ class AuditState:
     cells: dict[CellKey, Cell] = field(default_factory=dict)
     violations: dict[ViolationKey, Violation] = field(default_factory=dict)
     samples: dict[tuple[str, str, str], FieldSample] = field(default_factory=dict)  #: by topic, part and field
+    unsampled: frozenset[tuple[str, str, str]] = frozenset()  #: fields whose samples were left out, see ``bounds``
 
     def merged(self, other: AuditState) -> AuditState:
         """Return the state of both together; their ranges do not overlap."""
@@ -119,6 +120,7 @@ class AuditState:
             _union(self.cells, other.cells, Cell.merged),
             _union(self.violations, other.violations, Violation.merged),
             _union(self.samples, other.samples, merge_samples),
+            self.unsampled | other.unsampled,
         )
 
 
