@@ -1,4 +1,4 @@
-"""What records are checked against: which parts of which topics by which schemas, as one value that travels to workers."""
+"""Expectations of records: which parts of which topics by which schemas, as one value that travels to workers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
@@ -219,7 +219,9 @@ class Planner:
         for key, cell in state.cells.items():
             records = sum(number for outcome, number in cell.counts.items() if outcome >= Outcome.NOT_FRAMED)
             counts[key.topic, key.part][key.schema_id] += records + cell.counts.get(Outcome.CONFORMS, 0)
-        exact = self._plan({key: counts[key] if plan.parts[key].audited else self._carried(key) for key in self._wanted})
+        exact = self._plan(
+            {key: counts[key] if plan.parts[key].audited else self._carried(key) for key in self._wanted}
+        )
         changed = {
             topic
             for (topic, part), one in exact.parts.items()
@@ -289,7 +291,11 @@ class Planner:
             return self._by_evidence(topic, part, counts, strategy, allowed)
         if not allowed:
             subjects = strategy.subjects or frozenset()
-            none = f"{missing}." if subjects == {named} else f"No subject by {strategy.name} ({strategy.reason}) has a version."
+            none = (
+                f"{missing}."
+                if subjects == {named}
+                else f"No subject by {strategy.name} ({strategy.reason}) has a version."
+            )
             return Expectation(audited=False, notes=(none,), strategy=strategy)
         bad = allowed & self._unreadable.keys()
         if given in {Kind.RECORD, Kind.TOPIC_RECORD}:  # its schemas may be of other topics
@@ -362,7 +368,9 @@ _FOREIGN: Final = "carry no ids of this registry"
 
 
 def _guids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:
-    return {guid: next((one for one in ids if allowed is None or one in allowed), ids[0]) for guid, ids in guids.items()}
+    return {
+        guid: next((one for one in ids if allowed is None or one in allowed), ids[0]) for guid, ids in guids.items()
+    }
 
 
 def _catalogue(registry: Registry) -> Catalogue:

@@ -22,7 +22,6 @@ PARTITIONS: Final = 8  #: of a topic that are looked at, at the beginning, in th
 AT_ONCE: Final = 8
 
 
-
 @dataclass(frozen=True, slots=True)
 class Sampled:
     """Keys or values of a few records, and the ids and guids in the records' headers."""

@@ -1,4 +1,4 @@
-"""Subject name strategies: the subjects whose schemas the records of a topic may carry, and the reason for the choice."""
+"""Subject name strategies: the subjects whose schemas a topic's records may carry, and why it is those."""
 
 from __future__ import annotations
 

@@ -92,7 +92,9 @@ def unsampled_notes(state: AuditState) -> dict[tuple[str, str], list[str]]:
         first = ", ".join(f"`{name}`" for name in sorted(names)[:_NAMED])
         rest = ", …" if len(names) > _NAMED else ""
         left_out = f"left out of {count} to bound memory ({first}{rest})"
-        notes[topic, part] = [f"Samples of values were kept of {kept:,} fields and {left_out}; lineage does not see those."]
+        notes[topic, part] = [
+            f"Samples of values were kept of {kept:,} fields and {left_out}; lineage does not see those."
+        ]
     return notes
 
 

@@ -6,7 +6,7 @@ row per value below; ``spark_validation`` writes those tables as Parquet, with t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from heapq import nsmallest
@@ -121,6 +121,16 @@ class AuditState:
             _union(self.violations, other.violations, Violation.merged),
             _union(self.samples, other.samples, merge_samples),
             self.unsampled | other.unsampled,
+        )
+
+    def without(self, topics: Collection[str]) -> AuditState:
+        """Return the state without some topics."""
+        return AuditState(
+            frozenset(one for one in self.coverage if one.topic not in topics),
+            {key: cell for key, cell in self.cells.items() if key.topic not in topics},
+            {key: violation for key, violation in self.violations.items() if key.topic not in topics},
+            {key: sample for key, sample in self.samples.items() if key[0] not in topics},
+            frozenset(key for key in self.unsampled if key[0] not in topics),
         )
 
 

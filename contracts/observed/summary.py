@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
+from contractlog.contracts.observed.bounds import unsampled_notes
 from contractlog.contracts.observed.counting import (
     Observed,
     Total,
@@ -28,7 +29,6 @@ from contractlog.contracts.observed.report import (
     Verdict,
     ViolationLine,
 )
-from contractlog.contracts.observed.bounds import unsampled_notes
 from contractlog.contracts.observed.states import AuditState, Cell, Violation, ViolationKey
 
 __all__ = ["Use", "Uses", "iso", "newest_in_use", "summarize"]
@@ -75,9 +75,9 @@ def summarize(
             part,
             observed[topic, part],
             uses,
-            [*notes.get((topic, part), ()), *unsampled.get((topic, part), ())],
-            strategies.get((topic, part)),
-            threshold,
+            notes=[*notes.get((topic, part), ()), *unsampled.get((topic, part), ())],
+            strategy=strategies.get((topic, part)),
+            threshold=threshold,
         )
         for topic in sorted({coverage.topic for coverage in state.coverage})
         for part in PARTS
@@ -98,6 +98,7 @@ def _entry(
     part: Part,
     observed: Observed,
     uses: Uses,
+    *,
     notes: Sequence[str],
     strategy: StrategyUse | None,
     threshold: float,
@@ -165,7 +166,11 @@ def newest_in_use(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
     newest: dict[str, SchemaUse] = {}
     for use in schemas:
         subject = use["subject"]
-        if subject is not None and use["expected"] and (use["version"] or 0) >= (newest.get(subject, use)["version"] or 0):
+        if (
+            subject is not None
+            and use["expected"]
+            and (use["version"] or 0) >= (newest.get(subject, use)["version"] or 0)
+        ):
             newest[subject] = use
     return list(newest.values())
 
@@ -175,10 +180,7 @@ def _schemas(topic: str, part: Part, observed: Observed, uses: Uses) -> list[Sch
     for key, cell in observed.cells:
         if key.schema_id:
             by_id[key.schema_id].append(cell)
-    found = [
-        _schema(schema_id, uses.get((topic, part, schema_id)), cells)
-        for schema_id, cells in by_id.items()
-    ]
+    found = [_schema(schema_id, uses.get((topic, part, schema_id)), cells) for schema_id, cells in by_id.items()]
     return sorted(
         found,
         key=lambda use: (

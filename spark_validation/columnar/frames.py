@@ -1,7 +1,7 @@
 """The frame of each record of a column: an id or a guid before the body, or in a header of the record.
 
-Before the body: magic byte 0 and the schema id in four bytes, big-endian; or magic byte 1 and the schema's guid in sixteen.
-In a header: the same bytes, and the body stays as it is.
+Before the body: magic byte 0 and the schema id in four bytes, big-endian; or magic byte 1 and the schema's guid in
+sixteen. In a header: the same bytes, and the body stays as it is.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ def read_frames(
     schema_ids = np.where(framed, ids.view(np.int32), np.int32(_UNKNOWN_ID))
     frames = Frames(data, starts + HEADER_SIZE, ends, null, framed, schema_ids)
     if guids:
-        _read_guid_prefixes(frames, np.flatnonzero(~null & (first == GUID_MAGIC) & (ends - starts >= _GUID_FRAME)), guids)
+        _read_guid_prefixes(
+            frames, np.flatnonzero(~null & (first == GUID_MAGIC) & (ends - starts >= _GUID_FRAME)), guids
+        )
     return frames if heads is None else _with_headers(frames, starts, heads, guids)
 
 

@@ -30,13 +30,14 @@ def schema_headers(headers: pa.Array[Any], part: str) -> pa.Array[Any] | None:
     if headers.null_count == len(headers):
         return None
     entries: Any = pc.list_flatten(headers)
-    named = np.flatnonzero(np.asarray(pc.equal(entries.field("key"), _NAMES[part]).fill_null(False)))  # noqa: FBT003
+    named = np.flatnonzero(np.asarray(pc.equal(entries.field("key"), pa.scalar(_NAMES[part])).fill_null(False)))  # noqa: FBT003
     if not named.size:
         return None
     rows = np.asarray(pc.list_parent_indices(headers))[named]
-    last = np.append(rows[1:] != rows[:-1], True)  # noqa: FBT003
+    last = np.append(rows[1:] != rows[:-1], True)
     positions = np.full(len(headers), -1, np.int64)
     positions[rows[last]] = named[last]
     picked: pa.Array[Any] = entries.field("value").take(from_numpy(np.where(positions < 0, 0, positions)))
     missing = from_numpy(positions < 0)
-    return pc.if_else(missing, pa.nulls(len(headers), picked.type), picked)
+    found: pa.Array[Any] = pc.if_else(missing, pa.nulls(len(headers), picked.type), picked)
+    return found

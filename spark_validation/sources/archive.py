@@ -188,7 +188,6 @@ def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
             raise UsageError("the archive holds timestamps as integers without a unit; name it with --timestamp-unit")
         column = pc.cast(column, pa.int64()).cast(pa.timestamp(unit, "UTC"))
     if pa.types.is_timestamp(column.type):
-        # seconds that microseconds cannot hold would wrap around: bound them by their own unit first
         least, most = (pa.scalar(at, pa.int64()) for at in _bounds(column.type.unit))
         numbers = column.cast(pa.int64())
         within = pc.and_(pc.greater_equal(numbers, least), pc.less(numbers, most))
@@ -197,6 +196,6 @@ def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
 
 
 def _bounds(unit: str) -> tuple[int, int]:
-    scale = {"s": -1_000, "ms": 1, "us": 1_000, "ns": 1_000_000}[unit]
-    least, most = (at // -scale if scale < 0 else at * scale for at in (TIMES.start, TIMES.stop))
-    return max(least, -(2**63)), min(most, 2**63 - 1)
+    """Return the first and the last but one of the times that mean something, in a unit."""
+    times, divisor = {"s": (1, 1_000), "ms": (1, 1), "us": (1_000, 1), "ns": (1_000_000, 1)}[unit]
+    return max(TIMES.start * times // divisor, -(2**63)), min(TIMES.stop * times // divisor, 2**63 - 1)

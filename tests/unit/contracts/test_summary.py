@@ -17,9 +17,9 @@ from contractlog.contracts.observed.states import (
     Violation,
     ViolationKey,
 )
-from contractlog.contracts.observed.summary import iso, summarize
+from contractlog.contracts.observed.summary import Use, iso, summarize
 
-USES = {("t", "value", 1): ("t-value", 1), ("t", "value", 2): ("t-value", 2)}
+USES = {("t", "value", 1): Use("t-value", 1), ("t", "value", 2): Use("t-value", 2)}
 DAY = "2013-01-01"
 
 
@@ -51,22 +51,24 @@ def entry_of(state: AuditState, part: str = "value") -> TopicPart:
 @pytest.mark.parametrize(
     ("counts", "verdict"),
     [
-        ({(0, 1, Outcome.CONFORMS): 10}, "keeps"),
-        ({(0, 1, Outcome.CONFORMS): 10, (0, 0, Outcome.TOMBSTONE): 5}, "keeps"),
+        ({(0, 1, Outcome.CONFORMS): 10}, "passing"),
+        ({(0, 1, Outcome.CONFORMS): 10, (0, 0, Outcome.TOMBSTONE): 5}, "passing"),
         ({(0, 0, Outcome.TOMBSTONE): 5}, "unknown"),
         ({}, "unknown"),
         ({(0, 0, Outcome.UNAUDITED): 5, (0, 0, Outcome.TOMBSTONE): 5}, "unknown"),
         # an old version has one bad record in ten thousand, the newest has none
         ({(0, 2, Outcome.CONFORMS): 9_999, (0, 1, Outcome.TRUNCATED): 1}, "degraded"),
-        # one in ten thousand, but in the newest version
-        ({(0, 2, Outcome.CONFORMS): 9_999, (0, 2, Outcome.TRUNCATED): 1}, "broken"),
+        # one in ten thousand, in the newest version: within the threshold, too
+        ({(0, 2, Outcome.CONFORMS): 9_999, (0, 2, Outcome.TRUNCATED): 1}, "degraded"),
+        # one in ten thousand, and one in ten of the newest version
+        ({(0, 1, Outcome.CONFORMS): 9_990, (0, 2, Outcome.CONFORMS): 9, (0, 2, Outcome.TRUNCATED): 1}, "failing"),
         # without a schema of this subject, below and above one in a thousand
         ({(0, 2, Outcome.CONFORMS): 9_999, (0, 0, Outcome.NOT_FRAMED): 1}, "degraded"),
         ({(0, 2, Outcome.CONFORMS): 9_999, (0, 99, Outcome.WRONG_SUBJECT): 1}, "degraded"),
         ({(0, 2, Outcome.CONFORMS): 999, (0, 0, Outcome.NOT_FRAMED): 1}, "degraded"),
-        ({(0, 2, Outcome.CONFORMS): 998, (0, 0, Outcome.NOT_FRAMED): 2}, "broken"),
+        ({(0, 2, Outcome.CONFORMS): 998, (0, 0, Outcome.NOT_FRAMED): 2}, "failing"),
         # the newest version in use counts, not the newest there is
-        ({(0, 1, Outcome.CONFORMS): 9_999, (0, 1, Outcome.BAD_UTF8): 1}, "broken"),
+        ({(0, 0, Outcome.NOT_FRAMED): 1, (0, 1, Outcome.CONFORMS): 9_999}, "degraded"),
     ],
 )
 def test_the_verdict_follows_from_the_newest_version_in_use_and_the_share(

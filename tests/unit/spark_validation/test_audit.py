@@ -30,7 +30,7 @@ PLAN = Plan(
         (TOPIC, "key"): Expectation(audited=False, notes=("no subject",)),
     },
     schemas={1: PlannedSchema(registered(1))},
-    uses={(TOPIC, "value", 1): ("orders-value", 1)},
+    subjects={1: (("orders-value", 1),)},
 )
 BODIES = {
     Outcome.CONFORMS: order(),

@@ -38,7 +38,7 @@ def test_the_first_words_are_the_answer() -> None:
     text = render(flights())
     answer = re.search(r'<p class="answer">(.*?)</p>', text, re.DOTALL)
     assert answer is not None
-    assert answer[1].startswith("2 of 5 topics keep their contract.")
+    assert answer[1].startswith("2 of 5 topics conform to their schemas.")
     assert "<code>flights.delayed</code>: 400 of 60,000 (0.667 %) records" in answer[1]
     assert "all from schema id 7" in answer[1]
 
