@@ -138,14 +138,9 @@ def assert_accounted(report: Report) -> None:
 
 
 def test_an_audit_accounts_for_every_offset(
-    registry_url: str,
-    registry: Registry,
-    topic: Topic,
-    spark: SparkSession,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    registry: Registry, topic: Topic, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = ("--registry", registry_url, "--bootstrap-servers", topic.broker.bootstrap_servers)
+    place = ("--registry", registry.url, "--bootstrap-servers", topic.broker.bootstrap_servers)
     assert audit(topic.name, *place, "--out", tmp_path / "audit", "--publish") == 1
     assert capsys.readouterr().err.splitlines()[-1] == (
         f"verdict threshold 99.9 % (--threshold): missed by 1 part ({topic.name}); "
