@@ -18,6 +18,11 @@ _TONES: Final[Mapping[Verdict, Tone]] = {
     "unknown": Tone.PLAIN,
     "passing": Tone.GOOD,
 }
+_CHOSEN: Final[Mapping[str, str]] = {
+    "given": "given",
+    "association": "by association",
+    "evidence": "found in the records",
+}
 CODES: Final = 4  #: that a line names
 TOPICS: Final = 3  #: that the last line names
 
@@ -73,6 +78,9 @@ def _said(part: TopicPart) -> str:
         (part["tombstones"], plural(part["tombstones"], "tombstone")),
         (part["absent"], f"{part['absent']:,} absent"),
     ]
+    strategy = part["strategy"]
+    if strategy is not None and strategy["chosen_by"] != "default":
+        rest.append((1, f"{strategy['name']} ({_CHOSEN[strategy['chosen_by']]})"))
     return "; ".join([said, *(words for number, words in rest if number)])
 
 

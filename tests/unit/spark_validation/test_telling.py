@@ -98,6 +98,13 @@ def test_a_part_that_fails_by_its_newest_version_says_so() -> None:
     assert "the newest version is below 99.9 %" in line
 
 
+def test_a_strategy_that_is_not_the_default_is_named() -> None:
+    assert not any("Strategy" in line for line in lines(flights()))
+    found = {"name": "RecordNameStrategy", "chosen_by": "evidence", "reason": ""}
+    (line,) = lines(report(part("t", records=9) | {"strategy": found}))  # type: ignore[arg-type]
+    assert line.endswith("all 9 records conform; 12 absent; RecordNameStrategy (found in the records)")
+
+
 def test_lineage_cannot_be_found_in_samples_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--lineage", "--no-samples", "--archive", "none"]) == 2
     assert "Drop one of them" in capsys.readouterr().err
