@@ -31,7 +31,7 @@ from contractlog.spark_validation.sources.kafka_talk import (
     refuse_denied,
     unreachable,
 )
-from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
+from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetRange
 
 __all__ = ["read_range"]
 
@@ -40,9 +40,6 @@ BATCH_BYTES: Final = 64 * 2**20
 AT_ONCE: Final = 10_000  #: records asked of the client at once
 WAIT: Final = 0.2  #: seconds; what a call may wait for the last records, so it is short
 PATIENCE: Final = 30.0
-TIMES: Final = range(
-    -62_135_596_800_000, 253_402_300_800_000
-)  #: milliseconds of the years 1 to 9999; others mean nothing
 
 _DEFAULTS: Final[Settings] = {
     "isolation.level": "read_committed",
