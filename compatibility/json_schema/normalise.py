@@ -3,6 +3,11 @@
 Several families beside each other are an ``allOf`` of their nodes, several types an ``anyOf``. Words whose type is not
 named make a node that does not demand the type. Before 2019-09 nothing beside a ``$ref`` validates, so only the words
 that validate nothing are kept there.
+
+The reference reads schemas up to draft 7 with one library and those of 2019-09 and 2020-12 with another, and the trees
+differ. In the later ones an ``allOf`` of several families is marked as one schema, and its families become branches of
+an ``allOf`` around it; words that permit everything (``items: true``, ``properties: {}``) add nothing; ``items: false``
+closes an array as ``additionalItems: false`` does.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ from contractlog.compatibility.json_schema.nodes import (
     Reference,
     Scope,
     String,
+    Tokens,
     value_text,
 )
 from contractlog.compatibility.json_schema.parse import JsonSchema
@@ -80,6 +86,7 @@ _UNKNOWN: Final[Mapping[str, frozenset[str]]] = {
     "2020-12": frozenset({"additionalItems", "dependencies"}),
 }  #: what a draft does not read
 
+_PERMITTING: Final = (("properties", {}), ("patternProperties", {}))  #: add nothing, not even a family, since 2019-09
 _FAMILIES: Final = tuple(
     (family, frozenset(words))
     for family, words in (("object", _OBJECT), ("array", _ARRAY), ("number", _NUMBER), ("string", _STRING))
@@ -126,16 +133,25 @@ class _Reading:
             return Never() if contents is False else Always() if contents is True else Empty()
         here = self.texts.inside(contents, here)
         beside = _annotations(contents, here)
-        known = {word: value for word, value in contents.items() if word not in _UNKNOWN[here.draft.name]}
+        is_old = here.draft.name in _OLD
+        known = {
+            word: value
+            for word, value in contents.items()
+            if word not in _UNKNOWN[here.draft.name] and (is_old or (word, value) not in _PERMITTING)
+        }
         makes = [*self.references(known, here)]
-        if not makes or here.draft.name not in _OLD:
+        if not makes or not is_old:
             makes += [*self.values(known), *self.combined(known, here), *self.typed(known, here)]
         if not makes:
             return Empty(**beside)
         if len(makes) == 1:
             return makes[0](**beside)
         return Combined(
-            criterion="allOf", branches=tuple(make() for make in makes), places=((),) * len(makes), **beside
+            criterion="allOf",
+            branches=tuple(make() for make in makes),
+            places=((),) * len(makes),
+            generated=not is_old,
+            **beside,
         )
 
     def references(self, contents: dict[str, Any], here: Here) -> Iterator[Make]:
@@ -168,8 +184,12 @@ class _Reading:
         """What other schemas say of the same value."""
         for word in _CRITERIA:
             if isinstance(contents.get(word), list):
-                branches = tuple(self.node(branch, here) for branch in contents[word])
-                places = tuple((word, index) for index in range(len(branches)))
+                parts = [
+                    part
+                    for index, branch in enumerate(contents[word])
+                    for part in _branches(self.node(branch, here), (word, index), is_product=word == "allOf")
+                ]
+                branches, places = (tuple(column) for column in zip(*parts, strict=True)) if parts else ((), ())
                 yield partial(Combined, criterion=word, branches=branches, places=places)
         if "not" in contents:
             yield partial(Not, body=self.node(contents["not"], here))
@@ -263,7 +283,8 @@ class _Reading:
         )
 
     def array(self, contents: dict[str, Any], here: Here) -> Make:
-        named = contents.get("prefixItems", contents.get("items"))
+        is_old = here.draft.name in _OLD
+        named = contents.get("prefixItems") or contents.get("items")
         listed = tuple(self.node(item, here) for item in named) if isinstance(named, list) else None
         behind = "items" if here.draft.name == "2020-12" else "additionalItems"
         words = {"listed": "prefixItems", "additional": "items"} if behind == "items" else {}
@@ -271,7 +292,12 @@ class _Reading:
         schemas |= {"additional": behind} if listed is not None else {"items": "items"}
         if behind == "additionalItems":
             schemas["additional"] = behind
-        counted = "contains" in contents and here.draft.name not in _OLD
+        if listed is None and not is_old and isinstance(contents.get("items"), bool):
+            del schemas["items"]
+            if contents["items"] is False:  # the reference's second library reads it so
+                listed, words = (), {**words, "additional": "items"}
+                schemas["additional"] = "items"
+        counted = "contains" in contents and not is_old
         if counted and "minContains" not in contents:
             words = {**words, "least": "contains"}
         return partial(
@@ -294,6 +320,14 @@ class _Reading:
         if not isinstance(schemas, dict):
             return {}
         return {name: self.node(schema, here) for name, schema in schemas.items()}
+
+
+def _branches(branch: Node, place: Tokens, *, is_product: bool) -> Iterator[tuple[Node, Tokens]]:
+    """Yield a branch, or the families of words of which it is made where the combination is an ``allOf``, too."""
+    if is_product and isinstance(branch, Combined) and branch.generated:
+        yield from ((part, (*place, *inside)) for part, inside in zip(branch.branches, branch.places, strict=True))
+    else:
+        yield branch, place
 
 
 def _annotations(contents: dict[str, Any], here: Here) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 from contractlog.compatibility.json_schema.bounds import largest, smallest
 from contractlog.compatibility.json_schema.models import Model, object_model
-from contractlog.compatibility.json_schema.nodes import Empty, Never, Node, Object, Reference, Tokens
+from contractlog.compatibility.json_schema.nodes import Always, Empty, Never, Node, Object, Reference, Tokens
 from contractlog.compatibility.json_schema.pairs import Ask, Below, Difference, Item, Pairs, Rule
 from contractlog.compatibility.json_schema.permissions import permission
 
@@ -78,7 +78,7 @@ def _added(pairs: Pairs, original: Object, update: Object, name: str, schema: No
     model = _model(pairs, original, name)
     demand = _demand(update, name, schema)
     if model is Model.OPEN:
-        nothing = demand == "OPTIONAL_PROPERTY" and isinstance(schema.resolved(), Empty)
+        nothing = demand == "OPTIONAL_PROPERTY" and isinstance(schema.resolved(), (Empty, Always))
         kind = "PROPERTY_WITH_EMPTY_SCHEMA" if nothing else demand
         yield Difference(f"{kind}_ADDED_TO_OPEN_CONTENT_MODEL", path, reader=path, after=name)
         return
