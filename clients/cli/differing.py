@@ -27,10 +27,10 @@ __all__ = ["run"]
 _KINDS: Final = {
     Kind.NONE: "nothing changed but the layout",
     Kind.ANNOTATION: "only what is said for people changed",
-    Kind.FULL: "each reads what the other writes",
-    Kind.BACKWARD: "it reads what the earlier wrote, but not the other way round",
-    Kind.FORWARD: "the earlier reads what it writes, but not the other way round",
-    Kind.BREAKING: "neither reads what the other writes",
+    Kind.FULL: "each schema reads what the other writes",
+    Kind.BACKWARD: "the new schema reads what the old one wrote, but not the other way round",
+    Kind.FORWARD: "the old schema reads what the new one writes, but not the other way round",
+    Kind.BREAKING: "neither schema reads what the other writes",
 }
 
 
@@ -111,15 +111,15 @@ def _leaned_on(text: str) -> tuple[str, str]:
 
 def _print(told: Difference) -> None:
     file, change = told.later.name, told.change
-    does = "admits it" if told.compatible else "refuses it"
+    does = "admits the change" if told.compatible else "refuses the change"
     words = f"{file}: {change.kind.value} ({_KINDS[change.kind]}); level {told.level} {does}"
     result(toned(Tone.GOOD if told.compatible else Tone.BAD, harmless(words)))
-    result(f"    levels that admit it: {', '.join(change.levels)}")
+    result(f"    levels that admit the change: {', '.join(change.levels)}")
     asked = True
     for one in told.found[:MOST_FINDINGS]:
         if asked and one.direction not in told.level.directions:
             asked = False
-            result("    what other levels hold against it:")
+            result("    findings that only other levels report:")
         for line in lines(file, told.later.text, one):
             result(line)
     if len(told.found) > MOST_FINDINGS:

@@ -104,7 +104,7 @@ class SubjectGate:
                 return Examined(file, "registered", self.level, known)
             examined = self._judged(file, parsed)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
-            raise UsageError(f"{file.path}: the registry does not take it: {error}") from None
+            raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
         if examined.outcome == "compatible":
             self._pending.append((file, parsed))
         return examined
@@ -164,8 +164,8 @@ class SubjectGate:
         )
         if answer.compatible == local.compatible:
             return decided
-        found = "takes it, though this command finds reasons against it"
-        missed = "refuses it, though this command finds no reason"
+        found = "accepts the schema, though this command finds reasons against it"
+        missed = "rejects the schema, though this command finds no reason"
         note = f"the registry {found if answer.compatible else missed}; the registry decides"
         return replace(decided, notes=(*decided.notes, note))
 

@@ -17,6 +17,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
+from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.json_schema.closures import close
 from contractlog.compatibility.json_schema.nodes import (
     Always,
@@ -86,30 +87,43 @@ _UNKNOWN: Final[Mapping[str, frozenset[str]]] = {
     "2020-12": frozenset({"additionalItems", "dependencies"}),
 }  #: what a draft does not read
 
-_PERMITTING: Final = (("properties", {}), ("patternProperties", {}))  #: add nothing, not even a family, since 2019-09
+_PERMITTING: Final[tuple[tuple[str, Any], ...]] = (
+    ("properties", {}),
+    ("patternProperties", {}),
+)  #: add nothing, not even a family, since 2019-09
 _FAMILIES: Final = tuple(
     (family, frozenset(words))
     for family, words in (("object", _OBJECT), ("array", _ARRAY), ("number", _NUMBER), ("string", _STRING))
 )
 
+_SHARED_NESTING: Final = 4  #: deeper properties are made anew, so that no text is written out more often than this
+_CHARACTERS_EACH: Final = 200  #: of a written schema, for one of the entries that a memo may hold
+
 Make = Callable[..., Node]
 
 
-def tree_of(schema: JsonSchema, referenced: Mapping[str, str]) -> Node:
-    """Return the root of a schema's tree; what it leans on is read where it is met."""
-    return _Reading(Texts(schema.value, schema.draft, referenced)).root()
+def tree_of(schema: JsonSchema, referenced: Mapping[str, str], memo: Memo | None = None) -> Node:
+    """Return the root of a schema's tree; what it leans on is read where it is met.
+
+    Args:
+        schema: the parsed schema.
+        referenced: name to text of every schema that it references.
+        memo: holds the nodes of properties that other versions have, too, which need not be made again.
+    """
+    return _Reading(Texts(schema, referenced), memo).root()
 
 
 class _Reading:
     """One schema on its way to a tree."""
 
-    def __init__(self, texts: Texts) -> None:
+    def __init__(self, texts: Texts, memo: Memo | None) -> None:
         self.texts = texts
+        self.memo = memo
+        self.nesting = 0  #: how many named schemas are open
         self.scope = Scope()
         self.targets: dict[str, Target] = {}
         self.leads: dict[str, set[str]] = {}  #: place of a target -> the places that it leads to
         self.waiting: list[str] = []
-        self.known: dict[Node, Node] = {}
         self._leading = set[str]()
 
     def root(self) -> Node:
@@ -319,7 +333,23 @@ class _Reading:
     def by_name(self, schemas: Any, here: Here) -> dict[str, Node]:
         if not isinstance(schemas, dict):
             return {}
-        return {name: self.node(schema, here) for name, schema in schemas.items()}
+        self.nesting += 1
+        nodes = {name: self.named(schema, here) for name, schema in schemas.items()}
+        self.nesting -= 1
+        return nodes
+
+    def named(self, contents: Any, here: Here) -> Node:
+        """Make the node of a named schema, or return the one of an equal text; a reference is never shared."""
+        if self.memo is None or self.nesting > _SHARED_NESTING:
+            return self.node(contents, here)
+        written = repr(contents)
+        if "$ref" in written:
+            return self.node(contents, here)
+        key = ("node", here.draft.name, written)
+        known: Node | None = self.memo.shapes.held.get(key)
+        if known is None:
+            known = self.memo.shapes.put(key, self.node(contents, here), 1 + len(written) // _CHARACTERS_EACH)
+        return known
 
 
 def _branches(branch: Node, place: Tokens, *, is_product: bool) -> Iterator[tuple[Node, Tokens]]:

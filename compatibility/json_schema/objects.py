@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Final
 
 from contractlog.compatibility.json_schema.bounds import largest, smallest
 from contractlog.compatibility.json_schema.models import Model, object_model
@@ -11,6 +12,8 @@ from contractlog.compatibility.json_schema.pairs import Ask, Below, Difference, 
 from contractlog.compatibility.json_schema.permissions import permission
 
 __all__ = ["objects"]
+
+_COMPILING: Final = 10  #: steps for a pattern that is met for the first time
 
 
 def objects(pairs: Pairs, original: Object, update: Object) -> Rule:
@@ -110,8 +113,9 @@ def has_default_value(node: Node) -> bool:
 
 
 def _model(pairs: Pairs, node: Object, name: str) -> tuple[Node, Tokens] | Model:
-    pairs.step(1 + len(node.pattern_properties))
-    return object_model(node, name)
+    new = sum(pattern not in pairs.patterns for pattern in node.pattern_properties)
+    pairs.step(1 + len(node.pattern_properties) + new * _COMPILING)
+    return object_model(node, name, pairs.patterns)
 
 
 def _dependencies(original: Object, update: Object) -> Rule:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from contractlog.compatibility.finding import Finding
@@ -280,3 +281,31 @@ def test_a_long_chain_of_references_is_followed_to_its_end() -> None:
         return {"$ref": "#/definitions/d0", "definitions": links | {"d3000": {"type": last}}}
 
     assert [finding.reader_at for finding in findings(chain("string"), chain("number"))] == ["/definitions/d3000"]
+
+
+@pytest.mark.parametrize("count", [256, 257, 600])
+def test_each_pattern_is_compiled_once_for_a_comparison_however_many_there_are(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+
+    def counting(schema: Any, **options: Any) -> Any:
+        compiled.append(schema["pattern"])
+        return validator_for(schema, **options)
+
+    validator_for = jsonschema_rs.validator_for
+    monkeypatch.setattr(jsonschema_rs, "validator_for", counting)
+    writer = {
+        "type": "object",
+        "additionalProperties": False,
+        "patternProperties": {f"^x{number}_": {"type": "string"} for number in range(count)},
+    }
+    added = {f"new{number}": {"type": "string"} for number in range(200)}
+    assert len(findings({**writer, "properties": added}, writer)) == len(added)
+    assert len(compiled) == count
+
+
+def test_more_patterns_than_anybody_writes_end_in_a_finding() -> None:
+    many = {"type": "object", "patternProperties": {f"^x{number}_": True for number in range(25_000)}}
+    found = findings({**many, "properties": {"new": {"type": "string"}}}, many)
+    assert found[-1].check == "WORK_LIMIT_EXCEEDED"
