@@ -25,7 +25,7 @@ def plain_default(value: Any, node: Node, types: Mapping[str, Named]) -> Any:  #
     match node, value:
         case Union(branches=(first, *_)), _:
             return plain_default(value, first, types)
-        case Array(items=Primitive(type=kind)), list() if kind not in _WRITTEN_ANEW:
+        case (Array(), list()) | (Map(), dict()) if _is_written_as_given(node):
             return value
         case Array(items=items), list():
             return [plain_default(item, items, types) for item in value]
@@ -44,6 +44,13 @@ def plain_default(value: Any, node: Node, types: Mapping[str, Named]) -> Any:  #
             return _number(_shortest(float(value.text)))
         case _:
             return value
+
+
+def _is_written_as_given(node: Node) -> bool:
+    """Whether a type is made of arrays and maps alone, down to a primitive that is no float and no double."""
+    while isinstance(node, (Array, Map)):
+        node = node.items if isinstance(node, Array) else node.values
+    return isinstance(node, Primitive) and node.type not in _WRITTEN_ANEW
 
 
 def has_other_ways(field: Field) -> bool:
