@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,6 +13,7 @@ from contractlog.compatibility.level import Level
 
 __all__ = ["details", "verdict_line"]
 
+_NUMBERED: Final = re.compile(r"version (\d+)")
 _TONES: Final = {"registered": Tone.PLAIN, "compatible": Tone.GOOD, "incompatible": Tone.BAD, "refused": Tone.BAD}
 
 
@@ -53,6 +55,16 @@ def _verdict(examined: Examined) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return f"{names[0]} to {names[-1].removeprefix('version ')}"
+    """List registered versions as one range, then the files before this one.
+
+    >>> _listed(("version 1", "version 2", "orders.avsc"))
+    'versions 1 to 2 and orders.avsc'
+    """
+    numbers = [match[1] for match in map(_NUMBERED.fullmatch, names) if match]
+    files = names[len(numbers) :]
+    listed = (
+        [f"version {numbers[0]}" if len(numbers) == 1 else f"versions {numbers[0]} to {numbers[-1]}"] if numbers else []
+    )
+    if files:
+        listed.append(files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}")
+    return " and ".join(listed)

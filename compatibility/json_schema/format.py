@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.interning import Memo
@@ -25,14 +27,12 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     The canonical text is compact, with its keys in the order they have; the normalized one has them sorted.
     """
     schema = parse_json_schema(draft.text, referenced, strict=strict)
-    return ParsedSchema(
-        SchemaType.JSON,
-        write(schema.value, _exact),
-        write(schema.value, _exact, sort_keys=True),
-        schema,
-        draft.references,
-        dict(referenced),
-    )
+    written = partial(_written, schema.value)
+    return ParsedSchema(SchemaType.JSON, written, schema, len(draft.text), draft.references, dict(referenced))
+
+
+def _written(value: Any, normalized: bool) -> str:  # noqa: FBT001 - as ``ParsedSchema.write`` is called
+    return write(value, _exact, sort_keys=normalized)
 
 
 def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Steps | None = None) -> Iterator[Finding]:
@@ -46,18 +46,18 @@ def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Ste
     return compare(tree(writer), tree(reader), admitted, steps)
 
 
-def tree(parsed: ParsedSchema) -> Node:
-    """Return the root of a schema's tree, which is made when it is first asked for."""
+def tree(parsed: ParsedSchema, memo: Memo | None = None) -> Node:
+    """Return the root of a schema's tree, which is made when it is first needed; the memo has parts of other trees."""
     schema: JsonSchema = parsed.root
     if "tree" not in schema.made:
-        schema.made["tree"] = tree_of(schema, parsed.referenced)
+        schema.made["tree"] = tree_of(schema, parsed.referenced, memo)
     root: Node = schema.made["tree"]
     return root
 
 
 def shape(parsed: ParsedSchema, memo: Memo) -> Shape:
     """Return what differences are found in, as one object for all schemas that are equal in it."""
-    return memo.root(parsed.root, lambda: shape_of(tree(parsed), memo))
+    return memo.root(parsed.root, lambda: shape_of(tree(parsed, memo), memo))
 
 
 def reads_all(reader: Shape, writers: frozenset[Shape], policy: Policy, memo: Memo, steps: Steps) -> bool:

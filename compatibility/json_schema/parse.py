@@ -57,6 +57,7 @@ class JsonSchema:
 
     value: Any  #: its JSON; numbers are ``Number``
     draft: Draft
+    inner_ids: bool = True  #: whether a part may have an id of its own; False only where none has
     made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  #: what engines made of it, once
 
 
@@ -85,13 +86,21 @@ def parse_json_schema(text: str, referenced: Mapping[str, str], *, strict: bool)
     value = read(text)
     if not isinstance(value, (dict, bool)):
         raise InvalidSchema("the root of a JSON schema is an object, true or false", at="")
-    schema = JsonSchema(value, draft_of(value))
+    draft = draft_of(value)
+    schema = JsonSchema(value, draft, _may_have_inner_ids(text, value, draft))
     leaned_on = {name: _read(name, other) for name, other in referenced.items()}
     if strict:
         contents = plain(value)
         _check_against_draft(contents, schema.draft)
         _find_references(contents, schema.draft, {name: plain(other) for name, other in leaned_on.items()})
     return schema
+
+
+def _may_have_inner_ids(text: str, value: Any, draft: Draft) -> bool:
+    """Look for the word in the text: that takes no time, and walking through all objects does."""
+    word = "id" if draft.name == "draft-04" else "$id"
+    own = isinstance(value, dict) and word in value
+    return "\\u" in text or text.count(f'"{word}"') > own
 
 
 def invalid(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:

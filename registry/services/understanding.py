@@ -115,7 +115,7 @@ class Understanding:
                 self._kept.move_to_end(key)
                 return parsed
             parsed = self._kept.get((held.guid or "", _EXPECTED, ""))
-        if parsed is None or parsed.canonical != held.text or held.references or held.type is not SchemaType.AVRO:
+        if parsed is None or held.type is not SchemaType.AVRO or held.references or parsed.canonical != held.text:
             parsed = _parse(held.draft, resolve(snapshot, subject, held.references, Seen.ALL), strict=False)
         self._keep(key, parsed)
         return parsed
@@ -179,7 +179,7 @@ def _parse(draft: SchemaDraft, resolved: Resolved, *, strict: bool) -> ParsedSch
 
 
 def _size(parsed: ParsedSchema) -> int:
-    return len(parsed.canonical) + sum(map(len, parsed.referenced.values())) + 1_000
+    return parsed.size + sum(map(len, parsed.referenced.values())) + 1_000
 
 
 def hashes_of(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]:
