@@ -6,6 +6,7 @@ ContractlogError
     ├── DecodeError           the bytes do not fit their schema; ``outcome`` says how, as an audit would
     │   └── BadFrame          the record does not start with a schema id
     ├── ReaderMismatch        the reader's schema cannot follow the writer's
+    ├── SchemaNotUsable       the schema is registered, but no value can be checked against it
     └── RuleNotRun            the schema carries a rule that this release does not run
 """
 
@@ -17,7 +18,15 @@ from contractlog.compatibility.errors import ContractlogError
 from contractlog.compatibility.kinship import become_kin
 from contractlog.contracts.observed.outcomes import Outcome
 
-__all__ = ["BadFrame", "DecodeError", "EncodeError", "ReaderMismatch", "RuleNotRun", "SerializationError"]
+__all__ = [
+    "BadFrame",
+    "DecodeError",
+    "EncodeError",
+    "ReaderMismatch",
+    "RuleNotRun",
+    "SchemaNotUsable",
+    "SerializationError",
+]
 
 _MAX_REASON: Final = 500
 
@@ -69,6 +78,10 @@ class BadFrame(DecodeError):
 
 class ReaderMismatch(SerializationError):
     """The reader's schema cannot follow the writer's."""
+
+
+class SchemaNotUsable(SerializationError):
+    """Values cannot be checked against the schema: the registry accepts it, its draft's meta-schema does not."""
 
 
 class RuleNotRun(SerializationError):

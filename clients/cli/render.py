@@ -25,8 +25,9 @@ def verdict_line(examined: Examined) -> str:
 
 def details(examined: Examined) -> Iterator[str]:
     """Yield the lines below a verdict."""
-    for found in examined.findings if examined.outcome == "incompatible" else ():
-        yield from lines(str(examined.file.path), examined.file.draft.text, found)
+    for found in examined.findings:
+        if examined.outcome == "incompatible" or not found.earlier:
+            yield from lines(str(examined.file.path), examined.file.draft.text, found)
     if examined.outcome == "incompatible" and not examined.findings:
         for message in examined.messages:
             yield f"    the registry says: {harmless(message)}"

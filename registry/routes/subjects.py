@@ -43,7 +43,7 @@ from contractlog.registry.dependencies import (
     VersionPath,
 )
 from contractlog.registry.documented import documented, listed
-from contractlog.registry.problems import Answer
+from contractlog.registry.problems import Answer, warned
 from contractlog.registry.questions import FormatQuery
 from contractlog.registry.services.lookup import Lookup
 from contractlog.registry.services.registration import Registration
@@ -108,7 +108,7 @@ async def registered(
     schema = found.schema
     with suppress(InvalidSchema):  # it is registered: a refusal would say that it is not
         schema = await lookup.shown(schema, view)
-    return Answer(profile.shape(RegisteredBody.of(schema, stored=found.stored)))
+    return warned(Answer(profile.shape(RegisteredBody.of(schema, stored=found.stored))), found.warning)
 
 
 @router.post(
@@ -136,7 +136,7 @@ async def change_tags(
     """Register a new version that differs from another one in its tags, metadata or rules."""
     asked = read(await request.body(), TagsRequest).derivation()
     found = await registration.derive(subject, version, asked)
-    return Answer(profile.shape(RegisteredBody.of(found.schema, stored=found.stored)))
+    return warned(Answer(profile.shape(RegisteredBody.of(found.schema, stored=found.stored))), found.warning)
 
 
 @router.post(
