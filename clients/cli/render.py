@@ -28,7 +28,7 @@ def details(examined: Examined) -> Iterator[str]:
     for found in examined.findings:
         if examined.outcome == "incompatible" or not found.earlier:
             yield from lines(str(examined.file.path), examined.file.draft.text, found)
-    if examined.outcome == "incompatible" and not examined.findings:
+    if examined.outcome == "incompatible" and not any(found.earlier for found in examined.findings):
         for message in examined.messages:
             yield f"    the registry says: {harmless(message)}"
     for note in examined.notes:
@@ -40,6 +40,8 @@ def _verdict(examined: Examined) -> str:
     if examined.registered is not None:
         known = examined.registered
         return f"registered already, as version {known.version} of {subject} (id {known.schema_id})"
+    if examined.outcome == "incompatible" and not examined.compared:
+        return f"rejected by the registry under {subject}"
     if examined.level is Level.NONE:
         return f"compatible: level NONE lets {subject} take any schema"
     if not examined.compared:

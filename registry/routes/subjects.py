@@ -76,7 +76,9 @@ async def register(
 ) -> Answer:
     """Register a schema under a subject, or return the id it already has.
 
-    It is answered in the format asked for, or as it is stored where that would be too long.
+    It is answered in the format asked for, or as it is stored where that would be too long. A JSON schema that its
+    meta-schema rejects is registered with the header `X-Contractlog-Warning`, or refused where the config member
+    `strictJsonSchemas` is set.
     """
     return await registered(
         request, subject, registration, lookup, profile, view=view, normalize=normalize, force=force

@@ -147,3 +147,12 @@ def test_check_shows_the_finding_and_lets_the_file_pass(registry: Registry) -> N
         lines = [verdict_line(examined), *details(examined)]
         assert any("s.schema.json:2:15  at /minLength  JSON_SCHEMA_NONCONFORMING" in line for line in lines)
         registry.register("s", file.draft)
+
+
+def test_check_tells_why_a_strict_registry_rejects_a_file(registry: Registry) -> None:
+    file = SchemaFile(Path("s.schema.json"), "s", SchemaDraft('{"minLength": -1}', SchemaType.JSON))
+    registry.set_config(Config(strict_json_schemas=True), "s")
+    examined = SubjectGate(registry, "s").examine(file, understand(file, registry))
+    assert examined.outcome == "incompatible"
+    assert verdict_line(examined).endswith("s.schema.json: rejected by the registry under `s`")
+    assert any("the registry says: " in line and "strictJsonSchemas" in line for line in details(examined))
