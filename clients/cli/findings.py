@@ -31,6 +31,8 @@ def lines(file: str, text: str, found: Located) -> Iterator[str]:
 
 
 def _sentence(found: Located) -> str:
+    if not found.earlier:
+        return found.finding.detail
     reads = (
         f"the new schema cannot read what {found.earlier} wrote"
         if found.direction is Direction.BACKWARD

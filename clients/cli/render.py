@@ -27,9 +27,10 @@ def verdict_line(examined: Examined) -> str:
 
 def details(examined: Examined) -> Iterator[str]:
     """Yield the lines below a verdict."""
-    for found in examined.findings if examined.outcome == "incompatible" else ():
-        yield from lines(str(examined.file.path), examined.file.draft.text, found)
-    if examined.outcome == "incompatible" and not examined.findings:
+    for found in examined.findings:
+        if examined.outcome == "incompatible" or not found.earlier:
+            yield from lines(str(examined.file.path), examined.file.draft.text, found)
+    if examined.outcome == "incompatible" and not any(found.earlier for found in examined.findings):
         for message in examined.messages:
             yield f"    the registry says: {harmless(message)}"
     if examined.outcome == "refused":
@@ -46,6 +47,8 @@ def _verdict(examined: Examined) -> str:
         return f"registered already, as version {known.version} of {subject} (id {known.schema_id})"
     if examined.outcome == "refused":
         return f"cannot be registered: new versions of {subject} are refused"
+    if examined.outcome == "incompatible" and not examined.compared:
+        return f"rejected by the registry under {subject}"
     if examined.level is Level.NONE:
         return f"compatible: level NONE lets {subject} take any schema"
     if not examined.compared:

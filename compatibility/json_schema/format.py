@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.interning import Memo
-from contractlog.compatibility.json_schema import lookup
+from contractlog.compatibility.json_schema import acceptance, lookup
 from contractlog.compatibility.json_schema.compare import compare
 from contractlog.compatibility.json_schema.exact.compare import compare_exactly
 from contractlog.compatibility.json_schema.nodes import Node
@@ -26,13 +27,20 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
 
     The canonical text is compact, with its keys in the order they have; the normalized one has them sorted.
     """
-    schema = parse_json_schema(draft.text, referenced, strict=strict)
+    schema = parse_json_schema(draft.text, referenced)
+    if strict:
+        acceptance.require_acceptable(schema, referenced)
     written = partial(_written, schema.value)
     return ParsedSchema(SchemaType.JSON, written, schema, len(draft.text), draft.references, dict(referenced))
 
 
 def _written(value: Any, normalized: bool) -> str:  # noqa: FBT001 - as ``ParsedSchema.write`` is called
     return write(value, _exact, sort_keys=normalized)
+
+
+def nonconformity(parsed: ParsedSchema) -> InvalidSchema | None:
+    """Return why a schema is none by its draft's meta-schema, or which ``$ref`` leads nowhere; None if all is well."""
+    return acceptance.nonconformity(parsed.root, parsed.referenced)
 
 
 def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Steps | None = None) -> Iterator[Finding]:
@@ -66,8 +74,14 @@ def reads_all(reader: Shape, writers: frozenset[Shape], policy: Policy, memo: Me
 
 
 def _exact(number: Number) -> str:
-    """Write every digit that was given, in the reference's form: ``1e2`` is ``1E+2``, ``1.50`` stays."""
-    return str(int(number.text)) if number.integral else str(number.decimal)
+    """Write every digit that was given, in the reference's form: ``1e2`` is ``1E+2``, and ``1.50`` stays.
+
+    Its numbers are Java's ``BigDecimal``, which has no negative zero: ``-0.0`` is ``0.0``.
+    """
+    if number.integral:
+        return str(int(number.text))
+    decimal = number.decimal
+    return str(decimal or decimal.copy_abs())
 
 
 def cautions(_reader: ParsedSchema, _writer: ParsedSchema, _steps: Steps | None = None) -> Iterator[Finding]:
