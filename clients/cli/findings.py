@@ -23,7 +23,7 @@ def lines(file: str, text: str, found: Located) -> Iterator[str]:
     yield f"    {harmless(where)}  at {harmless(found.pointer or '/')}  {found.finding.check}"
     yield f"        {harmless(_sentence(found))}"
     if found.mend:
-        yield f"        mend: {harmless(found.mend)}"
+        yield f"        fix: {harmless(found.mend)}"
     for mend in found.mends[:1]:
         yield from (f"        {line}" for line in _edit(text, mend.text))
     for mend in found.mends[1:]:

@@ -53,7 +53,7 @@ def test_a_breaking_change_is_told_with_kind_place_and_mend(files: Files) -> Non
     assert f"✗ {later}: forward (" in told
     assert "levels that admit the change: NONE, FORWARD, FORWARD_TRANSITIVE" in told
     assert f"{later}:9:5  at /fields/1  AVRO_FIELD_DEFAULT_MISSING" in told
-    assert 'mend: make the field "note" a union with null, with the default null' in told
+    assert 'fix: make the field "note" a union with null, with the default null' in told
     assert '+      "type": ["null", "string"],' in told
 
 
@@ -173,7 +173,7 @@ def test_more_can_be_asked_for_than_reading(files: Files) -> None:
     assert files.diff(earlier, later)[0] == exit_codes.CLEAN
     code, told = files.diff(earlier, later, "--also", "AVRO_DOC_LOST")
     assert code == exit_codes.FINDINGS
-    assert 'mend: set "doc" back to "unique"' in told
+    assert 'fix: set "doc" back to "unique"' in told
     assert files.diff(earlier, later, "--also", "AVRO_NONSENSE")[0] == exit_codes.USAGE
 
 

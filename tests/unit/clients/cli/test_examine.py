@@ -133,7 +133,7 @@ def test_a_mend_that_was_tried_is_shown_and_holds(registry: Registry) -> None:
     result = examined(SubjectGate(registry, SUBJECT), file(TOTAL))
     (found,) = result.findings
     told = "\n".join(details(result))
-    assert 'mend: make the field "total" a union with null' in told
+    assert 'fix: make the field "total" a union with null' in told
     assert "+   " in told
     for mend in found.mends:
         assert registry.check(SUBJECT, SchemaDraft(mend.text)).compatible
@@ -183,7 +183,7 @@ def test_a_schema_of_another_type_is_refused_with_a_way_out(registry: Registry) 
     what = SchemaFile(Path("x.json"), SUBJECT, SchemaDraft("{}", SchemaType.JSON))
     result = examined(SubjectGate(registry, SUBJECT), what)
     assert [found.finding.check for found in result.findings] == ["SCHEMA_TYPE_CHANGED"]
-    assert "mend: " in "\n".join(details(result))
+    assert "fix: " in "\n".join(details(result))
 
 
 def test_words_from_outside_are_shown_harmless(registry: Registry) -> None:
