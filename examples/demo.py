@@ -183,7 +183,9 @@ class Demo:
     def _look_for_violations(self, planted: list[Planted]) -> Marks:
         self._talk.step(5, "The audit reads the whole history, on Spark")
         began = time.monotonic()
-        self._stage.run("contractlog", "audit", "--out", self._audit, "--publish", expected=[0, 1], long=True)
+        self._stage.run(
+            "contractlog", "audit", "--out", self._audit, "--lineage", "--publish", expected=[0, 1], long=True
+        )
         self._talk.tell(f"audited in {time.monotonic() - began:.0f} s; compared with what was planted:")
         marks = mark_violations(planted, violations(self._audit / "violations.parquet"))
         self._talk.tell(table(marks))

@@ -124,7 +124,7 @@ class Printer:
             say(orjson.dumps(facts).decode())
             return
         place = f"{self._topic} partition {message.partition()} offset {message.offset()} {part}"
-        at = f" at {error.where}" if error.where else ""
+        at = f" at `{error.where}`" if error.where else ""
         schema = "" if error.schema_id is None else f" (schema id {error.schema_id})"
         code = facts["code"] or type(error).__name__
         say(harmless(f"{place}: {code}{at}{schema}: {error.reason}; {len(data)} bytes: {shown}"))

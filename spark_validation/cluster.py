@@ -1,12 +1,15 @@
-"""An audit of many ranges as Spark tasks: each reads ranges where it runs and hands back states, never records."""
+"""An audit of many ranges as Spark tasks: each reads ranges where it runs and hands back states, never records.
+
+Samples are the one part of a state that may be large: they come back through files, not through Spark's driver.
+"""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from uuid import uuid4
@@ -17,10 +20,11 @@ from pyspark.accumulators import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from contractlog.compatibility.errors import ContractlogError
-from contractlog.contracts.observed.bounds import bounded
+from contractlog.contracts.observed.bounds import bounded, limit_samples
 from contractlog.contracts.observed.states import AuditState
 from contractlog.spark_validation.audit import audit_range
 from contractlog.spark_validation.errors import SparkFailed
+from contractlog.spark_validation.lineage.tables import read_samples, write_samples
 from contractlog.spark_validation.plan import Plan
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import Source
@@ -31,6 +35,8 @@ __all__ = ["audit_ranges"]
 TASKS: Final = 64  #: at least as many, if there are ranges enough
 TASKS_PER_CORE: Final = 4
 TICK: Final = 0.25  #: seconds
+SAMPLED_VALUES: Final = 400_000  #: of one task
+_SAMPLES: Final = ".samples-"  #: folders of a dataset that begin with a dot are not read
 
 T = TypeVar("T")
 Progress = Callable[[int], None]  #: is told how many offsets are done
@@ -53,7 +59,8 @@ def audit_ranges(
         source: where the records are; reachable from the workers.
         ranges: what to read; they do not overlap.
         plan: what to hold records against.
-        violations: a folder that the workers can write to; each range leaves one file, also when it is read again.
+        violations: a folder that the workers can write to, and this process can read; each range leaves one file, also
+            when it is read again.
         cap: how many bytes of a violating key or value are kept; None: all.
         progress: is told now and then how many offsets are done.
 
@@ -82,16 +89,33 @@ def audit_ranges(
             lambda: context.parallelize(ranges, tasks).mapPartitions(task).collect(),
             tick,
         )
+        return _together(outcomes)
     finally:
         with suppress(Py4JError, OSError):  # of a Java that has gone nothing is left to destroy
             shared.destroy()
-    return reduce(_together, outcomes, AuditState())
+        for folder in violations.glob(f"{_SAMPLES}*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _together(state: AuditState, outcome: AuditState | ContractlogError) -> AuditState:
-    if isinstance(outcome, ContractlogError):
-        raise outcome
-    return bounded(state.merged(outcome))
+def _together(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditState:
+    state = AuditState()
+    for outcome in outcomes:
+        if isinstance(outcome, ContractlogError):
+            raise outcome
+        found = outcome.state
+        if outcome.samples is not None:
+            found = replace(found, samples=read_samples(outcome.samples))
+            shutil.rmtree(outcome.samples, ignore_errors=True)
+        state = limit_samples(bounded(state.merged(found)))
+    return state
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """The state that a task leaves, and the folder of its samples."""
+
+    state: AuditState
+    samples: Path | None
 
 
 @dataclass(frozen=True)
@@ -105,19 +129,27 @@ class Task:
     done: Any  #: an accumulator of offsets
     failed: Any  #: an accumulator of errors
 
-    def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[AuditState | ContractlogError]:
-        """Yield one state, or what went wrong: an error of ours would not mend itself by trying again."""
+    def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[TaskResult | ContractlogError]:
+        """Yield one result, or what went wrong: an error of ours would not mend itself by trying again."""
         state = AuditState()
         try:
             for offsets in ranges:
                 found = audit_range(self.source, offsets, self.plan.value, self.violations, cap=self.cap)
-                state = bounded(state.merged(found))
+                state = limit_samples(bounded(state.merged(found)), SAMPLED_VALUES)
                 self.done.add(len(offsets))
         except ContractlogError as error:
             self.failed.add([error])
             yield error
         else:
-            yield state
+            yield self._result(state)
+
+    def _result(self, state: AuditState) -> TaskResult:
+        if not state.samples:
+            return TaskResult(state, None)
+        folder = self.violations / f"{_SAMPLES}{uuid4().hex}"
+        folder.mkdir()
+        write_samples(state.samples, folder)
+        return TaskResult(replace(state, samples={}), folder)
 
 
 class _Errors(AccumulatorParam[list[ContractlogError]]):

@@ -1,15 +1,16 @@
-"""What records are held against: which parts of which topics by which schemas, as one value that travels to workers."""
+"""Expectations of records: which parts of which topics by which schemas, as one value that travels to workers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from hashlib import sha256
-from typing import Any, Final, cast
+from types import MappingProxyType
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -19,20 +20,27 @@ from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import PARTS, Part
+from contractlog.contracts.observed.states import AuditState
+from contractlog.contracts.observed.summary import Use
+from contractlog.serdes.subjects import SubjectNameStrategyType as Kind
+from contractlog.spark_validation.columnar.frames import Guids, read_frames
 from contractlog.spark_validation.columnar.limits import Limits
 from contractlog.spark_validation.columnar.validate import check_part
 from contractlog.spark_validation.probe import look_at
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import Source
+from contractlog.spark_validation.strategies import Catalogue, GivenStrategies, Strategy, choose_strategy
 from contractlog.spark_validation.validators import PlannedSchema, Validators
 
-__all__ = ["Expectation", "Plan", "make_plan"]
+__all__ = ["Expectation", "Plan", "Planner", "make_plan"]
 
 AT_ONCE: Final = 8  #: requests to the registry
-ENGINE: Final = 2  #: raised when the same range may come out differently
-HEADER: Final = 5
+ENGINE: Final = 3  #: raised when the same range may come out differently
+_NO_SUBJECTS: Final[Mapping[int, tuple[tuple[str, int], ...]]] = MappingProxyType({})
+_NO_GUIDS: Final[Mapping[bytes, tuple[int, ...]]] = MappingProxyType({})
+_NO_COUNTS: Final[Mapping[int, int]] = MappingProxyType({})
 
-Catalogue = Mapping[str, Sequence[RegisteredSchema]]  #: the versions of each subject, ascending
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +49,22 @@ class Expectation:
 
     audited: bool
     known: frozenset[int] = frozenset()  #: ids that are not unknown
-    allowed: frozenset[int] | None = None  #: the ids of the part's subject; None when it has none
+    allowed: frozenset[int] | None = None  #: the ids of the strategy's subjects; None: all
     notes: tuple[str, ...] = ()
+    strategy: Strategy | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an audit holds records against."""
+    """What an audit checks records against."""
 
     parts: Mapping[tuple[str, Part], Expectation]
     schemas: Mapping[int, PlannedSchema]  #: those that bodies may be decoded by
-    uses: Mapping[tuple[str, str, int], tuple[str, int]]  #: (topic, part, schema id) -> (subject, version)
+    subjects: Mapping[int, tuple[tuple[str, int], ...]] = field(default_factory=lambda: _plain(_NO_SUBJECTS))
+    #: every (subject, version) of each id
+    guids: Mapping[bytes, tuple[int, ...]] = field(default_factory=lambda: _plain(_NO_GUIDS))  #: the ids of each guid
     limits: Limits = field(default_factory=Limits)
+    samples: bool = True  #: whether samples of values are kept
 
     @property
     def fingerprint(self) -> str:
@@ -60,6 +72,8 @@ class Plan:
         body = {
             "engine": ENGINE,
             "limits": asdict(self.limits),
+            "samples": self.samples,
+            "guids": [[guid.hex(), ids] for guid, ids in sorted(self.guids.items())],
             "parts": [
                 [topic, part, one.audited, sorted(one.known), None if one.allowed is None else sorted(one.allowed)]
                 for (topic, part), one in sorted(self.parts.items())
@@ -75,41 +89,295 @@ class Plan:
         """Return what ``check_part`` wants to know of a part."""
         return Validators(self.parts[topic, part].known, self.schemas, self.limits)
 
+    def guids_of(self, topic: str, part: Part) -> Guids:
+        """Return the id of each guid: of several ids of one content, one that the part's strategy allows."""
+        return _guids(self.guids, self.parts[topic, part].allowed)
+
+    def wrong_subjects(self, topic: str, part: Part) -> Mapping[int, str]:
+        """Describe the ids of other subjects than those that a part's strategy allows."""
+        one = self.parts[topic, part]
+        if one.allowed is None or one.strategy is None:
+            return {}
+        admitted = one.strategy.subjects or frozenset()
+        allowed = f"not of `{min(admitted)}`" if len(admitted) == 1 else f"not a subject by {one.strategy.name}"
+        return {
+            schema_id: f"version {uses[0][1]} of `{uses[0][0]}`, {allowed}"
+            for schema_id, uses in self.subjects.items()
+            if schema_id not in one.allowed
+        }
+
+    @property
+    def uses(self) -> Mapping[tuple[str, str, int], Use]:
+        """The subject and version of every known id, for each part of each topic."""
+        return _Uses(self)
+
+    @property
+    def strategies(self) -> dict[tuple[str, str], Strategy]:
+        """The strategies, by topic and part."""
+        return {key: one.strategy for key, one in self.parts.items() if one.strategy is not None}
+
     def notes(self) -> dict[tuple[str, str], Sequence[str]]:
         """Say what is not looked at and why, by topic and part."""
         return {(topic, part): one.notes for (topic, part), one in self.parts.items() if one.notes}
 
 
-def make_plan(
-    registry: Registry, source: Source, ranges: Sequence[OffsetRange], *, limits: Limits | None = None
-) -> Plan:
-    """Ask the registry what the topics of these ranges should hold.
+def _plain(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
+    return dict(mapping)
 
-    A part is held against the versions of ``<topic>-key`` or ``<topic>-value``, soft-deleted ones included. Where there
-    are none, a few records are looked at: if they carry ids of this registry, the part is audited by those ids.
+
+class _Uses(Mapping[tuple[str, str, int], Use]):
+    """Looks ids up when they are asked for: topics times ids would be many."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def __getitem__(self, key: tuple[str, str, int]) -> Use:
+        topic, part, schema_id = key
+        uses = self._plan.subjects[schema_id]
+        one = self._plan.parts[topic, cast("Part", part)]
+        admitted = None if one.strategy is None else one.strategy.subjects
+        for subject, version in uses:
+            if admitted is None or subject in admitted:
+                return Use(subject, version)
+        return Use(*uses[0], expected=False)
+
+    def __iter__(self) -> Iterator[tuple[str, str, int]]:
+        return ((topic, part, schema_id) for topic, part in self._plan.parts for schema_id in self._plan.subjects)
+
+    def __len__(self) -> int:
+        return len(self._plan.parts) * len(self._plan.subjects)
+
+
+def make_plan(
+    registry: Registry,
+    source: Source,
+    ranges: Sequence[OffsetRange],
+    *,
+    limits: Limits | None = None,
+    strategies: GivenStrategies | None = None,
+) -> Plan:
+    """Make the plan that a ``Planner`` makes first."""
+    return Planner(registry, source, ranges, limits=limits, strategies=strategies).plan()
+
+
+class Planner:
+    """Finds out what the records of topics should be.
+
+    A part is checked against the subjects of its strategy (``strategies.choose_strategy``), soft-deleted versions
+    included. Where the strategy is found by the ids that records carry, a few records are read for the first plan; once
+    all records are counted, ``settled`` says whether they tell the same.
+
+    Args:
+        registry: where the schemas are.
+        source: where the records are.
+        ranges: what will be audited.
+        limits: how far a record is followed.
+        strategies: those that the user names.
+        samples: whether samples of values are kept.
 
     Raises:
         Unreachable: the registry, or the source, does not answer.
+        UsageError: a strategy is given for a topic that is not audited.
     """
-    planning = _Planning(registry, _catalogue(registry), limits or Limits())
-    wanted = [(topic, part) for topic in dict.fromkeys(one.topic for one in ranges) for part in PARTS]
-    nameless = dict.fromkeys(topic for topic, part in wanted if f"{topic}-{part}" not in planning.catalogue)
-    bodies = look_at(source, ranges, nameless)
-    parts = {
-        (topic, part): planning.by_subject(topic, part)
-        if f"{topic}-{part}" in planning.catalogue
-        else planning.by_ids(topic, part, bodies.get((topic, part)))
-        for topic, part in wanted
+
+    def __init__(
+        self,
+        registry: Registry,
+        source: Source,
+        ranges: Sequence[OffsetRange],
+        *,
+        limits: Limits | None = None,
+        strategies: GivenStrategies | None = None,
+        samples: bool = True,
+    ) -> None:
+        self._registry = registry
+        self._limits = limits or Limits()
+        self._given = strategies or GivenStrategies()
+        self._samples = samples
+        topics = list(dict.fromkeys(one.topic for one in ranges))
+        self._given.require_topics(topics)
+        self._wanted: list[tuple[str, Part]] = [(topic, part) for topic in topics for part in PARTS]
+        self._catalogue = _catalogue(registry)
+        self._associated = self._associations(topics)
+        self._schemas: dict[int, PlannedSchema] = {}
+        self._unreadable: dict[int, str] = {}
+        unclear = dict.fromkeys(topic for topic, part in self._wanted if not self._is_named(topic, part))
+        self._sampled = look_at(source, ranges, unclear)
+
+    def plan(self) -> Plan:
+        """Return the plan that follows from the registry and a few records."""
+        return self._plan({key: self._carried(key) for key in self._wanted})
+
+    def settled(self, plan: Plan, state: AuditState) -> tuple[Plan, frozenset[str]]:
+        """Return the plan that follows from all records, and the topics that have to be read again by it.
+
+        Args:
+            plan: by which the records were read.
+            state: what they left.
+        """
+        counts: defaultdict[tuple[str, str], Counter[int]] = defaultdict(Counter)
+        for key, cell in state.cells.items():
+            records = sum(number for outcome, number in cell.counts.items() if outcome >= Outcome.NOT_FRAMED)
+            counts[key.topic, key.part][key.schema_id] += records + cell.counts.get(Outcome.CONFORMS, 0)
+        exact = self._plan(
+            {key: counts[key] if plan.parts[key].audited else self._carried(key) for key in self._wanted}
+        )
+        changed = {
+            topic
+            for (topic, part), one in exact.parts.items()
+            if (one.audited, one.allowed) != (plan.parts[topic, part].audited, plan.parts[topic, part].allowed)
+        }
+        return exact, frozenset(changed)
+
+    def _plan(self, counts: Mapping[tuple[str, Part], Mapping[int, int]]) -> Plan:
+        parts = {key: self._expectation(*key, counts.get(key, _NO_COUNTS)) for key in self._wanted}
+        return Plan(
+            parts,
+            dict(self._schemas),
+            self._catalogue.subjects,
+            self._catalogue.guids,
+            self._limits,
+            self._samples,
+        )
+
+    def _is_named(self, topic: str, part: Part) -> bool:
+        """Whether the strategy of a part does not follow from its records."""
+        given = self._given.of(topic, part)
+        return given is Kind.TOPIC or (given in {None, Kind.ASSOCIATED} and bool(self._associated.get((topic, part))))
+
+    def _associations(self, topics: Sequence[str]) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        wanted = [topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)]
+
+        def ask(topic: str) -> list[tuple[str, str]]:
+            with suppress(NotFound):  # of a registry without associations
+                found = self._registry.associations_by_resource_name(topic, resource_type="topic")
+                return [(one.association_type or "value", one.subject) for one in found]
+            return []
+
+        subjects: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for topic, found in zip(wanted, _at_once(ask, wanted), strict=True):
+            for part, subject in found:
+                subjects[topic, part].append(subject)
+        return {key: tuple(sorted(set(names))) for key, names in subjects.items()}
+
+    def _wants_association(self, topic: str, part: Part) -> bool:
+        return self._given.of(topic, part) in {None, Kind.ASSOCIATED}
+
+    def _carried(self, key: tuple[str, Part]) -> Mapping[int, int]:
+        """Count the known ids in the few records that were read."""
+        sampled = self._sampled.get(key)
+        if sampled is None:
+            return _NO_COUNTS
+        frames = read_frames(cast("pa.BinaryArray", sampled.bodies), sampled.heads, _guids(self._catalogue.guids, None))
+        ids, numbers = np.unique(frames.schema_ids[frames.framed].view(np.uint32), return_counts=True)
+        return dict(zip(ids.tolist(), numbers.tolist(), strict=True))
+
+    def _expectation(self, topic: str, part: Part, counts: Mapping[int, int]) -> Expectation:
+        given = self._given.of(topic, part)
+        named = f"{topic}-{part}"
+        associated = self._associated.get((topic, part), ())
+        strategy = choose_strategy(topic, part, self._catalogue, counts, given=given, associated=associated)
+        missing = f"No subject `{named}` has a version"
+        unframed = given is Kind.RECORD and named not in self._catalogue.versions and not self._known_ids(counts)
+        if strategy is None or unframed:
+            sampled = self._sampled.get((topic, part))
+            empty = sampled is None or sampled.bodies.null_count == len(sampled.bodies)
+            note = f"{missing}." if empty else f"{missing}, and its records {_FOREIGN}."
+            return Expectation(audited=False, notes=(note,), strategy=strategy)
+        allowed = self._catalogue.ids_of(strategy.subjects)
+        for schema_id in sorted(allowed):
+            self._take(self._catalogue.by_id[schema_id])
+        if strategy.chosen_by == "evidence":
+            return self._by_evidence(topic, part, counts, strategy, allowed)
+        if not allowed:
+            subjects = strategy.subjects or frozenset()
+            none = (
+                f"{missing}."
+                if subjects == {named}
+                else f"No subject by {strategy.name} ({strategy.reason}) has a version."
+            )
+            return Expectation(audited=False, notes=(none,), strategy=strategy)
+        bad = allowed & self._unreadable.keys()
+        if given in {Kind.RECORD, Kind.TOPIC_RECORD}:  # its schemas may be of other topics
+            bad &= frozenset(counts)
+        if bad:
+            return Expectation(audited=False, notes=self._reasons(bad), strategy=strategy)
+        readable = allowed - self._unreadable.keys()
+        return Expectation(audited=True, known=self._known(allowed), allowed=readable, strategy=strategy)
+
+    def _by_evidence(
+        self, topic: str, part: Part, counts: Mapping[int, int], strategy: Strategy, allowed: frozenset[int]
+    ) -> Expectation:
+        """Expect the ids that records carry."""
+        named = f"{topic}-{part}"
+        bad = frozenset(counts) & allowed & self._unreadable.keys()
+        if bad:
+            return Expectation(audited=False, notes=self._reasons(bad), strategy=strategy)
+        readable = allowed - self._unreadable.keys()
+        known = self._known(allowed)
+        if named not in self._catalogue.versions and not self._are_framed((topic, part), readable):
+            note = f"No subject `{named}` has a version, and its records {_FOREIGN}."
+            return Expectation(audited=False, notes=(note,))
+        if strategy.subjects is not None:
+            return Expectation(audited=True, known=known, allowed=readable, strategy=strategy)
+        note = f"No subject `{named}` has a version: audited by the ids that its records carry."
+        return Expectation(audited=True, known=known, notes=(note,), strategy=strategy)
+
+    def _known_ids(self, counts: Mapping[int, int]) -> frozenset[int]:
+        return frozenset(schema_id for schema_id, records in counts.items() if records) & self._catalogue.ids
+
+    def _known(self, allowed: frozenset[int]) -> frozenset[int]:
+        """Return the ids that are not unknown; those that would be decoded, and cannot be read, are."""
+        return self._catalogue.ids - (allowed & self._unreadable.keys())
+
+    def _reasons(self, unreadable: frozenset[int]) -> tuple[str, ...]:
+        return tuple(self._unreadable[schema_id] for schema_id in sorted(unreadable))
+
+    def _are_framed(self, key: tuple[str, Part], known: frozenset[int]) -> bool:
+        """Whether it is no accident that records carry known ids: half of all do, or half of those decode by theirs.
+
+        Plain numbers of eight bytes look like frames of low ids now and then.
+        """
+        sampled = self._sampled.get(key)
+        if sampled is None:
+            return False
+        bodies = cast("pa.BinaryArray", sampled.bodies)
+        validators = Validators(known, self._schemas, self._limits)
+        guids = _guids(self._catalogue.guids, None)
+        codes = check_part(bodies, validators, None, columns=False, heads=sampled.heads, guids=guids).codes
+        carrying = int((~np.isin(codes, [Outcome.TOMBSTONE, Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID])).sum())
+        conforming = int((codes == Outcome.CONFORMS).sum())
+        present = len(bodies) - bodies.null_count
+        return carrying > 0 and (carrying * 2 >= present or conforming * 2 >= carrying)
+
+    def _take(self, version: RegisteredSchema) -> None:
+        """Keep a schema that bodies may be decoded by, if it can be parsed."""
+        schema_id = int(version.schema_id)
+        if schema_id in self._schemas or schema_id in self._unreadable:
+            return
+        try:
+            planned = PlannedSchema(version, dict(self._registry.referenced(version.draft)))
+            Validators(frozenset({schema_id}), {schema_id: planned}, self._limits)[schema_id]
+        except (InvalidSchema, NotFound) as error:
+            self._unreadable[schema_id] = f"Schema id {schema_id} cannot be read: {error}"
+        else:
+            self._schemas[schema_id] = planned
+
+
+_FOREIGN: Final = "carry no ids of this registry"
+
+
+def _guids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:
+    return {
+        guid: next((one for one in ids if allowed is None or one in allowed), ids[0]) for guid, ids in guids.items()
     }
-    return Plan(parts, planning.schemas, planning.uses, planning.limits)
 
 
 def _catalogue(registry: Registry) -> Catalogue:
     """Fetch every version of the default context, soft-deleted ones included; what goes meanwhile is left out."""
     subjects = [name for name in registry.subjects(deleted=True) if not name.startswith(":.")]
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        found = zip(subjects, threads.map(lambda name: _versions(registry, name), subjects), strict=True)
-        return {subject: versions for subject, versions in found if versions}
+    found = zip(subjects, _at_once(lambda name: _versions(registry, name), subjects), strict=True)
+    return Catalogue({subject: versions for subject, versions in found if versions})
 
 
 def _versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
@@ -121,83 +389,6 @@ def _versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
     return found
 
 
-@dataclass
-class _Planning:
-    """A plan in the making."""
-
-    registry: Registry
-    catalogue: Catalogue
-    limits: Limits
-    schemas: dict[int, PlannedSchema] = field(default_factory=dict)
-    unreadable: dict[int, str] = field(default_factory=dict)
-    uses: dict[tuple[str, str, int], tuple[str, int]] = field(default_factory=dict)
-
-    @cached_property
-    def every(self) -> Mapping[int, tuple[str, RegisteredSchema]]:
-        """Every id with a subject and a version that it stands under."""
-        return {int(one.schema_id): (name, one) for name, versions in self.catalogue.items() for one in versions}
-
-    def by_subject(self, topic: str, part: Part) -> Expectation:
-        """Hold a part against the versions of its subject."""
-        subject = f"{topic}-{part}"
-        allowed = frozenset(int(one.schema_id) for one in self.catalogue[subject])
-        for version in self.catalogue[subject]:
-            self._take(version)
-            self._use(topic, part, subject, version)
-        reasons = tuple(self.unreadable[schema_id] for schema_id in sorted(allowed) if schema_id in self.unreadable)
-        return Expectation(audited=not reasons, known=frozenset(self.every), allowed=allowed, notes=reasons)
-
-    def by_ids(self, topic: str, part: Part, bodies: pa.Array[Any] | None) -> Expectation:
-        """Hold a part without a subject against the ids that its records carry, if the registry knows them."""
-        missing = f"No subject `{topic}-{part}` has a version"
-        if bodies is None or bodies.null_count == len(bodies):
-            return Expectation(audited=False, notes=(f"{missing}.",))
-        carried = {schema_id for schema_id in map(_carried, bodies.to_pylist()) if schema_id in self.every}
-        foreign = Expectation(audited=False, notes=(f"{missing}, and its records carry no ids of this registry.",))
-        if not carried:
-            return foreign
-        for _, version in self.every.values():
-            self._take(version)
-        reasons = [self.unreadable[schema_id] for schema_id in sorted(carried) if schema_id in self.unreadable]
-        if reasons:
-            return Expectation(audited=False, notes=(f"{missing}.", *reasons))
-        known = frozenset(self.every) - frozenset(self.unreadable)
-        if not self._told_by(bodies, known):
-            return foreign
-        for name, version in self.every.values():
-            self._use(topic, part, name, version)
-        return Expectation(audited=True, known=known, notes=(f"{missing}: audited by the ids that its records carry.",))
-
-    def _told_by(self, bodies: pa.Array[Any], known: frozenset[int]) -> bool:
-        """Whether it is no accident that records carry known ids: half of all do, or half of those decode by theirs.
-
-        Plain numbers of eight bytes look like frames of low ids now and then.
-        """
-        validators = Validators(known, self.schemas, self.limits)
-        codes = check_part(cast("pa.BinaryArray", bodies), validators, None, columns=False).codes
-        carrying = int((~np.isin(codes, [Outcome.TOMBSTONE, Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID])).sum())
-        conforming = int((codes == Outcome.CONFORMS).sum())
-        present = len(bodies) - bodies.null_count
-        return carrying > 0 and (carrying * 2 >= present or conforming * 2 >= carrying)
-
-    def _take(self, version: RegisteredSchema) -> None:
-        """Keep a schema that bodies may be decoded by, if it can be understood."""
-        schema_id = int(version.schema_id)
-        if schema_id in self.schemas or schema_id in self.unreadable:
-            return
-        try:
-            planned = PlannedSchema(version, dict(self.registry.referenced(version.draft)))
-            Validators(frozenset({schema_id}), {schema_id: planned}, self.limits)[schema_id]
-        except (InvalidSchema, NotFound) as error:
-            self.unreadable[schema_id] = f"Schema id {schema_id} cannot be read: {error}"
-        else:
-            self.schemas[schema_id] = planned
-
-    def _use(self, topic: str, part: Part, subject: str, version: RegisteredSchema) -> None:
-        self.uses[topic, part, int(version.schema_id)] = (subject, int(version.version or 0))
-
-
-def _carried(body: bytes | None) -> int:
-    if body is None or len(body) < HEADER or body[0] != 0:
-        return 0
-    return int.from_bytes(body[1:HEADER])
+def _at_once(ask: Callable[[str], T], names: Sequence[str]) -> list[T]:
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return list(threads.map(ask, names))

@@ -5,33 +5,48 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
 
 from contractlog.contracts.observed.report import PARTS, Part
+from contractlog.spark_validation.columnar.headers import schema_headers
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import Source
 
-__all__ = ["Bodies", "look_at"]
+__all__ = ["Sampled", "look_at"]
 
 WINDOW: Final = 200  #: offsets that are looked at in one place
 PARTITIONS: Final = 8  #: of a topic that are looked at, at the beginning, in the middle and at the end
 AT_ONCE: Final = 8
 
-Bodies = Mapping[tuple[str, Part], "pa.Array[Any]"]
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Keys or values of a few records, and the ids and guids in the records' headers."""
+
+    bodies: pa.Array[Any]
+    heads: pa.Array[Any]  #: null where a record has none
 
 
-def look_at(source: Source, ranges: Iterable[OffsetRange], topics: Collection[str]) -> Bodies:
+def look_at(
+    source: Source, ranges: Iterable[OffsetRange], topics: Collection[str]
+) -> Mapping[tuple[str, Part], Sampled]:
     """Return the keys and values of a few records of each topic."""
     places = [place for topic in topics for place in _places(one for one in ranges if one.topic == topic)]
-    found: defaultdict[tuple[str, Part], list[pa.Array[Any]]] = defaultdict(list)
+    found: defaultdict[tuple[str, Part], list[tuple[pa.Array[Any], pa.Array[Any]]]] = defaultdict(list)
     with ThreadPoolExecutor(AT_ONCE) as threads:
         for place, batches in zip(places, threads.map(lambda place: list(source.read(place)), places), strict=True):
             for batch in batches:
                 for part in PARTS:
-                    found[place.topic, part].append(batch.column(part))
-    return {key: pa.concat_arrays(arrays) for key, arrays in found.items()}
+                    heads = schema_headers(batch.column("headers"), part)
+                    none: pa.Array[Any] = pa.nulls(batch.num_rows, pa.binary())
+                    found[place.topic, part].append((batch.column(part), none if heads is None else heads))
+    return {
+        key: Sampled(*(pa.concat_arrays(list(arrays)) for arrays in zip(*pairs, strict=True)))
+        for key, pairs in found.items()
+    }
 
 
 def _places(ranges: Iterable[OffsetRange]) -> Iterator[OffsetRange]:

@@ -74,7 +74,8 @@ def write_state(state: AuditState, folder: Path) -> None:
         },
     )
     write_samples(state.samples, folder)
-    (folder / STATE).write_text(json.dumps({"format": FORMAT}) + "\n")
+    told = {"format": FORMAT, "unsampled": sorted(map(list, state.unsampled))}
+    (folder / STATE).write_text(json.dumps(told) + "\n")
 
 
 def read_state(folder: Path) -> AuditState:
@@ -97,8 +98,9 @@ def read_state(folder: Path) -> AuditState:
             cells,
             dict(_violation(row) for row in pq.read_table(folder / VIOLATIONS).to_pylist()),
             read_samples(folder),
+            frozenset((topic, part, field) for topic, part, field in told.get("unsampled", ())),
         )
-    except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError) as error:
+    except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError) as error:
         raise UsageError(f"{folder} holds no state of an audit that can be read: {error}") from error
 
 

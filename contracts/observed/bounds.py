@@ -1,7 +1,8 @@
-"""How large a state may grow, whatever the records hold: ids, places and field names may come from hostile bytes.
+"""Bounds on the size of a state, whatever the records hold: ids, places and field names may come from hostile bytes.
 
 What is kept are the lowest of each kind, so that it does not show how a range was cut:
-``bounded(bounded(a).merged(bounded(b))) == bounded(a.merged(b))``.
+``bounded(bounded(a).merged(bounded(b))) == bounded(a.merged(b))``. Only ``limit_samples`` may depend on it: it keeps
+samples within memory, and what it leaves out is named.
 """
 
 from __future__ import annotations
@@ -15,11 +16,22 @@ from typing import Final
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.states import AuditState, Cell, CellKey, Violation, ViolationKey
 
-__all__ = ["MAX_FIELDS", "MAX_PLACES", "MAX_UNKNOWN_IDS", "bounded"]
+__all__ = [
+    "MAX_FIELDS",
+    "MAX_PLACES",
+    "MAX_SAMPLED_VALUES",
+    "MAX_UNKNOWN_IDS",
+    "bounded",
+    "limit_samples",
+    "unsampled_notes",
+]
 
 MAX_UNKNOWN_IDS: Final = 100  #: of a part that are counted one by one; the others are counted as id 0
 MAX_PLACES: Final = 100  #: of one outcome and id that are told apart; the others have no place
-MAX_FIELDS: Final = 512  #: of a part that are sampled
+MAX_FIELDS: Final = 64  #: of a part that are sampled; each value brings its row, so more cost their square
+MAX_UNSAMPLED: Final = 1_000  #: fields of a part that are named as left out
+_NAMED: Final = 3
+MAX_SAMPLED_VALUES: Final = 4_000_000  #: of all topics together
 
 
 def bounded(state: AuditState) -> AuditState:
@@ -42,9 +54,48 @@ def bounded(state: AuditState) -> AuditState:
         if (named.path, named.field) not in places[_without_place(named)]:
             named = _without_place(named)
         violations[named] = violations[named].merged(violation) if named in violations else violation
-    fields = _fields(state.samples)
-    samples = {name: sample for name, sample in state.samples.items() if name[2] in fields[name[:2]]}
-    return AuditState(state.coverage, cells, violations, samples)
+    whole = state.samples.keys() - state.unsampled
+    fields = _fields(whole, MAX_FIELDS)
+    samples = {name: sample for name, sample in state.samples.items() if name in whole and name[2] in fields[name[:2]]}
+    left_out = _fields(state.unsampled | (state.samples.keys() - samples.keys()), MAX_UNSAMPLED)
+    unsampled = frozenset((*place, name) for place, names in left_out.items() for name in names)
+    return AuditState(state.coverage, cells, violations, samples, unsampled)
+
+
+def limit_samples(state: AuditState, most: int = MAX_SAMPLED_VALUES) -> AuditState:
+    """Return the state with at most so many sampled values; the parts with the most lose fields first, by name."""
+    sizes: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
+    for (topic, part, name), sample in state.samples.items():
+        sizes[topic, part][name] = len(sample.values)
+    totals = {place: sum(fields.values()) for place, fields in sizes.items()}
+    excess = sum(totals.values()) - most
+    if excess <= 0:
+        return state
+    left_out: set[tuple[str, str, str]] = set()
+    while excess > 0:
+        place = max(sorted(totals), key=totals.__getitem__)
+        name = max(sizes[place])
+        size = sizes[place].pop(name)
+        totals[place] -= size
+        excess -= size
+        left_out.add((*place, name))
+    samples = {key: sample for key, sample in state.samples.items() if key not in left_out}
+    return replace(state, samples=samples, unsampled=state.unsampled | left_out)
+
+
+def unsampled_notes(state: AuditState) -> dict[tuple[str, str], list[str]]:
+    """Say of which fields no samples were kept, by topic and part."""
+    notes: dict[tuple[str, str], list[str]] = {}
+    for (topic, part), names in _fields(state.unsampled, MAX_UNSAMPLED).items():
+        kept = sum(key[:2] == (topic, part) for key in state.samples)
+        count = f"{len(names):,}" if len(names) < MAX_UNSAMPLED else f"at least {len(names):,}"
+        first = ", ".join(f"`{name}`" for name in sorted(names)[:_NAMED])
+        rest = ", …" if len(names) > _NAMED else ""
+        left_out = f"left out of {count} to bound memory ({first}{rest})"
+        notes[topic, part] = [
+            f"Samples of values were kept of {kept:,} fields and {left_out}; lineage does not see those."
+        ]
+    return notes
 
 
 def _unknown_ids(violations: Iterable[ViolationKey]) -> Mapping[tuple[str, str], frozenset[int]]:
@@ -76,8 +127,8 @@ def _places(keys: Iterable[ViolationKey]) -> Mapping[ViolationKey, frozenset[tup
     return {key: frozenset({("", ""), *nsmallest(MAX_PLACES, places - {("", "")})}) for key, places in found.items()}
 
 
-def _fields(samples: Iterable[tuple[str, str, str]]) -> Mapping[tuple[str, str], frozenset[str]]:
+def _fields(names: Iterable[tuple[str, str, str]], most: int) -> Mapping[tuple[str, str], frozenset[str]]:
     found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for topic, part, field in samples:
+    for topic, part, field in names:
         found[topic, part].add(field)
-    return {key: frozenset(nsmallest(MAX_FIELDS, fields)) for key, fields in found.items()}
+    return {key: frozenset(nsmallest(most, fields)) for key, fields in found.items()}

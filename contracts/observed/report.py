@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final, Literal, TypedDict
 
 __all__ = [
-    "BROKEN_BELOW",
+    "FAIL_UNDER",
     "FORMAT",
+    "FORMER_VERDICTS",
     "PARTS",
+    "THRESHOLD",
     "Counts",
     "Edge",
     "EdgeEnd",
@@ -19,17 +23,23 @@ __all__ = [
     "Place",
     "Report",
     "SchemaUse",
+    "Scope",
     "SeriesPoint",
     "Source",
+    "StrategyUse",
+    "Thresholds",
     "TopicPart",
     "Verdict",
     "ViolationLine",
 ]
 
 FORMAT: Final = "contractlog.audit/1"
-BROKEN_BELOW: Final = 0.999  #: conformance below this is ``broken``
+THRESHOLD: Final = 0.999  #: conformance below this is ``failing``, unless another threshold is given
+FAIL_UNDER: Final = 1.0  #: conformance below this makes an audit's exit code 1, unless another share is given
 
-Verdict = Literal["keeps", "degraded", "broken", "unknown"]
+Verdict = Literal["passing", "degraded", "failing", "unknown"]
+FORMER_VERDICTS: Final[Mapping[str, Verdict]] = MappingProxyType({"keeps": "passing", "broken": "failing"})
+#: words of earlier reports, still read
 Part = Literal["key", "value"]
 PARTS: Final[tuple[Part, ...]] = ("value", "key")  #: in the order in which they are told
 
@@ -60,8 +70,9 @@ class SchemaUse(TypedDict):
     """What one schema id was used for in a topic."""
 
     schema_id: int
-    subject: str | None
+    subject: str | None  # None for an id that the registry does not know
     version: int | None
+    expected: bool  # the topic's strategy allows the subject; else its records are ``WRONG_SUBJECT``
     records: int
     conforming: int
     first_seen: str  # ISO 8601, UTC, as all times here
@@ -98,13 +109,24 @@ class SeriesPoint(TypedDict):
     violating: int
 
 
+class StrategyUse(TypedDict):
+    """Which subject name strategy a part was audited by."""
+
+    name: str  # as confluent-kafka calls it; "none" where any known id is allowed
+    chosen_by: Literal["given", "association", "evidence", "default"]
+    reason: str
+
+
 class TopicPart(Counts):
     """The audit of one part (key or value) of one topic."""
 
     topic: str
     part: Part
     verdict: Verdict
+    threshold: float  # the verdict is failing below it
+    missed: list[Literal["all versions", "newest version"]]  # whose conformance is below the threshold
     conformance: float | None  # conforming / (conforming + violating); None when nothing was audited
+    strategy: StrategyUse | None  # None when the part has no subject and was not audited
     partitions: list[PartitionCounts]
     schemas: list[SchemaUse]
     violations: list[ViolationLine]
@@ -143,6 +165,20 @@ class Source(TypedDict, total=False):
     archive: str
 
 
+class Thresholds(TypedDict):
+    """The two shares that conformance is compared with."""
+
+    verdict: float  # of each part's verdict
+    fail_under: float  # of the exit code
+
+
+class Scope(TypedDict):
+    """What was asked of an audit beside conformance."""
+
+    lineage: bool
+    samples: bool  # whether the state holds samples of values, in which lineage can be found
+
+
 class Report(TypedDict):
     """An audit of one or more topics."""
 
@@ -150,5 +186,7 @@ class Report(TypedDict):
     tool: str
     audited_at: str
     source: Source
+    thresholds: Thresholds
+    scope: Scope
     topics: list[TopicPart]
     lineage: list[Edge]

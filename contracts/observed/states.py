@@ -6,7 +6,7 @@ row per value below; ``spark_validation`` writes those tables as Parquet, with t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from heapq import nsmallest
@@ -111,6 +111,7 @@ class AuditState:
     cells: dict[CellKey, Cell] = field(default_factory=dict)
     violations: dict[ViolationKey, Violation] = field(default_factory=dict)
     samples: dict[tuple[str, str, str], FieldSample] = field(default_factory=dict)  #: by topic, part and field
+    unsampled: frozenset[tuple[str, str, str]] = frozenset()  #: fields whose samples were left out, see ``bounds``
 
     def merged(self, other: AuditState) -> AuditState:
         """Return the state of both together; their ranges do not overlap."""
@@ -119,6 +120,17 @@ class AuditState:
             _union(self.cells, other.cells, Cell.merged),
             _union(self.violations, other.violations, Violation.merged),
             _union(self.samples, other.samples, merge_samples),
+            self.unsampled | other.unsampled,
+        )
+
+    def without(self, topics: Collection[str]) -> AuditState:
+        """Return the state without some topics."""
+        return AuditState(
+            frozenset(one for one in self.coverage if one.topic not in topics),
+            {key: cell for key, cell in self.cells.items() if key.topic not in topics},
+            {key: violation for key, violation in self.violations.items() if key.topic not in topics},
+            {key: sample for key, sample in self.samples.items() if key[0] not in topics},
+            frozenset(key for key in self.unsampled if key[0] not in topics),
         )
 
 

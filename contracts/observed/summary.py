@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
+from contractlog.contracts.observed.bounds import unsampled_notes
 from contractlog.contracts.observed.counting import (
     Observed,
     Total,
@@ -18,36 +19,66 @@ from contractlog.contracts.observed.counting import (
     unheld,
 )
 from contractlog.contracts.observed.report import (
-    BROKEN_BELOW,
     PARTS,
+    THRESHOLD,
     Part,
     SchemaUse,
     SeriesPoint,
+    StrategyUse,
     TopicPart,
     Verdict,
     ViolationLine,
 )
 from contractlog.contracts.observed.states import AuditState, Cell, Violation, ViolationKey
 
-__all__ = ["Uses", "iso", "summarize"]
+__all__ = ["Use", "Uses", "iso", "newest_in_use", "summarize"]
 
-Uses = Mapping[tuple[str, str, int], tuple[str, int]]  #: (topic, part, schema id) -> (subject, version)
+
+class Use(NamedTuple):
+    """A version that a schema id stands for."""
+
+    subject: str
+    version: int
+    expected: bool = True  #: the topic's strategy allows the subject
+
+
+Uses = Mapping[tuple[str, str, int], Use]  #: by topic, part and schema id
 Notes = Mapping[tuple[str, str], Sequence[str]]
+Strategies = Mapping[tuple[str, str], StrategyUse]
 _NOTHING: Final[Notes] = MappingProxyType({})
+_NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def summarize(state: AuditState, uses: Uses, *, notes: Notes = _NOTHING) -> list[TopicPart]:
+def summarize(
+    state: AuditState,
+    uses: Uses,
+    *,
+    notes: Notes = _NOTHING,
+    strategies: Strategies = _NO_STRATEGIES,
+    threshold: float = THRESHOLD,
+) -> list[TopicPart]:
     """Return an entry for each part of each topic that was covered, sorted by topic, values before keys.
 
     Args:
         state: what the audit left behind.
         uses: which version of which subject an id is, for a part of a topic.
         notes: what was not looked at and why, by topic and part.
+        strategies: the subject name strategy of each part of a topic.
+        threshold: conformance below it is ``failing``.
     """
     observed = observe(state)
+    unsampled = unsampled_notes(state)
     return [
-        _entry(topic, part, observed[topic, part], uses, notes.get((topic, part), ()))
+        _entry(
+            topic,
+            part,
+            observed[topic, part],
+            uses,
+            notes=[*notes.get((topic, part), ()), *unsampled.get((topic, part), ())],
+            strategy=strategies.get((topic, part)),
+            threshold=threshold,
+        )
         for topic in sorted({coverage.topic for coverage in state.coverage})
         for part in PARTS
     ]
@@ -62,7 +93,16 @@ def iso(milliseconds: int) -> str:
     return at.isoformat(timespec="milliseconds" if at.microsecond else "seconds").replace("+00:00", "Z")
 
 
-def _entry(topic: str, part: Part, observed: Observed, uses: Uses, notes: Sequence[str]) -> TopicPart:
+def _entry(
+    topic: str,
+    part: Part,
+    observed: Observed,
+    uses: Uses,
+    *,
+    notes: Sequence[str],
+    strategy: StrategyUse | None,
+    threshold: float,
+) -> TopicPart:
     said = [*notes, *gaps(observed.coverage)]
     total = total_of(cell for _, cell in observed.cells)
     if total.unaudited:
@@ -76,11 +116,15 @@ def _entry(topic: str, part: Part, observed: Observed, uses: Uses, notes: Sequen
     schemas = _schemas(topic, part, observed, uses)
     judged = total.conforming + total.violating
     conformance = total.conforming / judged if judged else None
+    missed = _missed(conformance, schemas, threshold)
     return {
         "topic": topic,
         "part": part,
-        "verdict": _verdict(total, conformance, schemas),
+        "verdict": _verdict(total, conformance, missed),
+        "threshold": threshold,
+        "missed": missed,
         "conformance": conformance,
+        "strategy": strategy,
         "records": sum(partition["records"] for partition in partitions),
         "conforming": total.conforming,
         "violating": total.violating,
@@ -95,17 +139,40 @@ def _entry(topic: str, part: Part, observed: Observed, uses: Uses, notes: Sequen
     }
 
 
-def _verdict(total: Total, conformance: float | None, schemas: Sequence[SchemaUse]) -> Verdict:
+def _verdict(total: Total, conformance: float | None, missed: Sequence[str]) -> Verdict:
     if conformance is None:
         return "unknown"
     if not total.violating:
-        return "keeps"
+        return "passing"
+    return "failing" if missed else "degraded"
+
+
+def _missed(
+    conformance: float | None, schemas: Sequence[SchemaUse], threshold: float
+) -> list[Literal["all versions", "newest version"]]:
+    """Say whose conformance is below the threshold: that of all versions together, or of a newest one in use."""
+    missed: list[Literal["all versions", "newest version"]] = []
+    if conformance is not None and conformance < threshold:
+        missed.append("all versions")
+    if conformance is not None and any(
+        use["conforming"] / use["records"] < threshold for use in newest_in_use(schemas)
+    ):
+        missed.append("newest version")
+    return missed
+
+
+def newest_in_use(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
+    """Return of each subject that a part's strategy allows the version with the highest number that records carry."""
     newest: dict[str, SchemaUse] = {}
-    for use in schemas:  # ascending by version
-        if use["subject"] is not None:
-            newest[use["subject"]] = use
-    broken = conformance < BROKEN_BELOW or any(use["conforming"] < use["records"] for use in newest.values())
-    return "broken" if broken else "degraded"
+    for use in schemas:
+        subject = use["subject"]
+        if (
+            subject is not None
+            and use["expected"]
+            and (use["version"] or 0) >= (newest.get(subject, use)["version"] or 0)
+        ):
+            newest[subject] = use
+    return list(newest.values())
 
 
 def _schemas(topic: str, part: Part, observed: Observed, uses: Uses) -> list[SchemaUse]:
@@ -113,21 +180,26 @@ def _schemas(topic: str, part: Part, observed: Observed, uses: Uses) -> list[Sch
     for key, cell in observed.cells:
         if key.schema_id:
             by_id[key.schema_id].append(cell)
-    found = [
-        _schema(schema_id, uses.get((topic, part, schema_id), (None, None)), cells)
-        for schema_id, cells in by_id.items()
-    ]
+    found = [_schema(schema_id, uses.get((topic, part, schema_id)), cells) for schema_id, cells in by_id.items()]
     return sorted(
-        found, key=lambda use: (use["subject"] is None, use["subject"] or "", use["version"] or 0, use["schema_id"])
+        found,
+        key=lambda use: (
+            use["subject"] is None,
+            not use["expected"],
+            use["subject"] or "",
+            use["version"] or 0,
+            use["schema_id"],
+        ),
     )
 
 
-def _schema(schema_id: int, version: tuple[str | None, int | None], cells: Sequence[Cell]) -> SchemaUse:
+def _schema(schema_id: int, use: Use | None, cells: Sequence[Cell]) -> SchemaUse:
     total = total_of(cells)
     return {
         "schema_id": schema_id,
-        "subject": version[0],
-        "version": version[1],
+        "subject": None if use is None else use.subject,
+        "version": None if use is None else use.version,
+        "expected": use is not None and use.expected,
         "records": total.records,
         "conforming": total.conforming,
         "first_seen": iso(min(cell.first_seen for cell in cells)),

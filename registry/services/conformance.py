@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from contractlog.compatibility.errors import ConformanceNotFound, InvalidConformance
+from contractlog.contracts.observed.report import FORMER_VERDICTS
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import Recorded
@@ -47,7 +48,7 @@ class _Partition(_Counts):
 class _Entry(_Counts):
     topic: str
     part: Literal["key", "value"]
-    verdict: Literal["keeps", "degraded", "broken", "unknown"]
+    verdict: Literal["passing", "degraded", "failing", "unknown"]
     conformance: float | None
     partitions: list[_Partition]
     schemas: list[dict[str, Any]]
@@ -70,6 +71,7 @@ class Conformance:
         Raises:
             InvalidConformance: a member is missing or wrong, or the counts do not add up.
         """
+        entry = _with_verdict(entry)
         checked = _checked(topic, entry)
         key = _ranges(checked)
         text = json.dumps(entry, sort_keys=True, separators=(",", ":"))
@@ -105,7 +107,14 @@ def _ranges(entry: _Entry) -> str:
 
 def _answer(recorded: Recorded) -> dict[str, Any]:
     entry: dict[str, Any] = json.loads(recorded.entry)
-    return entry | {"recorded_at": recorded.recorded_at}
+    return {**_with_verdict(entry), "recorded_at": recorded.recorded_at}
+
+
+def _with_verdict(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an entry with today's word for its verdict; earlier audits wrote others."""
+    verdict = entry.get("verdict")
+    current = FORMER_VERDICTS.get(verdict) if isinstance(verdict, str) else None
+    return entry if current is None else {**entry, "verdict": current}
 
 
 def _checked(topic: str, entry: Mapping[str, Any]) -> _Entry:

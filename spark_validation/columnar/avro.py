@@ -90,4 +90,4 @@ def _what(place: Place) -> str:
     """Name a value by its type and path."""
     kind = place.node.kind.name.lower()
     article = "an" if place.node.kind in {Kind.INT, Kind.ENUM, Kind.ARRAY} else "a"
-    return f"{place.field} ({kind})" if place.field else f"{article} {kind}"
+    return f"`{place.field}` ({kind})" if place.field else f"{article} {kind}"

@@ -1,23 +1,32 @@
-"""The frame around each record of a column: magic byte 0, then the schema id in four bytes, big-endian."""
+"""The frame of each record of a column: an id or a guid before the body, or in a header of the record.
+
+Before the body: magic byte 0 and the schema id in four bytes, big-endian; or magic byte 1 and the schema's guid in
+sixteen. In a header: the same bytes, and the body stays as it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, MAGIC
 from contractlog.spark_validation.columnar.arrow import numbers_in
 
-__all__ = ["HEADER", "Frames", "read_frames"]
+__all__ = ["Frames", "Guids", "read_frames"]
 
-HEADER: Final = 5
-"""Bytes before the body."""
+Guids = Mapping[bytes, int]
+"""The schema id of each guid (sixteen bytes) that the registry knows."""
 
-_MAGIC: Final = 0
+_NO_GUIDS: Final[Guids] = MappingProxyType({})
+_GUID_FRAME: Final = 17
+_UNKNOWN_ID: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,8 @@ class Frames:
     ends: NDArray[np.int64]
     null: NDArray[np.bool_]
     framed: NDArray[np.bool_]
-    schema_ids: NDArray[np.int32]  #: 0 where there is no frame
+    schema_ids: NDArray[np.int32]  #: 0 where there is no frame, or an unknown guid
+    faults: Mapping[int, str] = field(default_factory=dict)  #: row -> sentence, of bad headers and unknown guids
 
     def by_schema(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """Yield each schema id that a record carries, with the rows that do, ascending."""
@@ -42,8 +52,16 @@ class Frames:
             yield schema_id, rows[ids == schema_id]
 
 
-def read_frames(bodies: pa.BinaryArray | pa.LargeBinaryArray) -> Frames:
-    """Read the frames of a column; slices and both sizes of offsets are understood."""
+def read_frames(
+    bodies: pa.BinaryArray | pa.LargeBinaryArray, heads: pa.Array[Any] | None = None, guids: Guids = _NO_GUIDS
+) -> Frames:
+    """Read the frames of a column; slices and both sizes of offsets are supported.
+
+    Args:
+        bodies: keys or values as the log has them.
+        heads: ids and guids from the records' headers, null where a record has none; such a body has no prefix.
+        guids: the ids of known guids.
+    """
     size = len(bodies)
     wide = pa.types.is_large_binary(bodies.type)
     if not (wide or pa.types.is_binary(bodies.type)):
@@ -54,11 +72,55 @@ def read_frames(bodies: pa.BinaryArray | pa.LargeBinaryArray) -> Frames:
     bounds = bounds[bodies.offset : bodies.offset + size + 1] if size else np.zeros(1, np.int64)
     starts, ends = bounds[:-1], bounds[1:]
     null = np.asarray(bodies.is_null().to_numpy(zero_copy_only=False), np.bool_)
-    long = ~null & (ends - starts >= HEADER)
+    long = ~null & (ends - starts >= HEADER_SIZE)
     padded = data if data.size else np.zeros(1, np.uint8)
-    framed = long & (padded.take(starts, mode="clip") == _MAGIC)
+    first = padded.take(starts, mode="clip")
+    framed = long & (first == MAGIC)
     ids = np.zeros(size, np.uint32)
-    for nth in range(1, HEADER):
+    for nth in range(1, HEADER_SIZE):
         ids = (ids << np.uint32(8)) | padded.take(starts + nth, mode="clip")
-    schema_ids = np.where(framed, ids.view(np.int32), np.int32(0))
-    return Frames(data, starts + HEADER, ends, null, framed, schema_ids)
+    schema_ids = np.where(framed, ids.view(np.int32), np.int32(_UNKNOWN_ID))
+    frames = Frames(data, starts + HEADER_SIZE, ends, null, framed, schema_ids)
+    if guids:
+        _read_guid_prefixes(
+            frames, np.flatnonzero(~null & (first == GUID_MAGIC) & (ends - starts >= _GUID_FRAME)), guids
+        )
+    return frames if heads is None else _with_headers(frames, starts, heads, guids)
+
+
+def _read_guid_prefixes(frames: Frames, rows: NDArray[np.intp], guids: Guids) -> None:
+    """Take known guids from before bodies; other bodies may begin with such a byte, too."""
+    for row in rows.tolist():
+        start = int(frames.starts[row]) - HEADER_SIZE
+        schema_id = guids.get(frames.data[start + 1 : start + _GUID_FRAME].tobytes())
+        if schema_id is not None:
+            frames.framed[row], frames.schema_ids[row] = True, schema_id
+            frames.starts[row] = start + _GUID_FRAME
+
+
+def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any], guids: Guids) -> Frames:
+    """Take ids and guids from headers where there are any; each distinct value is read once."""
+    rows = np.flatnonzero(~np.asarray(heads.is_null()) & ~frames.null)
+    encoded: Any = heads.dictionary_encode()
+    indexes = np.asarray(encoded.indices.fill_null(0))
+    known = [_read_head(head or b"", guids) for head in encoded.dictionary.to_pylist()]
+    faults: dict[int, str] = {}
+    for row in rows.tolist():
+        framed, schema_id, fault = known[indexes[row]]
+        frames.framed[row], frames.schema_ids[row] = framed, schema_id
+        if fault:
+            faults[row] = fault
+    frames.starts[rows] = whole[rows]
+    return Frames(frames.data, frames.starts, frames.ends, frames.null, frames.framed, frames.schema_ids, faults)
+
+
+def _read_head(head: bytes, guids: Guids) -> tuple[bool, np.int32, str]:
+    """Return whether a header holds an id or guid, the id, and what is wrong with it."""
+    if len(head) == HEADER_SIZE and head[0] == MAGIC:
+        return True, np.frombuffer(head[1:], ">u4").astype(np.uint32).view(np.int32)[0], ""
+    if len(head) == _GUID_FRAME and head[0] == GUID_MAGIC:
+        schema_id = guids.get(head[1:])
+        if schema_id is None:
+            return True, np.int32(_UNKNOWN_ID), f"the registry has no schema with the guid {UUID(bytes=head[1:])}"
+        return True, np.int32(schema_id), ""
+    return False, np.int32(_UNKNOWN_ID), f"the schema header holds {len(head)} bytes that are no schema id or guid"

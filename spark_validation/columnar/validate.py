@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.spark_validation.columnar.avro import AvroValidator
 from contractlog.spark_validation.columnar.columns import FieldColumn, Piece, join
-from contractlog.spark_validation.columnar.frames import read_frames
+from contractlog.spark_validation.columnar.frames import Guids, read_frames
 from contractlog.spark_validation.columnar.json_schema import JsonValidator
 from contractlog.spark_validation.columnar.judged import Judged, Validator
 from contractlog.spark_validation.columnar.limits import Limits
@@ -25,7 +25,11 @@ from contractlog.spark_validation.columnar.raw import RawValidator, is_raw
 __all__ = ["Checked", "FieldColumn", "Limits", "Validator", "check_part", "prepare"]
 
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_NO_GUIDS: Final[Guids] = MappingProxyType({})
+_NO_NAMES: Final[Mapping[int, str]] = MappingProxyType({})
 _LIMITS: Final = Limits()
+_UNKNOWN: Final = Outcome.UNKNOWN_SCHEMA_ID
+_NO_FRAME: Final = "neither the record nor a header of it begins with a magic byte and a schema id or guid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,9 @@ def check_part(
     allowed: frozenset[int] | None,
     *,
     columns: bool,
+    heads: pa.Array[Any] | None = None,
+    guids: Guids = _NO_GUIDS,
+    names: Mapping[int, str] = _NO_NAMES,
 ) -> Checked:
     """Judge each record of a column: the first outcome that holds.
 
@@ -73,21 +80,24 @@ def check_part(
         known: what each schema id that the registry knows stands for.
         allowed: the ids of the part's subject; None where ``WRONG_SUBJECT`` is not asked.
         columns: whether the values of conforming records are wanted as columns.
+        heads: ids and guids from the records' headers (``headers.schema_headers``); None where no record has one.
+        guids: the ids of known guids.
+        names: what schema ids are called in sentences about the wrong subject.
     """
-    frames = read_frames(bodies)
+    frames = read_frames(bodies, heads, guids)
     codes = np.full(len(bodies), Outcome.NOT_FRAMED, np.uint8)
     codes[frames.null] = Outcome.TOMBSTONE
     checked = Checked(codes, frames.schema_ids, np.full(len(bodies), -1, np.int32), [], {}, [])
     pieces: list[Piece] = []
     for row in np.flatnonzero(~frames.framed & ~frames.null).tolist():
-        checked.details[row] = "the record does not start with magic byte 0 and a schema id"
+        checked.details[row] = frames.faults.get(row, _NO_FRAME)
     for schema_id, rows in frames.by_schema():
         if schema_id not in known:
             _refuse(checked, rows, Outcome.UNKNOWN_SCHEMA_ID, f"the registry has no schema {schema_id}")
+            checked.details.update({row: fault for row, fault in frames.faults.items() if codes[row] == _UNKNOWN})
         elif allowed is not None and schema_id not in allowed:
-            _refuse(
-                checked, rows, Outcome.WRONG_SUBJECT, f"schema {schema_id} is of no version of this topic's subject"
-            )
+            name = names.get(schema_id, "no version of a subject that this topic's strategy allows")
+            _refuse(checked, rows, Outcome.WRONG_SUBJECT, f"schema {schema_id} is {name}")
         else:
             judged = known[schema_id].judge(frames.data, frames.starts[rows], frames.ends[rows], columns=columns)
             pieces += _take_in(checked, rows, judged)

@@ -12,12 +12,13 @@ from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, bootstrap_servers
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import result, result_json, say
-from contractlog.contracts.observed.report import Report
+from contractlog.compatibility.errors import UsageError
+from contractlog.contracts.observed.report import FAIL_UNDER, THRESHOLD, Report
 
 if TYPE_CHECKING:
     from contractlog.spark_validation.sources.source import Source
 
-__all__ = ["add_source", "audit", "source_of"]
+__all__ = ["add_reading", "add_source", "audit", "source_of"]
 
 PERCENT: Final = 100.0
 
@@ -25,16 +26,36 @@ PERCENT: Final = 100.0
 def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Audit topics and write the report; exit code 1 when a part conforms less than ``--fail-under``."""
     add_source(parser)
+    add_reading(parser)
     parser.add_argument(
         "--out", type=Path, default=Path("audit"), metavar="DIR", help="where the report goes (default: audit/)"
     )
     parser.add_argument("--publish", action="store_true", help="record the result in the registry")
     parser.add_argument(
+        "--threshold",
+        type=_share,
+        default=THRESHOLD,
+        metavar="SHARE",
+        help="verdict: a part is failing when less of its records conform, of all versions together or of the newest "
+        "one in use; degraded when any violates, passing when none does: 0.99 or 99%% (default: 99.9%%)",
+    )
+    parser.add_argument(
         "--fail-under",
         type=_share,
-        default=1.0,
+        default=FAIL_UNDER,
         metavar="SHARE",
-        help="exit with 1 when less of a part's records conform: 0.999 or 99.9%% (default: any violation)",
+        help="exit code: 1 when less of a part's records conform, whatever its verdict (default: 100%%, any violation)",
+    )
+    parser.add_argument(
+        "--lineage",
+        action="store_true",
+        help="also find where topics come from, in their values; takes long with hundreds of topics "
+        "(later: contractlog lineage --state DIR)",
+    )
+    parser.add_argument(
+        "--no-samples",
+        action="store_true",
+        help="keep no samples of values in the state, in which lineage is found (default: bounded ones)",
     )
     parser.add_argument("--strict", action="store_true", help="count booleans other than 0 and 1 as violations, too")
     parser.add_argument(
@@ -48,6 +69,10 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_registry(parser)
     add_format(parser)
     options = parser.parse_args(argv)
+    if options.lineage and options.no_samples:
+        raise UsageError(
+            "--lineage finds lineage in samples of values, which --no-samples leaves out. Drop one of them"
+        )
     return _audit(options)
 
 
@@ -63,6 +88,23 @@ def add_source(parser: ArgumentParser) -> None:
     place.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive, DIR/topic=<name>/…, instead")
 
 
+def add_reading(parser: ArgumentParser) -> None:
+    """Add how records are read: ``--strategy`` and ``--timestamp-unit``."""
+    parser.add_argument(
+        "--strategy",
+        action="append",
+        default=[],
+        metavar="[TOPIC=]STRATEGY",
+        help="subject name strategy of a topic's values, or of all topics': topic, record, topic-record or associated; "
+        "TOPIC:key=STRATEGY for keys; repeatable (default: the topic's association, else found in the records)",
+    )
+    parser.add_argument(
+        "--timestamp-unit",
+        choices=("s", "ms", "us", "ns"),
+        help="unit of an archive's timestamps, where they are written as integers",
+    )
+
+
 def source_of(options: Namespace) -> Source:
     """Return where the topics are, as the arguments or the environment name it.
 
@@ -72,14 +114,16 @@ def source_of(options: Namespace) -> Source:
     from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - help is quick
 
     if options.archive:
-        return ArchiveSource(options.archive)
+        return ArchiveSource(options.archive, options.timestamp_unit)
     return KafkaSource(bootstrap_servers(options.bootstrap_servers, instead=", or give --archive DIR"))
 
 
 def _audit(options: Namespace) -> int:
     from contractlog.spark_validation.columnar.limits import Limits  # noqa: PLC0415 - help is quick without numpy
     from contractlog.spark_validation.jobs import auditing  # noqa: PLC0415 - help is quick without Spark
-    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - belongs to the work
+    from contractlog.spark_validation.jobs.lines import last_line, missing_exit  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.jobs.progress import COMPARING, ProgressLine  # noqa: PLC0415 - belongs to the work
+    from contractlog.spark_validation.strategies import GivenStrategies  # noqa: PLC0415 - as above
     from contractlog.spark_validation.violations import CAPPED  # noqa: PLC0415 - as above
 
     source = source_of(options)
@@ -92,10 +136,16 @@ def _audit(options: Namespace) -> int:
                 limits=Limits(strict_booleans=options.strict),
                 master=options.master,
                 cap=None if options.full_bytes else CAPPED,
+                strategies=GivenStrategies.parse(options.strategy),
+                threshold=options.threshold,
+                fail_under=options.fail_under,
+                samples=not options.no_samples,
+                lineage=options.lineage,
             ),
             options.out,
             say=say,
             progress=ProgressLine("auditing", "offsets", sys.stderr),
+            lineage_progress=ProgressLine(*COMPARING, sys.stderr, announced=True),
         )
         _tell(report, options)
         say(f"the report: {options.out / 'report.html'}")
@@ -103,8 +153,9 @@ def _audit(options: Namespace) -> int:
             from contractlog.spark_validation.publish import publish  # noqa: PLC0415 - only when asked
 
             say(f"published {publish(registry, report)} entries to {registry.url}")
-    shares = [part["conformance"] for part in report["topics"] if part["conformance"] is not None]
-    return FINDINGS if any(share < options.fail_under for share in shares) else CLEAN
+    code = FINDINGS if missing_exit(report) else CLEAN
+    say(last_line(report, code))
+    return code
 
 
 def _tell(report: Report, options: Namespace) -> None:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,21 +16,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, Final
 
+from contractlog.clients.cli.output import harmless
 from contractlog.clients.client import Registry
 from contractlog.compatibility.errors import UsageError
-from contractlog.contracts.observed.report import FORMAT, Report
+from contractlog.contracts.observed.bounds import bounded, limit_samples
+from contractlog.contracts.observed.report import FAIL_UNDER, FORMAT, THRESHOLD, Report
 from contractlog.contracts.observed.states import AuditState
 from contractlog.contracts.observed.summary import summarize
 from contractlog.spark_validation.cluster import audit_ranges
 from contractlog.spark_validation.columnar.limits import Limits
 from contractlog.spark_validation.jobs.progress import ProgressLine
 from contractlog.spark_validation.lineage.infer import edges
-from contractlog.spark_validation.plan import Plan, make_plan
+from contractlog.spark_validation.plan import Plan, Planner
 from contractlog.spark_validation.report.html import render
 from contractlog.spark_validation.session import open_session, prepare
-from contractlog.spark_validation.sources.records import split
+from contractlog.spark_validation.sources.records import OffsetRange, split
 from contractlog.spark_validation.sources.source import Source
 from contractlog.spark_validation.states import write_state
+from contractlog.spark_validation.strategies import GivenStrategies
 from contractlog.spark_validation.violations import CAPPED, write_nothing
 
 __all__ = ["Order", "audit_to_folder", "audit_to_state"]
@@ -55,9 +58,21 @@ class Order:
     limits: Limits = Limits()  # noqa: RUF009 - frozen
     master: str = "local[*]"
     cap: int | None = CAPPED  #: bytes of a violating key or value that are kept; None: all
+    strategies: GivenStrategies = GivenStrategies()  # noqa: RUF009 - frozen
+    threshold: float = THRESHOLD  #: conformance below it is ``failing``
+    fail_under: float = FAIL_UNDER  #: named in the report; the exit code follows it
+    samples: bool = True  #: whether samples of values are kept, for lineage
+    lineage: bool = False  #: whether lineage is looked for in them
 
 
-def audit_to_folder(order: Order, out: Path, *, say: Say, progress: ProgressLine | None = None) -> Report:
+def audit_to_folder(
+    order: Order,
+    out: Path,
+    *,
+    say: Say,
+    progress: ProgressLine | None = None,
+    lineage_progress: ProgressLine | None = None,
+) -> Report:
     """Audit and write ``report.json``, ``report.html``, ``violations.parquet`` and ``state/`` into a folder.
 
     The folder is there when all of it is; until then, and when it is interrupted, what stood there before still does.
@@ -76,8 +91,16 @@ def audit_to_folder(order: Order, out: Path, *, say: Say, progress: ProgressLine
             "tool": f"contractlog {version('contractlog')}",
             "audited_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
             "source": order.source.body() | {"registry": order.registry.url},
-            "topics": summarize(state, plan.uses, notes=plan.notes()),
-            "lineage": edges(state),
+            "thresholds": {"verdict": order.threshold, "fail_under": order.fail_under},
+            "scope": {"lineage": order.lineage, "samples": order.samples},
+            "topics": summarize(
+                state,
+                plan.uses,
+                notes=_notes(order.source, plan),
+                strategies={key: strategy.body() for key, strategy in plan.strategies.items()},
+                threshold=order.threshold,
+            ),
+            "lineage": edges(state, progress=lineage_progress) if order.lineage else [],
         }
         (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
         (folder / PAGE).write_text(render(report))
@@ -91,26 +114,54 @@ def audit_to_state(order: Order, *, say: Say, progress: ProgressLine | None = No
     return state
 
 
+def _notes(source: Source, plan: Plan) -> dict[tuple[str, str], list[str]]:
+    """Say what is not looked at and why, by topic and part."""
+    notes = {key: list(said) for key, said in plan.notes().items()}
+    for topic, part in plan.parts:
+        if part == "value":
+            notes[topic, part] = [*notes.get((topic, part), ()), *source.notes(topic)]
+    return notes
+
+
 def _audit(order: Order, violations: Path, say: Say, progress: ProgressLine | None) -> tuple[AuditState, Plan]:
     prepare()
     whole = order.source.plan(order.topics, span=sys.maxsize)
-    plan = make_plan(order.registry, order.source, whole, limits=order.limits)
+    planner = Planner(
+        order.registry,
+        order.source,
+        whole,
+        limits=order.limits,
+        strategies=order.strategies,
+        samples=order.samples,
+    )
+    plan = planner.plan()
+    topics = len({one.topic for one in whole})
     total = sum(map(len, whole))
-    ranges = list(split(whole, min(max(total // RANGES, LEAST), MOST)))
-    topics = len({one.topic for one in ranges})
     say(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {order.master}")
     violations.mkdir()
-    if not ranges:
+    if not whole:
         return AuditState(), plan
     with open_session(order.master) as session:
-        if progress is not None:
-            progress.start(total)
-        try:
-            state = audit_ranges(session, order.source, ranges, plan, violations, cap=order.cap, progress=progress)
-            return state, plan
-        finally:
+
+        def read(ranges: Sequence[OffsetRange], plan: Plan) -> AuditState:
+            size = sum(map(len, ranges))
+            cut = list(split(ranges, min(max(size // RANGES, LEAST), MOST)))
             if progress is not None:
-                progress.finish()
+                progress.start(size)
+            try:
+                return audit_ranges(session, order.source, cut, plan, violations, cap=order.cap, progress=progress)
+            finally:
+                if progress is not None:
+                    progress.finish()
+
+        state = read(whole, plan)
+        plan, changed = planner.settled(plan, state)
+        if changed:
+            named = ", ".join(map(harmless, sorted(changed)))
+            say(f"all records tell another subject name strategy than the first ones: reading again {named}")
+            again = read([one for one in whole if one.topic in changed], plan)
+            state = limit_samples(bounded(state.without(changed).merged(again)))
+    return state, plan
 
 
 @contextmanager

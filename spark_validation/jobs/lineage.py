@@ -17,7 +17,7 @@ from contractlog.clients.cli.output import harmless, say
 from contractlog.compatibility.errors import UsageError
 from contractlog.contracts.observed.report import Edge
 from contractlog.contracts.observed.states import AuditState
-from contractlog.spark_validation.jobs.audit import source_of
+from contractlog.spark_validation.jobs.audit import add_reading, source_of
 
 __all__ = ["lineage"]
 
@@ -39,6 +39,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE}): audited without --state; names topics in OpenLineage",
     )
     place.add_argument("--archive", type=Path, metavar="DIR", help="without --state, audit this Parquet archive")
+    add_reading(parser)
     parser.add_argument(
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
     )
@@ -51,10 +52,16 @@ def _audited(options: Namespace) -> AuditState:
     """Audit everything, whatever topics are asked for: any of the others may be what they were made from."""
     from contractlog.spark_validation.jobs.auditing import Order, audit_to_state  # noqa: PLC0415 - help is quick
     from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - belongs to the work
+    from contractlog.spark_validation.strategies import GivenStrategies  # noqa: PLC0415 - as above
 
     source = source_of(options)
     with connect(options) as registry:
-        order = Order(registry=registry, source=source, master=options.master)
+        order = Order(
+            registry=registry,
+            source=source,
+            master=options.master,
+            strategies=GivenStrategies.parse(options.strategy),
+        )
         return audit_to_state(order, say=say, progress=ProgressLine("auditing", "offsets", sys.stderr))
 
 
@@ -66,13 +73,19 @@ def _read(folder: Path) -> AuditState:
 
 
 def _run(options: Namespace, state: AuditState) -> int:
-    from contractlog.spark_validation.lineage.infer import edges  # noqa: PLC0415 - help is quick
+    from contractlog.contracts.observed.bounds import unsampled_notes  # noqa: PLC0415 - help is quick
+    from contractlog.spark_validation.jobs.progress import COMPARING, ProgressLine  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.lineage.infer import edges  # noqa: PLC0415 - as above
 
     known = sorted(_topics(state))
     missing = sorted(set(options.topics) - set(known))
     if missing:
         raise UsageError(f"no topic `{missing[0]}` was audited, only {_listed(known)}", topic=missing[0])
-    found = [edge for edge in edges(state) if not options.topics or edge["to"]["topic"] in options.topics]
+    progress = ProgressLine(*COMPARING, sys.stderr, announced=True)
+    every = edges(state, progress=progress) if state.samples else []
+    found = [edge for edge in every if not options.topics or edge["to"]["topic"] in options.topics]
+    for (topic, part), notes in unsampled_notes(state).items():
+        say(harmless(f"{topic} ({part}): {' '.join(notes)}"))
     written = _written(found, state, options)
     if options.out is None:
         sys.stdout.write(written)
@@ -97,7 +110,10 @@ def _written(found: list[Edge], state: AuditState, options: Namespace) -> str:
     from contractlog.spark_validation.lineage.words import FIRST_SLICE, told  # noqa: PLC0415 - help is quick
 
     if not state.samples:
-        return "The audit kept no samples of values, so there is nothing to find lineage in.\n"
+        return (
+            "The audit kept no samples of values, so there is nothing to find lineage in. "
+            "Audit again without --no-samples.\n"
+        )
     if not found:
         looked_at = _listed(options.topics or sorted(_topics(state)))
         return f"No lineage was found in the values of {looked_at}.\n{FIRST_SLICE}\n"

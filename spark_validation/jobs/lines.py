@@ -7,28 +7,58 @@ from typing import Final
 
 from contractlog.clients.cli.output import Tone, harmless, toned
 from contractlog.contracts.observed.report import Report, TopicPart, Verdict
-from contractlog.spark_validation.report.words import plural, share
+from contractlog.spark_validation.report.sentences import ORDER
+from contractlog.spark_validation.report.words import percent, plural, share
 
-__all__ = ["lines"]
+__all__ = ["last_line", "lines", "missing_exit"]
 
-_ORDER: Final[Mapping[Verdict, int]] = {"broken": 0, "degraded": 1, "unknown": 2, "keeps": 3}
 _TONES: Final[Mapping[Verdict, Tone]] = {
-    "broken": Tone.BAD,
+    "failing": Tone.BAD,
     "degraded": Tone.BAD,
     "unknown": Tone.PLAIN,
-    "keeps": Tone.GOOD,
+    "passing": Tone.GOOD,
+}
+_CHOSEN: Final[Mapping[str, str]] = {
+    "given": "given",
+    "association": "by association",
+    "evidence": "found in the records",
 }
 CODES: Final = 4  #: that a line names
+TOPICS: Final = 3  #: that the last line names
 
 
 def lines(report: Report) -> Iterator[str]:
     """Yield one line for each part of each topic."""
     parts = sorted(
-        report["topics"], key=lambda part: (_ORDER[part["verdict"]], -part["violating"], part["topic"], part["part"])
+        report["topics"],
+        key=lambda part: (ORDER.index(part["verdict"]), -part["violating"], part["topic"], part["part"]),
     )
     width = max((len(_name(part)) for part in parts), default=0)
     for part in parts:
         yield toned(_TONES[part["verdict"]], f"{part['verdict']:<8}  {_name(part):<{width}}  {_said(part)}")
+
+
+def missing_exit(report: Report) -> list[TopicPart]:
+    """Return the parts that conform less than ``--fail-under`` asks for."""
+    limit = report["thresholds"]["fail_under"]
+    return [part for part in report["topics"] if part["conformance"] is not None and part["conformance"] < limit]
+
+
+def last_line(report: Report, code: int) -> str:
+    """Say which of the two shares was missed, by how many parts, and what the exit code is."""
+    thresholds = report["thresholds"]
+    failing = [part for part in report["topics"] if part["verdict"] == "failing"]
+    verdicts = f"verdict threshold {percent(thresholds['verdict'])} (--threshold): {_missed_by(failing)}"
+    exits = f"--fail-under {percent(thresholds['fail_under'])}: {_missed_by(missing_exit(report))}"
+    return f"{verdicts}; {exits}; exit code {code}"
+
+
+def _missed_by(parts: list[TopicPart]) -> str:
+    if not parts:
+        return "met by all"
+    named = ", ".join(_name(part) for part in parts[:TOPICS])
+    more = f" and {len(parts) - TOPICS:,} more" if len(parts) > TOPICS else ""
+    return f"missed by {plural(len(parts), 'part')} ({named}{more})"
 
 
 def _name(part: TopicPart) -> str:
@@ -44,9 +74,13 @@ def _said(part: TopicPart) -> str:
     else:
         said = f"{share(part['violating'], judged)} records violate: {_codes(part)}"
     rest = [
+        (part["missed"] == ["newest version"], f"the newest version is below {percent(part['threshold'])}"),
         (part["tombstones"], plural(part["tombstones"], "tombstone")),
         (part["absent"], f"{part['absent']:,} absent"),
     ]
+    strategy = part["strategy"]
+    if strategy is not None and strategy["chosen_by"] != "default":
+        rest.append((1, f"{strategy['name']} ({_CHOSEN[strategy['chosen_by']]})"))
     return "; ".join([said, *(words for number, words in rest if number)])
 
 

@@ -1,4 +1,7 @@
-"""One line on a terminal: what, how much of how much, how fast, how long still. Nothing when nobody watches."""
+"""Progress of long work: one line that is rewritten on a terminal, a line now and then in a log.
+
+It says what is done, how much of how much, how fast, and how long it will still take.
+"""
 
 from __future__ import annotations
 
@@ -6,52 +9,83 @@ import time
 from collections.abc import Callable
 from typing import Final, TextIO
 
-__all__ = ["ProgressLine"]
+__all__ = ["COMPARING", "LOGGED_EVERY", "ProgressLine"]
+
+COMPARING: Final = ("finding lineage", "comparisons of two topics")
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _CLEAR: Final = "\r\x1b[K"
+_SHOWN_EVERY: Final = 0.1  #: seconds between two states of the line on a terminal
+LOGGED_EVERY: Final = 30.0  #: seconds between two lines in a log
 
 
 class ProgressLine:
-    """Writes over itself while work is done, and is gone afterwards."""
+    """Tells how far work is; on a terminal the line is gone afterwards.
 
-    def __init__(self, doing: str, noun: str, stream: TextIO, *, clock: Callable[[], float] = time.monotonic) -> None:
+    Args:
+        doing: what is done.
+        noun: what is counted.
+        stream: where to write.
+        clock: seconds.
+        announced: whether a log gets a line at the beginning and at the end, too.
+    """
+
+    def __init__(
+        self,
+        doing: str,
+        noun: str,
+        stream: TextIO,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        announced: bool = False,
+    ) -> None:
         self._doing = doing
         self._noun = noun
         self._stream = stream
         self._clock = clock
-        self._shown = stream.isatty()
-        self._total = 0
-        self._started = 0.0
+        self._terminal = stream.isatty()
+        self._announced = announced and not self._terminal
+        self._total = self._done = 0
+        self._started = self._told = 0.0
 
     def start(self, total: int) -> None:
         """Begin to count to a total."""
-        self._total = total
-        self._started = self._clock()
-        self(0)
+        self._total, self._done = total, 0
+        self._started = self._told = self._clock()
+        if self._terminal or self._announced:
+            self._tell(0, self._started)
 
     def __call__(self, done: int) -> None:
         """Show how much is done."""
-        if self._shown:
-            self._stream.write(_CLEAR + self.text(done))
-            self._stream.flush()
+        self._done = done
+        now = self._clock()
+        if now - self._told >= (_SHOWN_EVERY if self._terminal else LOGGED_EVERY):
+            self._tell(done, now)
 
     def finish(self) -> None:
-        """Take the line away."""
-        if self._shown:
+        """Take the line away, or end the log of it."""
+        if self._terminal:
             self._stream.write(_CLEAR)
             self._stream.flush()
+        elif self._announced and self._done:
+            self._tell(self._done, self._clock())
 
-    def text(self, done: int) -> str:
-        """Return the line."""
+    def _tell(self, done: int, now: float) -> None:
+        self._told = now
+        line = self.text(done, now - self._started)
+        self._stream.write(_CLEAR + line if self._terminal else line + "\n")
+        self._stream.flush()
+
+    def text(self, done: int, seconds: float) -> str:
+        """Return the line, after so many seconds."""
         said = f"{self._doing}: {done:,} of {self._total:,} {self._noun}"
-        seconds = self._clock() - self._started
         if not done or seconds <= 0:
             return said
         speed = done / seconds
-        left = (self._total - done) / speed
-        return f"{said}, {speed:,.0f}/s, {_duration(left)} left"
+        if done >= self._total:
+            return f"{said}, {speed:,.0f}/s"
+        return f"{said}, {speed:,.0f}/s, {_duration((self._total - done) / speed)} left"
 
 
 def _duration(seconds: float) -> str:

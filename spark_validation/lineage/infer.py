@@ -7,7 +7,8 @@ named.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from contractlog.contracts.observed.report import Edge
 from contractlog.contracts.observed.states import AuditState
@@ -15,25 +16,67 @@ from contractlog.spark_validation.lineage.copies import Copied, copied
 from contractlog.spark_validation.lineage.lookups import looked_up
 from contractlog.spark_validation.lineage.topics import Topic, topics_of
 
-__all__ = ["edges"]
+__all__ = ["Progress", "edges"]
 
 CLEARLY: Final = 0.1  #: shares of rows that differ by more are not the same
 
 Copies = dict[tuple[str, str], Copied]
 
 
-def edges(state: AuditState) -> list[Edge]:
-    """Return the edges that values prove, by target and source."""
+class Progress(Protocol):
+    """Shows how far a long computation is."""
+
+    def start(self, total: int) -> None:
+        """Begin to count to a total."""
+
+    def __call__(self, done: int) -> None:
+        """Show how much is done."""
+
+    def finish(self) -> None:
+        """End."""
+
+
+def edges(state: AuditState, *, progress: Progress | None = None) -> list[Edge]:
+    """Return the edges that values prove, by target and source.
+
+    Args:
+        state: what an audit with samples left.
+        progress: is told how many comparisons of two topics are done: each pair is compared both ways for copies, and
+            both ways for look-ups.
+    """
     topics = topics_of(state.samples)
-    copies = _directed(
-        {(a.name, b.name): made for a in topics for b in topics if a is not b and (made := copied(a, b))}
-    )
+    if progress is None:
+        return _edges(topics, lambda: None)
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        progress(done)
+
+    progress.start(2 * len(topics) * (len(topics) - 1))
+    try:
+        return _edges(topics, step)
+    finally:
+        progress.finish()
+
+
+def _edges(topics: list[Topic], step: Callable[[], None]) -> list[Edge]:
+    found_copies: Copies = {}
+    for a in topics:
+        for b in topics:
+            if a is not b:
+                made = copied(a, b)
+                if made:
+                    found_copies[a.name, b.name] = made
+                step()
+    copies = _directed(found_copies)
     found = []
     for target in topics:
         explained = _copies_of(target, copies)
         found += explained
         names = {edge["to"]["field"] for edge in explained}
-        found += _lookups_of(target, topics, {field.name for field in target.fields} - names, copies)
+        found += _lookups_of(target, topics, {field.name for field in target.fields} - names, copies, step)
     return sorted(found, key=lambda edge: (*edge["to"].values(), *edge["from"].values()))
 
 
@@ -88,10 +131,15 @@ def _nearest(sources: list[str], target: str, copies: Copies) -> str | None:
     return nearest
 
 
-def _lookups_of(target: Topic, topics: list[Topic], unexplained: set[str], copies: Copies) -> list[Edge]:
+def _lookups_of(
+    target: Topic, topics: list[Topic], unexplained: set[str], copies: Copies, step: Callable[[], None]
+) -> list[Edge]:
     best: dict[str, Edge] = {}
     for table in topics:
-        if table is target or (target.name, table.name) in copies or not unexplained:
+        if table is target:
+            continue
+        step()
+        if (target.name, table.name) in copies or not unexplained:
             continue
         for field, source in looked_up(table, target, unexplained).items():
             edge: Edge = {

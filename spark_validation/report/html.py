@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from contractlog.contracts.observed.report import Report, TopicPart
+from contractlog.contracts.observed.summary import newest_in_use
 from contractlog.spark_validation.report import words
 from contractlog.spark_validation.report.pictures.coverage import KINDS, MAX_BARS, coverage
 from contractlog.spark_validation.report.pictures.graph import graph
@@ -25,16 +26,20 @@ from contractlog.spark_validation.report.sentences import (
     by_code,
     command,
     conforms,
+    exit_line,
     meaning,
     mend,
     part_line,
+    reason,
+    rule,
+    strategy_line,
+    why,
 )
 
 __all__ = ["render"]
 
 T = TypeVar("T")
 
-STRIP: Final = (("keeps", "none"), ("degraded", "up to 0.1 %"), ("broken", "more"))
 MAX_BYTES: Final = 1_000_000
 MAX_TODO: Final = 4  #: shown at once; the others are folded
 MAX_FOLDED_TODO: Final = 40
@@ -69,7 +74,7 @@ def render(report: Report) -> str:
 def _page(report: Report, room: _Room) -> str:
     parts = sorted(report["topics"], key=_need)
     few = len(parts) <= FEW
-    detailed = [part for part in parts if few or part["verdict"] in {"broken", "degraded"}][: room.sections]
+    detailed = [part for part in parts if few or part["verdict"] in {"failing", "degraded"}][: room.sections]
     topics: dict[str, list[dict[str, Any]]] = defaultdict(list)
     letters = room.letters_of_pictures
     for part in detailed:
@@ -95,7 +100,10 @@ def _page(report: Report, room: _Room) -> str:
             more_todo=max(0, len(todo) - MAX_FOLDED_TODO),
             unpictured=len(detailed) < len(parts) or letters <= 0,
             kinds=KINDS,
-            strip=STRIP,
+            strip=_strip(report["thresholds"]["verdict"]),
+            rule=rule(report["thresholds"]["verdict"]),
+            exit_line=exit_line(report),
+            lineage_scope=_lineage_scope(report),
             max_partitions=MAX_BARS,
             graph=graph(report["lineage"]),
             lineage_headline=_lineage_headline(report),
@@ -115,22 +123,24 @@ def _in_turn(lists: Sequence[Sequence[T]]) -> list[T]:
 
 
 def _need(part: TopicPart) -> tuple[int, int, str, str]:
-    """Order by need: broken before degraded before unknown before fine."""
+    """Order by need: failing before degraded before unknown before passing."""
     return ORDER.index(part["verdict"]), -part["violating"], part["topic"], part["part"]
 
 
 def _part(report: Report, part: TopicPart, *, pictured: bool) -> dict[str, Any]:
     uses = {use["schema_id"]: use for use in part["schemas"]}
-    versions = [schema_id for schema_id, use in uses.items() if use["version"]]
+    versions = [schema_id for schema_id, use in uses.items() if use["version"] and use["expected"]]
     bins = binned(part["series"], versions) if pictured else None
     labels = {schema_id: schema_label(schema_id, uses) for schema_id in {0, *uses, *(bins.records if bins else ())}}
     return {
         "data": part,
         "labels": defaultdict(str, labels),
+        "reason": reason(part),
+        "strategy": strategy_line(part),
         "groups": _groups(report, part),
-        "river": river(bins, uses) if bins else None,
+        "river": river(bins, uses, threshold=part["threshold"]) if bins else None,
         "months": _periods(bins) if bins else None,
-        "headline": _river_headline(part, labels),
+        "headline": _river_headline(part),
         "coverage": coverage(part["partitions"]) if pictured and part["partitions"] else None,
         "coverage_headline": _coverage_headline(part),
     }
@@ -171,15 +181,18 @@ def _periods(bins: Bins) -> Mapping[str, Any]:
     return {"ids": ids, "rows": rows}
 
 
-def _river_headline(part: TopicPart, labels: Mapping[int, str]) -> str:
-    uses = sorted((use for use in part["schemas"] if use["version"]), key=lambda use: use["first_seen"])
-    if not uses:
-        return "No record carries the id of a version of this subject."
-    newest = uses[-1]
-    name, since = labels[newest["schema_id"]], words.moment(newest["first_seen"])
+def _river_headline(part: TopicPart) -> str:
+    uses = [use for use in part["schemas"] if use["version"] and use["expected"]]
+    newest = newest_in_use(part["schemas"])
+    if not newest:
+        return "No record carries the id of a version of this topic's subjects."
+    if len(newest) > 1:
+        return f"{words.plural(len(uses), 'version')} of {words.plural(len(newest), 'subject')} are in use."
+    (one,) = newest
+    name, since = f"Version {one['version']} (id {one['schema_id']})", words.moment(one["first_seen"])
     if len(uses) == 1:
-        return f"{name.capitalize()} is the only one in use, since {since}."
-    return f"{name.capitalize()} is the newest, in use since {since}; {words.plural(len(uses), 'version')} in all."
+        return f"{name} is the only one in use, since {since}."
+    return f"{name} is the newest of {len(uses)} versions in use; its first record is of {since}."
 
 
 def _coverage_headline(part: TopicPart) -> str:
@@ -187,6 +200,25 @@ def _coverage_headline(part: TopicPart) -> str:
     if not total:
         return "The topic holds no offsets."
     return f"Every one of {words.plural(total, 'offset')} is accounted for."
+
+
+def _strip(threshold: float) -> tuple[tuple[str, str], ...]:
+    """Return the shades of the strip and what they mean."""
+    few = words.percent(1 - threshold)
+    return (("passing", "none"), ("degraded", f"up to {few}"), ("failing", "more"))
+
+
+def _lineage_scope(report: Report) -> Markup:
+    """Say whether lineage was looked for, and how it can be."""
+    scope = report["scope"]
+    if scope["lineage"]:
+        return Markup("Lineage was looked for in bounded samples of the values of each field.")
+    if not scope["samples"]:
+        return Markup("Lineage was not looked for, and no samples of values were kept (<code>--no-samples</code>).")
+    return Markup(
+        "Lineage was not looked for: <code>contractlog lineage --state DIR</code> finds it in the samples that this "
+        "audit kept in its folder, <code>--lineage</code> in the course of an audit."
+    )
 
 
 def _lineage_headline(report: Report) -> str:
@@ -229,6 +261,7 @@ def _environment() -> Environment:
         "day": words.day,
         "conforms": conforms,
         "part_line": part_line,
+        "why": why,
         "lag": _lag,
     }
     return environment

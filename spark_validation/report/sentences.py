@@ -8,12 +8,28 @@ from typing import Final
 from markupsafe import Markup
 
 from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.contracts.observed.report import Report, TopicPart, ViolationLine
-from contractlog.spark_validation.report.words import MEANINGS, count, moment, plural, share
+from contractlog.contracts.observed.report import Report, TopicPart, Verdict, ViolationLine
+from contractlog.contracts.observed.summary import newest_in_use
+from contractlog.spark_validation.report.words import MEANINGS, count, moment, percent, plural, share
 
-__all__ = ["MENDS", "ORDER", "answer", "by_code", "command", "conforms", "meaning", "mend", "part_line"]
+__all__ = [
+    "MENDS",
+    "ORDER",
+    "answer",
+    "by_code",
+    "command",
+    "conforms",
+    "exit_line",
+    "meaning",
+    "mend",
+    "part_line",
+    "reason",
+    "rule",
+    "strategy_line",
+    "why",
+]
 
-ORDER: Final = ("broken", "degraded", "unknown", "keeps")
+ORDER: Final[tuple[Verdict, ...]] = ("failing", "degraded", "unknown", "passing")  #: what needs attention first
 
 _ENCODER: Final = (
     "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
@@ -28,7 +44,8 @@ MENDS: Final[Mapping[str, str]] = {
         "Point the producer here, or find out which registry gave the id."
     ),
     Outcome.WRONG_SUBJECT.name: (
-        "The producer stamps the id of another subject. Check its subject name strategy, and the topic it means."
+        "The producer writes ids of another subject. If that is its subject name strategy, audit with --strategy; "
+        "else find out which topic it means."
     ),
     Outcome.TRUNCATED.name: _ENCODER,
     Outcome.TRAILING_BYTES.name: (
@@ -49,15 +66,15 @@ def answer(report: Report) -> Markup:
     topics = sorted({part["topic"] for part in parts})
     if not topics:
         return Markup("Nothing was audited: no topic was found.")
-    failing = [part for part in parts if part["verdict"] in {"broken", "degraded"}]
+    failing = [part for part in parts if part["verdict"] in {"failing", "degraded"}]
     unknown = {part["topic"] for part in parts if part["verdict"] == "unknown"} - {
         part["topic"] for part in parts if part["verdict"] != "unknown"
     }
     failing_topics = {part["topic"] for part in failing}
     keeping = len(topics) - len(failing_topics) - len(unknown)
     said = [
-        Markup("{} of {} {} contract.").format(
-            count(keeping), plural(len(topics), "topic"), "keeps its" if keeping == 1 else "keep their"
+        Markup("{} of {} {} schemas.").format(
+            count(keeping), plural(len(topics), "topic"), "conforms to its" if keeping == 1 else "conform to their"
         )
     ]
     if unknown:
@@ -66,7 +83,9 @@ def answer(report: Report) -> Markup:
         )
     if failing:
         said.append(
-            _worst(max(failing, key=lambda part: (part["verdict"] == "broken", part["violating"])), len(failing_topics))
+            _worst(
+                max(failing, key=lambda part: (part["verdict"] == "failing", part["violating"])), len(failing_topics)
+            )
         )
     return Markup(" ").join(said)
 
@@ -101,6 +120,70 @@ def part_line(part: TopicPart) -> str:
     if unheld:
         counts.append(f"{count(unheld)} not held against anything")
     return f"{plural(total, 'offset')} = {' + '.join(counts)}."
+
+
+def rule(threshold: float) -> str:
+    """Say by which rule verdicts are given; it is the same for every part."""
+    return (
+        f"A part is failing when less than {percent(threshold)} of its audited records conform, of all versions "
+        "together or of the newest version in use (by its number); degraded when records violate within that; "
+        "passing when none does; unknown when nothing was audited."
+    )
+
+
+def reason(part: TopicPart) -> Markup:
+    """Say why a part has its verdict."""
+    judged = part["conforming"] + part["violating"]
+    if part["verdict"] == "unknown":
+        return Markup("Nothing was audited.")
+    if part["verdict"] == "passing":
+        return Markup("No record violates.")
+    threshold = percent(part["threshold"])
+    whole = share(part["conforming"], judged)
+    if "all versions" in part["missed"]:
+        return Markup("Below the threshold of {}: {} records conform.").format(threshold, whole)
+    newest = newest_in_use(part["schemas"])
+    if not newest:
+        return Markup("Within the threshold of {}: {} records conform.").format(threshold, whole)
+    lowest = min(newest, key=lambda use: use["conforming"] / use["records"])
+    told = Markup("of version {} of <code>{}</code> (id {}), the newest in use, {} records conform").format(
+        lowest["version"], lowest["subject"], lowest["schema_id"], share(lowest["conforming"], lowest["records"])
+    )
+    if part["missed"]:
+        return Markup("Below the threshold of {}: {}; of all versions together {}.").format(threshold, told, whole)
+    return Markup("Within the threshold of {}: {} records conform, and {}.").format(threshold, whole, told)
+
+
+def why(part: TopicPart) -> str:
+    """Say in a few words why a part has its verdict."""
+    threshold = percent(part["threshold"])
+    match part["verdict"]:
+        case "unknown":
+            return "nothing audited"
+        case "passing":
+            return "no violation"
+        case "degraded":
+            return f"violations, within {threshold}"
+        case "failing" if "all versions" in part["missed"]:
+            return f"below {threshold}"
+        case _:
+            return f"newest version below {threshold}"
+
+
+def exit_line(report: Report) -> str:
+    """Say what the exit code follows, and whether it was met."""
+    limit = report["thresholds"]["fail_under"]
+    missed = sum(part["conformance"] is not None and part["conformance"] < limit for part in report["topics"])
+    outcome = f"missed by {plural(missed, 'part')}, so the exit code is 1" if missed else "met, so the exit code is 0"
+    return f"The exit code follows another share, --fail-under {percent(limit)}: {outcome}."
+
+
+def strategy_line(part: TopicPart) -> str:
+    """Say by which subject name strategy a part was audited, and how that was chosen."""
+    strategy = part["strategy"]
+    if strategy is None:
+        return ""
+    return f"Subject name strategy: {strategy['name']}, {strategy['reason']}."
 
 
 def command(report: Report, part: TopicPart, line: ViolationLine) -> str | None:

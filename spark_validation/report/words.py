@@ -8,14 +8,14 @@ from typing import Final
 
 from contractlog.contracts.observed.outcomes import Outcome
 
-__all__ = ["MEANINGS", "count", "day", "moment", "plural", "share", "significant"]
+__all__ = ["MEANINGS", "count", "day", "moment", "percent", "plural", "share", "significant"]
 
 _HUNDREDTH_OF_A_PERCENT: Final = 0.0001
 
 MEANINGS: Final[Mapping[str, str]] = {
-    Outcome.NOT_FRAMED.name: "the record does not start with a schema id",
+    Outcome.NOT_FRAMED.name: "no schema id before the body, and no id or guid in a header",
     Outcome.UNKNOWN_SCHEMA_ID.name: "the registry does not know the schema id",
-    Outcome.WRONG_SUBJECT.name: "the schema id belongs to another subject",
+    Outcome.WRONG_SUBJECT.name: "the schema id belongs to a subject that the topic's strategy does not allow",
     Outcome.TRUNCATED.name: "the bytes end early",
     Outcome.BAD_VARINT.name: "a number is longer than its type allows",
     Outcome.INT_OUT_OF_RANGE.name: "an int holds more than 32 bits",
@@ -80,6 +80,15 @@ def share(part: int, whole: int) -> str:
     if 0.99 < part / whole < 1:  # noqa: PLR2004 - what is nearly all is told by what it lacks
         return f"{counts} ({100 * part / whole:.2f} %)"
     return f"{counts} ({significant(round(100 * part / whole, 3))} %)"
+
+
+def percent(part: float) -> str:
+    """Write a share alone, with as many digits as it has.
+
+    >>> percent(0.999), percent(1.0), percent(0.99999)
+    ('99.9 %', '100 %', '99.999 %')
+    """
+    return f"{round(100 * part, 9):.10g} %"
 
 
 def moment(iso: str) -> str:

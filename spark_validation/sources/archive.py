@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -14,13 +15,16 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.sources.records import RECORDS, SPAN, OffsetRange, split
+from contractlog.spark_validation.sources.records import RECORDS, SPAN, TIMES, OffsetRange, split
 
-__all__ = ["plan_ranges", "read_range", "topics", "write_range"]
+__all__ = ["UNITS", "empty_files", "plan_ranges", "read_range", "topics", "write_range"]
 
 RANGE: Final = b"contractlog.range"  #: in a file's metadata: the range it holds, with what was absent at its ends
 BATCH: Final = 20_000
 NEEDED: Final = ("partition", "offset", "value")
+UNITS: Final[Mapping[str, str]] = MappingProxyType(
+    {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
+)  #: of timestamps that are written as integers
 
 
 def topics(archive: Path) -> list[str]:
@@ -35,22 +39,38 @@ def topics(archive: Path) -> list[str]:
     return found
 
 
-def plan_ranges(archive: Path, names: Sequence[str] = (), *, span: int = SPAN) -> list[OffsetRange]:
+def plan_ranges(
+    archive: Path, names: Sequence[str] = (), *, span: int = SPAN, unit: str | None = None
+) -> list[OffsetRange]:
     """Return the ranges that hold all records of topics; none named means all of the archive.
 
-    A partition reaches from its lowest offset to its highest, or as far as the files themselves say.
+    A partition reaches from its lowest offset to its highest, or as far as the files themselves say. A topic without
+    records has one empty range; files of no bytes are passed over (``empty_files`` names them).
+
+    Args:
+        archive: the folder.
+        names: of topics.
+        span: offsets per range at most.
+        unit: of timestamps that are written as integers, one of ``UNITS``.
 
     Raises:
-        UsageError: no archive, no such topic in it, or a file that is no Parquet of records.
+        UsageError: no archive, no such topic in it, a file that is no Parquet of records, or timestamps without a unit.
     """
     found = topics(archive)
     for name in names:
         if name not in found:
             raise UsageError(f"the topic `{name}` is not in the archive {archive}", topic=name)
-    return list(split((whole for name in names or found for whole in _partitions(archive, name)), span))
+    return list(split((whole for name in names or found for whole in _partitions(archive, name, unit)), span))
 
 
-def read_range(archive: Path, offsets: OffsetRange, *, batch: int = BATCH) -> Iterator[pa.RecordBatch]:
+def empty_files(archive: Path, topic: str) -> list[str]:
+    """Return the files of a topic that hold no bytes, as an interrupted writer leaves them."""
+    return [str(file) for file in _parquet_files(archive, topic) if not file.stat().st_size]
+
+
+def read_range(
+    archive: Path, offsets: OffsetRange, *, batch: int = BATCH, unit: str | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield the records of a range in batches of ``RECORDS``; an offset that was archived twice is read once.
 
     Raises:
@@ -60,13 +80,15 @@ def read_range(archive: Path, offsets: OffsetRange, *, batch: int = BATCH) -> It
     within = (
         (field("partition") == offsets.partition) & (field("offset") >= offsets.start) & (field("offset") < offsets.end)
     )
-    seen = np.zeros(max(len(offsets), 0), dtype=np.bool_)
+    if not len(offsets):
+        return
+    seen = np.zeros(len(offsets), dtype=np.bool_)
     try:
         for part in ds.dataset(_files(archive, offsets.topic), format="parquet").to_batches(
             filter=within, batch_size=batch
         ):
             if part.num_rows:
-                yield from _fresh(_conform(part, offsets.topic), offsets, seen)
+                yield from _fresh(_conform(part, offsets.topic, unit), offsets, seen)
     except (pa.ArrowException, OSError) as error:
         raise UsageError(f"the archive of `{offsets.topic}` in {archive} cannot be read: {error}") from error
 
@@ -85,29 +107,38 @@ def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.Record
     return unfinished.replace(target)
 
 
-def _files(archive: Path, topic: str) -> list[str]:
+def _parquet_files(archive: Path, topic: str) -> list[Path]:
     found = sorted((archive / f"topic={topic}").rglob("*.parquet"))
-    return [str(file) for file in found if not file.name.startswith((".", "_"))]
+    return [file for file in found if not file.name.startswith((".", "_")) and file.is_file()]
 
 
-def _partitions(archive: Path, topic: str) -> Iterator[OffsetRange]:
+def _files(archive: Path, topic: str) -> list[str]:
+    return [str(file) for file in _parquet_files(archive, topic) if file.stat().st_size]
+
+
+def _partitions(archive: Path, topic: str, unit: str | None) -> list[OffsetRange]:
     reach: dict[int, tuple[int, int]] = {}
     for file in _files(archive, topic):
-        for partition, start, end in _reach_of(Path(file)):
+        for partition, start, end in _reach_of(Path(file), unit):
             low, high = reach.get(partition, (start, end))
             reach[partition] = (min(low, start), max(high, end))
     if not reach:
-        raise UsageError(f"the archive {archive} holds no records of `{topic}`", topic=topic)
-    return (OffsetRange(topic, partition, *reach[partition]) for partition in sorted(reach))
+        return [OffsetRange(topic, 0, 0, 0)]
+    return [OffsetRange(topic, partition, *reach[partition]) for partition in sorted(reach)]
 
 
-def _reach_of(file: Path) -> list[tuple[int, int, int]]:
+def _reach_of(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
     """Return the partitions in a file, each with its first offset and the one after its last."""
     try:
         schema = pq.read_schema(file)
         lacking = [name for name in NEEDED if name not in schema.names]
         if lacking:
             raise UsageError(f"{file} is no file of an archive: it has no column `{lacking[0]}`")
+        if unit is None and "timestamp" in schema.names and pa.types.is_integer(schema.field("timestamp").type):
+            raise UsageError(
+                f"{file} holds timestamps as integers without a unit. Name it with --timestamp-unit "
+                f"({', '.join(UNITS)}; Kafka's own are ms)"
+            )
         told = (schema.metadata or {}).get(RANGE)
         if told is not None:
             partition, start, end = map(int, json.loads(told))
@@ -130,14 +161,41 @@ def _fresh(batch: pa.RecordBatch, offsets: OffsetRange, seen: np.ndarray) -> Ite
         yield batch.take(pa.array(kept))
 
 
-def _conform(batch: pa.RecordBatch, topic: str) -> pa.RecordBatch:
+def _conform(batch: pa.RecordBatch, topic: str, unit: str | None) -> pa.RecordBatch:
     """Give a batch the columns and types of ``RECORDS``; what an archive leaves out is null."""
     columns: list[pa.Array[Any]] = []
     for field in RECORDS:
         if field.name == "topic":
             columns.append(pa.repeat(pa.scalar(topic), batch.num_rows))
-        elif field.name in batch.schema.names:
-            columns.append(pc.cast(batch.column(field.name), field.type))
-        else:
+        elif field.name not in batch.schema.names:
             columns.append(pa.nulls(batch.num_rows, field.type))
+        elif field.name == "timestamp":
+            columns.append(_timestamps(batch.column("timestamp"), unit))
+        else:
+            columns.append(pc.cast(batch.column(field.name), field.type))
     return pa.record_batch(columns, schema=RECORDS)
+
+
+def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
+    """Return points in time, null for those that mean nothing; integers are read by their unit.
+
+    Raises:
+        UsageError: integers without a unit.
+    """
+    kind = RECORDS.field("timestamp").type
+    if pa.types.is_integer(column.type):
+        if unit is None:
+            raise UsageError("the archive holds timestamps as integers without a unit; name it with --timestamp-unit")
+        column = pc.cast(column, pa.int64()).cast(pa.timestamp(unit, "UTC"))
+    if pa.types.is_timestamp(column.type):
+        least, most = (pa.scalar(at, pa.int64()) for at in _bounds(column.type.unit))
+        numbers = column.cast(pa.int64())
+        within = pc.and_(pc.greater_equal(numbers, least), pc.less(numbers, most))
+        column = pc.if_else(within, column, pa.scalar(None, column.type))
+    return pc.cast(column, kind, safe=False)
+
+
+def _bounds(unit: str) -> tuple[int, int]:
+    """Return the first and the last but one of the times that mean something, in a unit."""
+    times, divisor = {"s": (1, 1_000), "ms": (1, 1), "us": (1_000, 1), "ns": (1_000_000, 1)}[unit]
+    return max(TIMES.start * times // divisor, -(2**63)), min(TIMES.stop * times // divisor, 2**63 - 1)

@@ -29,7 +29,7 @@ from contractlog.spark_validation.sources.kafka_talk import (
     connection,
     unreachable,
 )
-from contractlog.spark_validation.sources.records import RECORDS, OffsetRange
+from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetRange
 
 __all__ = ["read_range"]
 
@@ -38,9 +38,6 @@ BATCH_BYTES: Final = 64 * 2**20
 AT_ONCE: Final = 10_000  #: records asked of the client at once
 WAIT: Final = 0.2  #: seconds; what a call may wait for the last records, so it is short
 PATIENCE: Final = 30.0
-TIMES: Final = range(
-    -62_135_596_800_000, 253_402_300_800_000
-)  #: milliseconds of the years 1 to 9999; others mean nothing
 
 _GONE: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})  # noqa: SLF001 - librdkafka's
 

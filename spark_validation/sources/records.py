@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "OffsetRange", "split"]
+__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "TIMES", "OffsetRange", "split"]
 
 _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("key", pa.binary()),
@@ -25,6 +25,9 @@ RECORDS_DDL: Final = (
     "key binary, value binary, topic string, partition int, offset long, timestamp timestamp, timestampType int, "
     "headers array<struct<key string, value binary>>"
 )
+TIMES: Final = range(
+    -62_135_596_800_000, 253_402_300_800_000
+)  #: milliseconds of the years 1 to 9999; others mean nothing
 SPAN: Final = 200_000  #: offsets that one task reads unless told otherwise
 
 

@@ -33,6 +33,9 @@ class Source(Protocol):
     def body(self) -> SourceBody:
         """Say in a report where the records were read."""
 
+    def notes(self, topic: str) -> list[str]:
+        """Say what of a topic is passed over, in sentences."""
+
 
 @dataclass(frozen=True, slots=True)
 class KafkaSource:
@@ -53,21 +56,30 @@ class KafkaSource:
         """Name the cluster."""
         return {"kind": "kafka", "bootstrap_servers": self.bootstrap}
 
+    def notes(self, topic: str) -> list[str]:  # noqa: ARG002 - a cluster has none
+        """Say nothing: a cluster passes nothing over."""
+        return []
+
 
 @dataclass(frozen=True, slots=True)
 class ArchiveSource:
     """A folder of Parquet files."""
 
     folder: Path
+    timestamp_unit: str | None = None  #: of timestamps that are written as integers, one of ``archive.UNITS``
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
         """Return the ranges that the files hold."""
-        return archive.plan_ranges(self.folder, topics, span=span)
+        return archive.plan_ranges(self.folder, topics, span=span, unit=self.timestamp_unit)
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
         """Yield the records of a range."""
-        return archive.read_range(self.folder, offsets)
+        return archive.read_range(self.folder, offsets, unit=self.timestamp_unit)
 
     def body(self) -> SourceBody:
         """Name the folder."""
         return {"kind": "archive", "archive": str(self.folder)}
+
+    def notes(self, topic: str) -> list[str]:
+        """Name files that hold no bytes."""
+        return [f"The file `{file}` is empty and was passed over." for file in archive.empty_files(self.folder, topic)]

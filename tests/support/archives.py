@@ -29,6 +29,7 @@ class Record:
     value: bytes | None = None
     timestamp: int | None = 0  #: milliseconds
     partition: int = 0
+    headers: Sequence[tuple[str, bytes | None]] | None = None
 
 
 def registered(schema_id: int, text: str = ORDER, subject: str = "orders-value", version: int = 1) -> RegisteredSchema:
@@ -63,7 +64,7 @@ def batch(topic: str, records: Sequence[Record]) -> pa.RecordBatch:
         "offset": [one.offset for one in records],
         "timestamp": [None if one.timestamp is None else one.timestamp * 1000 for one in records],
         "timestampType": [-1 if one.timestamp is None else 0 for one in records],
-        "headers": [None] * len(records),
+        "headers": [one.headers and [{"key": key, "value": value} for key, value in one.headers] for one in records],
     }
     arrays = [pa.array(columns[field.name], field.type) for field in RECORDS]
     return pa.record_batch(arrays, schema=RECORDS)

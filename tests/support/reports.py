@@ -47,12 +47,21 @@ def part(
         "part": name,
         "verdict": "unknown"
         if not records
-        else "keeps"
+        else "passing"
         if not violating
         else "degraded"
         if violating < records / 1000
-        else "broken",
+        else "failing",
+        "threshold": 0.999,
+        "missed": ["all versions"] if records and violating >= records / 1000 else [],
         "conformance": (records - violating) / records if records else None,
+        "strategy": {
+            "name": "TopicNameStrategy",
+            "chosen_by": "default",
+            "reason": f"the default, as `{topic}-{name}` exists",
+        }
+        if records
+        else None,
         "records": records,
         "conforming": records - violating,
         "violating": violating,
@@ -75,6 +84,7 @@ def part(
                 "schema_id": id_,
                 "subject": f"{topic}-{name}",
                 "version": version,
+                "expected": True,
                 "records": records // 2,
                 "conforming": records // 2,
                 "first_seen": "2013-01-01T10:17:00Z",
@@ -110,13 +120,15 @@ def report(*parts: TopicPart, edges: list[Edge] | None = None) -> Report:
         "tool": "contractlog 0.1.0",
         "audited_at": "2026-11-21T08:00:00Z",
         "source": {"kind": "kafka", "bootstrap_servers": "127.0.0.1:9092"},
+        "thresholds": {"verdict": 0.999, "fail_under": 1.0},
+        "scope": {"lineage": bool(edges), "samples": True},
         "topics": list(parts),
         "lineage": edges or [],
     }
 
 
 def flights() -> Report:
-    """Make a report like the demo's: one topic broken, one degraded, the rest fine."""
+    """Make a report like the demo's: one topic failing, one degraded, the rest fine."""
     return report(
         part(
             "flights.departed",

@@ -10,7 +10,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from contractlog.contracts.observed.report import SchemaUse, SeriesPoint
+from contractlog.contracts.observed.report import THRESHOLD, SchemaUse, SeriesPoint
 from contractlog.spark_validation.report.pictures.svg import document, element, shortened, text
 from contractlog.spark_validation.report.words import share
 
@@ -26,7 +26,6 @@ _LEFT: Final = 132
 _ROW: Final = 56
 _BAR: Final = 36
 _STRIP: Final = 6
-_FEW: Final = 0.001  #: a bin with at most this share of violations is drawn ``degraded``, with more ``broken``
 _LABEL_EVERY: Final = 90  #: pixels between time labels, at least
 
 
@@ -76,22 +75,35 @@ def schema_label(schema_id: int, uses: Mapping[int, SchemaUse]) -> str:
     if not schema_id:
         return "no schema id"
     use = uses.get(schema_id)
-    return f"version {use['version']} (id {schema_id})" if use and use["version"] else f"id {schema_id}"
+    if use is None or not use["version"]:
+        return f"id {schema_id}"
+    subjects = {one["subject"] for one in uses.values() if one["expected"]}
+    if use["expected"] and len(subjects) == 1:
+        return f"version {use['version']} (id {schema_id})"
+    return f"{(use['subject'] or '').rpartition('.')[2]} v{use['version']} (id {schema_id})"
 
 
-def river(bins: Bins, uses: Mapping[int, SchemaUse]) -> Markup:
-    """Draw one row per schema id, most records first: bars for records, a strip below for the share that violates."""
+def river(bins: Bins, uses: Mapping[int, SchemaUse], *, threshold: float = THRESHOLD) -> Markup:
+    """Draw one row per schema id, most records first: bars for records, a strip below for the share that violates.
+
+    A bin that conforms less than the threshold is drawn as failing, one with fewer violations as degraded.
+    """
     order = sorted(bins.records, key=lambda schema_id: -sum(bins.records[schema_id]))[:MAX_ROWS]
     order.sort(key=lambda schema_id: (schema_id <= 0, schema_id))
     highest = max((max(bins.records[schema_id]) for schema_id in order), default=1) or 1
-    rows = [_row(bins, schema_id, uses, index * _ROW, highest) for index, schema_id in enumerate(order)]
+    rows = [
+        _row(bins, schema_id, uses, index * _ROW, highest=highest, threshold=threshold)
+        for index, schema_id in enumerate(order)
+    ]
     axis = _time_axis(bins, len(order) * _ROW + 16)
     unit = "day" if bins.days == 1 else f"{bins.days} days"
     title = f"Records per schema version and {unit}; the strip below each row marks where records violate"
     return document(title, *rows, axis, width=_WIDTH, height=len(order) * _ROW + 24)
 
 
-def _row(bins: Bins, schema_id: int, uses: Mapping[int, SchemaUse], top: float, highest: int) -> Markup:
+def _row(
+    bins: Bins, schema_id: int, uses: Mapping[int, SchemaUse], top: float, *, highest: int, threshold: float
+) -> Markup:
     step = (_WIDTH - _LEFT) / len(bins.starts)
     base = top + _BAR + 2
     pieces = [
@@ -105,15 +117,17 @@ def _row(bins: Bins, schema_id: int, uses: Mapping[int, SchemaUse], top: float, 
         height = max(1.0, _BAR * records / highest)
         said = element("title", f"{bins.starts[index].isoformat()}: {share(violating, records)} violate")
         bar = element("rect", class_="is-records", x=x, y=base - height, width=width, height=height)
-        strip = element("rect", class_=_shade(records, violating), x=x, y=base + 2, width=width, height=_STRIP)
+        strip = element(
+            "rect", class_=_shade(records, violating, threshold), x=x, y=base + 2, width=width, height=_STRIP
+        )
         pieces.append(element("g", said, bar, strip))
     return element("g", *pieces)
 
 
-def _shade(records: int, violating: int) -> str:
+def _shade(records: int, violating: int, threshold: float) -> str:
     if not violating:
-        return "is-keeps"
-    return "is-degraded" if violating / records <= _FEW else "is-broken"
+        return "is-passing"
+    return "is-degraded" if 1 - violating / records >= threshold else "is-failing"
 
 
 def _time_axis(bins: Bins, y: float) -> Markup:

@@ -57,3 +57,9 @@ def test_edges_are_found_in_an_archive(
         ({"topic": "orders", "field": "id"}, "order", 2000.0),
         ({"topic": "orders", "field": "total"}, "owed", 2000.0),
     ]
+    out = tmp_path / "audit"
+    assert main(["audit", "--lineage", *arguments[2:6], "--out", str(out)]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert "finding lineage: 0 of 4 comparisons of two topics" in said
+    report = json.loads((out / "report.json").read_text())
+    assert (report["lineage"], report["scope"]) == (edges, {"lineage": True, "samples": True})

@@ -37,7 +37,7 @@ def conformance(topic: str, part: str = "value", *, to_offset: int = 10) -> Topi
     return {
         "topic": topic,
         "part": part,
-        "verdict": "keeps",
+        "verdict": "passing",
         "conformance": 1.0,
         **counts,
         "partitions": [{"partition": 0, "from_offset": 0, "to_offset": to_offset, **counts}],

@@ -5,8 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.contracts.observed.bounds import MAX_PLACES, MAX_UNKNOWN_IDS, bounded
+from contractlog.contracts.observed.bounds import (
+    MAX_FIELDS,
+    MAX_PLACES,
+    MAX_UNKNOWN_IDS,
+    bounded,
+    limit_samples,
+    unsampled_notes,
+)
 from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.samples import DESIGN, FieldSample, SampledValue
 from contractlog.contracts.observed.states import AuditState, Cell, CellKey, Example, Violation, ViolationKey
 
 FACTS = st.lists(st.tuples(st.integers(1, 300), st.integers(0, 300), st.booleans()), max_size=400)
@@ -42,3 +50,45 @@ def test_the_lowest_are_kept_and_every_record_is_still_counted() -> None:
     assert len({key.field for key in state.violations if key.schema_id == 7_000}) == MAX_PLACES + 1
     assert sum(violation.records for violation in state.violations.values()) == 2_000
     assert sum(sum(cell.counts.values()) for cell in state.cells.values()) == 2_000
+
+
+def sampled(sizes: dict[tuple[str, str], int], start: int = 0) -> AuditState:
+    """Make a state with so many sampled values of each field of each topic."""
+    samples = {
+        (topic, "value", field): FieldSample(
+            DESIGN, tuple(SampledValue(number, 0, 0, 0, number, b"") for number in range(start, start + size))
+        )
+        for (topic, field), size in sizes.items()
+    }
+    return AuditState(samples=samples)
+
+
+FIELDS = st.dictionaries(
+    st.tuples(st.just("t"), st.integers(0, 99).map("f{:02}".format)), st.integers(1, 2), max_size=99
+)
+
+
+@given(FIELDS, FIELDS, FIELDS)
+def test_which_fields_are_sampled_does_not_depend_on_how_a_range_was_cut(
+    a: dict[tuple[str, str], int], b: dict[tuple[str, str], int], c: dict[tuple[str, str], int]
+) -> None:
+    one, two, three = sampled(a), sampled(b, 5), sampled(c, 9)
+    whole = bounded(one.merged(two).merged(three))
+    assert bounded(bounded(bounded(one).merged(bounded(two))).merged(bounded(three))) == whole
+    assert bounded(bounded(one).merged(bounded(bounded(two).merged(three)))) == whole
+    fields = sorted({field for _, field in [*a, *b, *c]})
+    assert sorted(field for *_, field in whole.samples) == fields[:MAX_FIELDS]
+    assert sorted(field for *_, field in whole.unsampled) == fields[MAX_FIELDS:]
+
+
+def test_the_widest_topic_loses_fields_first_and_what_it_lost_is_named() -> None:
+    wide = {("wide", f"f{number}"): 10 for number in range(8)}
+    state = limit_samples(sampled({**wide, ("slim", "only"): 10}), 60)
+    assert sum(len(sample.values) for sample in state.samples.values()) == 60
+    assert ("slim", "value", "only") in state.samples
+    assert sorted(state.unsampled) == [("wide", "value", name) for name in ("f5", "f6", "f7")]
+    kept = "Samples of values were kept of 5 fields and left out of 3 to bound memory (`f5`, `f6`, `f7`)"
+    assert unsampled_notes(state) == {("wide", "value"): [f"{kept}; lineage does not see those."]}
+    again = bounded(state.merged(sampled({("wide", "f7"): 3}, 50)))
+    assert ("wide", "value", "f7") not in again.samples  # a part of its values would be no sample
+    assert limit_samples(state, 60) is state

@@ -17,9 +17,9 @@ from contractlog.contracts.observed.states import (
     Violation,
     ViolationKey,
 )
-from contractlog.contracts.observed.summary import iso, summarize
+from contractlog.contracts.observed.summary import Use, iso, newest_in_use, summarize
 
-USES = {("t", "value", 1): ("t-value", 1), ("t", "value", 2): ("t-value", 2)}
+USES = {("t", "value", 1): Use("t-value", 1), ("t", "value", 2): Use("t-value", 2)}
 DAY = "2013-01-01"
 
 
@@ -51,28 +51,71 @@ def entry_of(state: AuditState, part: str = "value") -> TopicPart:
 @pytest.mark.parametrize(
     ("counts", "verdict"),
     [
-        ({(0, 1, Outcome.CONFORMS): 10}, "keeps"),
-        ({(0, 1, Outcome.CONFORMS): 10, (0, 0, Outcome.TOMBSTONE): 5}, "keeps"),
+        ({(0, 1, Outcome.CONFORMS): 10}, "passing"),
+        ({(0, 1, Outcome.CONFORMS): 10, (0, 0, Outcome.TOMBSTONE): 5}, "passing"),
         ({(0, 0, Outcome.TOMBSTONE): 5}, "unknown"),
         ({}, "unknown"),
         ({(0, 0, Outcome.UNAUDITED): 5, (0, 0, Outcome.TOMBSTONE): 5}, "unknown"),
         # an old version has one bad record in ten thousand, the newest has none
         ({(0, 2, Outcome.CONFORMS): 9_999, (0, 1, Outcome.TRUNCATED): 1}, "degraded"),
-        # one in ten thousand, but in the newest version
-        ({(0, 2, Outcome.CONFORMS): 9_999, (0, 2, Outcome.TRUNCATED): 1}, "broken"),
+        # one in ten thousand, in the newest version: within the threshold, too
+        ({(0, 2, Outcome.CONFORMS): 9_999, (0, 2, Outcome.TRUNCATED): 1}, "degraded"),
+        # one in ten thousand, and one in ten of the newest version
+        ({(0, 1, Outcome.CONFORMS): 9_990, (0, 2, Outcome.CONFORMS): 9, (0, 2, Outcome.TRUNCATED): 1}, "failing"),
         # without a schema of this subject, below and above one in a thousand
         ({(0, 2, Outcome.CONFORMS): 9_999, (0, 0, Outcome.NOT_FRAMED): 1}, "degraded"),
         ({(0, 2, Outcome.CONFORMS): 9_999, (0, 99, Outcome.WRONG_SUBJECT): 1}, "degraded"),
         ({(0, 2, Outcome.CONFORMS): 999, (0, 0, Outcome.NOT_FRAMED): 1}, "degraded"),
-        ({(0, 2, Outcome.CONFORMS): 998, (0, 0, Outcome.NOT_FRAMED): 2}, "broken"),
+        ({(0, 2, Outcome.CONFORMS): 998, (0, 0, Outcome.NOT_FRAMED): 2}, "failing"),
         # the newest version in use counts, not the newest there is
-        ({(0, 1, Outcome.CONFORMS): 9_999, (0, 1, Outcome.BAD_UTF8): 1}, "broken"),
+        ({(0, 0, Outcome.NOT_FRAMED): 1, (0, 1, Outcome.CONFORMS): 9_999}, "degraded"),
     ],
 )
 def test_the_verdict_follows_from_the_newest_version_in_use_and_the_share(
     counts: dict[tuple[int, int, Outcome], int], verdict: Verdict
 ) -> None:
     assert entry_of(state_of(counts))["verdict"] == verdict
+
+
+def test_the_threshold_is_a_setting_and_what_missed_it_is_named() -> None:
+    state = state_of({(0, 1, Outcome.CONFORMS): 970, (0, 2, Outcome.CONFORMS): 9, (0, 2, Outcome.TRUNCATED): 1})
+    for threshold, verdict, missed in [
+        (0.9, "degraded", []),
+        (0.95, "failing", ["newest version"]),
+        (0.999, "failing", ["all versions", "newest version"]),
+    ]:
+        entry = summarize(state, USES, threshold=threshold)[0]
+        assert (entry["verdict"], entry["missed"], entry["threshold"]) == (verdict, missed, threshold)
+
+
+def test_the_same_share_gives_the_same_verdict_in_every_part_and_a_reason_where_it_does_not() -> None:
+    """99.95 % conform in both; in one, the violations are of the newest version, which has few records."""
+    old = entry_of(
+        state_of({(0, 1, Outcome.CONFORMS): 9_895, (0, 1, Outcome.TRUNCATED): 5, (0, 2, Outcome.CONFORMS): 100})
+    )
+    new = entry_of(
+        state_of({(0, 1, Outcome.CONFORMS): 9_900, (0, 2, Outcome.CONFORMS): 95, (0, 2, Outcome.TRUNCATED): 5})
+    )
+    assert old["conformance"] == new["conformance"] == 0.9995
+    assert (old["verdict"], old["missed"]) == ("degraded", [])
+    assert (new["verdict"], new["missed"]) == ("failing", ["newest version"])
+
+
+def test_the_newest_version_is_the_one_with_the_highest_number_whichever_id_or_time_it_has() -> None:
+    uses = {("t", "value", 18): Use("t-value", 1), ("t", "value", 7): Use("t-value", 2)}
+    state = state_of({(0, 18, Outcome.CONFORMS): 5, (0, 7, Outcome.CONFORMS): 5})
+    newest = newest_in_use(summarize(state, uses)[0]["schemas"])
+    assert [(use["schema_id"], use["version"]) for use in newest] == [(7, 2)]
+
+
+def test_ids_of_wrong_subjects_name_their_subject_and_are_nobodys_newest_version() -> None:
+    uses = {**USES, ("t", "value", 99): Use("other-value", 5, expected=False)}
+    entry = summarize(state_of({(0, 2, Outcome.CONFORMS): 9_999, (0, 99, Outcome.WRONG_SUBJECT): 1}), uses)[0]
+    assert (entry["verdict"], entry["missed"]) == ("degraded", [])
+    assert [(use["subject"], use["expected"]) for use in entry["schemas"]] == [
+        ("t-value", True),
+        ("other-value", False),
+    ]
 
 
 COUNTS = st.dictionaries(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import httpx2
 import pytest
+
+from contractlog.clients import Registry as Client
+from contractlog.registry.testing import Registries
 
 PATH = "/contractlog/v1/conformance/flights"
 
@@ -174,3 +178,25 @@ def test_a_part_that_was_not_audited_counts_nothing_as_violating(http: httpx2.Cl
 def test_only_names_of_topics_are_topics(http: httpx2.Client, topic: str) -> None:
     assert http.post(f"/contractlog/v1/conformance/{topic}", json=entry(topic=topic)).json()["error_code"] == 42280
     assert http.get(f"/contractlog/v1/conformance/{topic}").json()["error_code"] == 40480
+
+
+@pytest.mark.parametrize(("former", "current"), [("keeps", "passing"), ("broken", "failing")])
+def test_words_of_earlier_audits_are_taken_and_answered_by_those_of_today(
+    http: httpx2.Client, former: str, current: str
+) -> None:
+    answer = http.post(PATH, json=entry(verdict=former))
+    assert (answer.status_code, answer.json()["verdict"]) == (200, current)
+    assert http.post(PATH, json=entry(verdict=current)).json() == answer.json()
+
+
+def test_entries_stored_with_words_of_earlier_audits_are_read_with_those_of_today(registries: Registries) -> None:
+    stored = json.dumps(entry(verdict="keeps", violating=0, conformance=1.0))
+    app = registries.make({})
+    try:
+        store = app.state.services.store
+        store.change(lambda change: change.record_conformance("flights", "value", "ranges", stored)).result()
+        with Client(app=app) as client:
+            (read,) = client.conformance("flights")
+        assert read["verdict"] == "passing"
+    finally:
+        app.state.close()

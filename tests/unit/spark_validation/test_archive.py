@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pytest
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources import archive
 from contractlog.spark_validation.sources.records import RECORDS, OffsetRange, split
+from contractlog.spark_validation.sources.source import ArchiveSource
 
 from support.archives import Record, write_topic
 
@@ -44,6 +46,70 @@ def test_an_offset_that_was_archived_twice_is_read_once(tmp_path: Path) -> None:
     write_topic(tmp_path, "t", [Record(at) for at in range(6)])
     write_topic(tmp_path, "t", [Record(at) for at in range(3, 9)], start=3)
     assert sorted(offsets_of(tmp_path, OffsetRange("t", 0, 0, 9))) == list(range(9))
+
+
+def test_a_topic_or_file_without_records_does_not_refuse_the_others(tmp_path: Path) -> None:
+    write_topic(tmp_path, "t", [Record(0), Record(1)])
+    (tmp_path / "topic=t" / "half-written.parquet").touch()
+    (tmp_path / "topic=bare").mkdir()
+    (tmp_path / "topic=rowless").mkdir()
+    pq.write_table(RECORDS.empty_table(), tmp_path / "topic=rowless" / "part.parquet")
+    (tmp_path / "topic=zero").mkdir()
+    (tmp_path / "topic=zero" / "part.parquet").touch()
+    source = ArchiveSource(tmp_path)
+    ranges = source.plan(())
+    assert ranges == [
+        OffsetRange("bare", 0, 0, 0),
+        OffsetRange("rowless", 0, 0, 0),
+        OffsetRange("t", 0, 0, 2),
+        OffsetRange("zero", 0, 0, 0),
+    ]
+    assert [offsets_of(tmp_path, one) for one in ranges] == [[], [], [0, 1], []]
+    empty = tmp_path / "topic=t" / "half-written.parquet"
+    assert source.notes("t") == [f"The file `{empty}` is empty and was passed over."]
+    assert source.notes("bare") == []
+    assert source.plan(["bare"]) == [OffsetRange("bare", 0, 0, 0)]
+
+
+def foreign(folder: Path, timestamps: pa.Array) -> None:
+    """Write an archive of ours with another column of timestamps."""
+    (folder / "topic=t").mkdir(parents=True)
+    size = len(timestamps)
+    columns = {"partition": pa.array([0] * size), "offset": pa.array(range(size)), "value": pa.nulls(size, pa.binary())}
+    pq.write_table(pa.table({**columns, "timestamp": timestamps}), folder / "topic=t" / "part.parquet")
+
+
+MOMENT = datetime(2013, 7, 1, 4, 12, tzinfo=UTC)
+SECONDS = int(MOMENT.timestamp())
+
+
+def times_of(folder: Path, unit: str | None = None) -> list[datetime | None]:
+    (batch,) = archive.read_range(folder, *archive.plan_ranges(folder, unit=unit), unit=unit)
+    return batch.column("timestamp").to_pylist()
+
+
+@pytest.mark.parametrize(("unit", "scale"), [("s", 1), ("ms", 1_000), ("us", 1_000_000), ("ns", 1_000_000_000)])
+def test_integer_timestamps_are_read_by_their_declared_unit_or_refused(tmp_path: Path, unit: str, scale: int) -> None:
+    foreign(tmp_path, pa.array([SECONDS * scale, None, 2**62], pa.int64()))
+    with pytest.raises(UsageError, match=r"timestamps as integers without a unit. Name it with --timestamp-unit"):
+        archive.plan_ranges(tmp_path)
+    first, missing, wild = times_of(tmp_path, unit)
+    assert (first, missing) == (MOMENT, None)
+    assert wild is None or unit == "ns"  # no year of a calendar
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+def test_timestamps_bring_their_unit_along(tmp_path: Path, unit: str, zone: str | None) -> None:
+    foreign(tmp_path, pa.array([MOMENT.replace(tzinfo=None)], pa.timestamp("us")).cast(pa.timestamp(unit, zone)))
+    assert times_of(tmp_path) == [MOMENT]
+
+
+def test_nanoseconds_are_cut_and_impossible_times_are_none(tmp_path: Path) -> None:
+    foreign(tmp_path / "a", pa.array([SECONDS * 10**9 + 1], pa.timestamp("ns")))
+    assert times_of(tmp_path / "a") == [MOMENT]
+    foreign(tmp_path / "b", pa.array([2**62, -(2**62), SECONDS * 1_000], pa.timestamp("ms")))
+    assert times_of(tmp_path / "b") == [None, None, MOMENT]
 
 
 def test_what_is_no_archive_is_said(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.observed.bounds import bounded
+from contractlog.contracts.observed.bounds import MAX_FIELDS, bounded
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.states import AuditState, Coverage, Example, merge
 from contractlog.spark_validation.audit import audit_range
@@ -30,7 +30,7 @@ PLAN = Plan(
         (TOPIC, "key"): Expectation(audited=False, notes=("no subject",)),
     },
     schemas={1: PlannedSchema(registered(1))},
-    uses={(TOPIC, "value", 1): ("orders-value", 1)},
+    subjects={1: (("orders-value", 1),)},
 )
 BODIES = {
     Outcome.CONFORMS: order(),
@@ -207,6 +207,34 @@ def test_a_state_is_read_as_it_was_written(
     state = audited(folder, ArchiveSource(folder).plan([TOPIC]))
     write_state(state, folder / "state")
     assert read_state(folder / "state") == state
+
+
+def test_what_was_left_out_of_the_samples_is_read_as_it_was_written(tmp_path: Path) -> None:
+    state = AuditState(unsampled=frozenset({("t", "value", "a.b"), ("t", "key", "")}))
+    write_state(state, tmp_path)
+    assert read_state(tmp_path) == state
+    (tmp_path / "state.json").write_text('{"format": "contractlog.state/1"}')  # of an earlier release
+    assert read_state(tmp_path) == AuditState()
+
+
+def test_wide_records_are_sampled_in_their_first_fields_by_name_and_the_others_are_named(tmp_path: Path) -> None:
+    names = [f"f{number:03}" for number in range(MAX_FIELDS + 3)]
+    fields = ",".join(f'{{"name":"{name}","type":"long"}}' for name in names)
+    plan = replace(
+        PLAN, schemas={1: PlannedSchema(registered(1, f'{{"type":"record","name":"W","fields":[{fields}]}}'))}
+    )
+    write_topic(tmp_path, TOPIC, [Record(at, value=framed(1, bytes([2 * at] * len(names)))) for at in range(5)])
+    state = bounded(audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 5), plan))
+    assert counts_of(state) == {Outcome.CONFORMS: 5}
+    assert sorted(field for *_, field in state.samples) == names[:MAX_FIELDS]
+    assert sorted(field for *_, field in state.unsampled) == names[MAX_FIELDS:]
+
+
+def test_an_audit_without_samples_keeps_none_and_counts_the_same(tmp_path: Path) -> None:
+    write_topic(tmp_path, TOPIC, [Record(at, value=order(total=at)) for at in range(20)])
+    whole = OffsetRange(TOPIC, 0, 0, 20)
+    state = audit_range(ArchiveSource(tmp_path), whole, replace(PLAN, samples=False))
+    assert state == replace(audit_range(ArchiveSource(tmp_path), whole, PLAN), samples={})
 
 
 def test_a_conforming_field_is_sampled(tmp_path: Path) -> None:

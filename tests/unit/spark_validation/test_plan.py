@@ -58,9 +58,10 @@ def test_a_part_is_held_against_all_versions_of_its_subject_soft_deleted_ones_to
     assert entry["conforming"] == 1
     assert [(use["subject"], use["version"]) for use in entry["schemas"]] == [
         ("t-value", 1),
-        (None, None),
+        ("other-value", 1),
         (None, None),
     ]
+    assert [use["expected"] for use in entry["schemas"]] == [True, False, False]
 
 
 def test_a_version_that_goes_while_it_is_listed_is_the_only_one_left_out(
@@ -86,7 +87,7 @@ def test_a_subject_that_is_wholly_soft_deleted_still_counts(registry: Registry, 
     schema_id = registry.register("t-value", SchemaDraft(ORDER)).schema_id
     registry.delete_subject("t-value")
     write_topic(tmp_path, "t", [Record(0, value=order(schema_id))])
-    assert audited(registry, tmp_path)["t", "value"]["verdict"] == "keeps"
+    assert audited(registry, tmp_path)["t", "value"]["verdict"] == "passing"
 
 
 def test_an_id_that_the_registry_lost_is_counted(registry: Registry, tmp_path: Path) -> None:
@@ -162,4 +163,4 @@ def test_json_schemas_and_keys_are_audited_alike(registry: Registry, tmp_path: P
     write_topic(tmp_path, "t", [Record(at, key=key and framed(schema_id, key)) for at, key in enumerate(keys)])
     entry = audited(registry, tmp_path)["t", "key"]
     assert codes(entry) == {Outcome.SCHEMA_VIOLATION.name: 1, Outcome.NOT_JSON.name: 1}
-    assert (entry["conforming"], entry["tombstones"], entry["verdict"]) == (1, 1, "broken")
+    assert (entry["conforming"], entry["tombstones"], entry["verdict"]) == (1, 1, "failing")

@@ -11,13 +11,13 @@ import pytest
 
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.jobs.audit import _share, add_source, source_of
+from contractlog.spark_validation.jobs.audit import _share, add_reading, add_source, source_of
 from contractlog.spark_validation.jobs.auditing import _replaced
-from contractlog.spark_validation.jobs.lines import lines
-from contractlog.spark_validation.jobs.progress import ProgressLine
+from contractlog.spark_validation.jobs.lines import last_line, lines
+from contractlog.spark_validation.jobs.progress import COMPARING, ProgressLine
 from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource
 
-from support.reports import flights, part, report
+from support.reports import flights, part, report, violation
 
 
 class Terminal(StringIO):
@@ -28,7 +28,7 @@ class Terminal(StringIO):
 def test_a_line_for_each_part_what_needs_attention_first() -> None:
     said = list(lines(flights()))
     assert len(said) == 6
-    assert [line.split()[1] for line in said] == ["broken", "degraded", "unknown", "keeps", "keeps", "keeps"]
+    assert [line.split()[1] for line in said] == ["failing", "degraded", "unknown", "passing", "passing", "passing"]
     assert said[0].split()[2] == "flights.delayed"
     assert "BAD_ENUM_INDEX 400" in said[0]
     assert "188 of 336,776 (0.056 %) records violate: TRUNCATED 168, NOT_FRAMED 20; 12 absent" in said[1]
@@ -41,7 +41,7 @@ def test_names_that_would_steer_a_terminal_are_escaped() -> None:
 
 
 def test_progress_says_what_how_much_how_fast_and_how_long_still() -> None:
-    times = iter([0.0, 0.0, 10.0, 10.0])
+    times = iter([0.0, 10.0])
     terminal = Terminal()
     progress = ProgressLine("auditing", "offsets", terminal, clock=lambda: next(times))
     progress.start(300_000)
@@ -51,13 +51,63 @@ def test_progress_says_what_how_much_how_fast_and_how_long_still() -> None:
     assert terminal.getvalue().endswith("\r\x1b[K")
 
 
-def test_progress_is_silent_when_nobody_watches() -> None:
-    pipe = StringIO()
-    progress = ProgressLine("auditing", "offsets", pipe)
-    progress.start(10)
-    progress(5)
+def test_a_log_gets_no_line_of_short_work_and_one_in_thirty_seconds_of_long_work() -> None:
+    now = [0.0]
+    log = StringIO()
+    progress = ProgressLine("auditing", "offsets", log, clock=lambda: now[0])
+    progress.start(1_000)
+    for second in range(100):
+        now[0] = second
+        progress(second * 10)
     progress.finish()
-    assert pipe.getvalue() == ""
+    assert log.getvalue().splitlines() == [
+        "auditing: 300 of 1,000 offsets, 10/s, 1 min 10 s left",
+        "auditing: 600 of 1,000 offsets, 10/s, 40 s left",
+        "auditing: 900 of 1,000 offsets, 10/s, 10 s left",
+    ]
+
+
+def test_announced_work_says_in_a_log_that_it_begins_and_ends() -> None:
+    now = [0.0]
+    log = StringIO()
+    progress = ProgressLine(*COMPARING, log, clock=lambda: now[0], announced=True)
+    progress.start(12)
+    now[0] = 4.0
+    progress(12)
+    progress.finish()
+    assert log.getvalue().splitlines() == [
+        "finding lineage: 0 of 12 comparisons of two topics",
+        "finding lineage: 12 of 12 comparisons of two topics, 3/s",
+    ]
+
+
+def test_the_last_line_names_both_thresholds_and_which_was_missed() -> None:
+    assert last_line(flights(), 1) == (
+        "verdict threshold 99.9 % (--threshold): missed by 1 part (flights.delayed); "
+        "--fail-under 100 %: missed by 2 parts (flights.departed, flights.delayed); exit code 1"
+    )
+    kept = report(part("a"), part("b", records=0)) | {"thresholds": {"verdict": 0.95, "fail_under": 0.99}}
+    assert last_line(kept, 0) == (  # type: ignore[arg-type]
+        "verdict threshold 95 % (--threshold): met by all; --fail-under 99 %: met by all; exit code 0"
+    )
+
+
+def test_a_part_that_fails_by_its_newest_version_says_so() -> None:
+    one = part("t", violations=[violation("TRUNCATED", 5)]) | {"verdict": "failing", "missed": ["newest version"]}
+    (line,) = lines(report(one))  # type: ignore[arg-type]
+    assert "the newest version is below 99.9 %" in line
+
+
+def test_a_strategy_that_is_not_the_default_is_named() -> None:
+    assert not any("Strategy" in line for line in lines(flights()))
+    found = {"name": "RecordNameStrategy", "chosen_by": "evidence", "reason": ""}
+    (line,) = lines(report(part("t", records=9) | {"strategy": found}))  # type: ignore[arg-type]
+    assert line.endswith("all 9 records conform; 12 absent; RecordNameStrategy (found in the records)")
+
+
+def test_lineage_cannot_be_found_in_samples_that_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--lineage", "--no-samples", "--archive", "none"]) == 2
+    assert "Drop one of them" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("text", "share"), [("0.999", 0.999), ("99.9%", 0.999), ("0", 0.0), ("1", 1.0), ("100%", 1.0)])
@@ -147,6 +197,9 @@ def test_a_broker_or_an_archive_must_be_named(
     monkeypatch.setenv("CONTRACTLOG_BOOTSTRAP_SERVERS", "broker:9092")
     parser = ArgumentParser()
     add_source(parser)
+    add_reading(parser)
     assert source_of(parser.parse_args([])) == KafkaSource("broker:9092")
     assert source_of(parser.parse_args(["--bootstrap-servers", "other:1"])) == KafkaSource("other:1")
     assert source_of(parser.parse_args(["--archive", "dir"])) == ArchiveSource(Path("dir"))
+    timed = parser.parse_args(["--archive", "dir", "--timestamp-unit", "ms"])
+    assert source_of(timed) == ArchiveSource(Path("dir"), "ms")

@@ -191,7 +191,7 @@ def test_the_first_failure_in_byte_order_is_told_and_logical_types_come_last() -
 def test_a_sentence_says_what_is_wrong_and_where() -> None:
     details = check([b"\x02\x08abc", b"\x02\x02a", b"\x02\x02ab"], avro_validator(PAIR)).details
     assert details == {
-        0: "the record ends inside b (string) (byte 1 of the body)",
+        0: "the record ends inside `b` (string) (byte 1 of the body)",
         2: "1 byte is left after the value (byte 3 of the body)",
     }
 

@@ -38,7 +38,7 @@ def test_the_first_words_are_the_answer() -> None:
     text = render(flights())
     answer = re.search(r'<p class="answer">(.*?)</p>', text, re.DOTALL)
     assert answer is not None
-    assert answer[1].startswith("2 of 5 topics keep their contract.")
+    assert answer[1].startswith("2 of 5 topics conform to their schemas.")
     assert "<code>flights.delayed</code>: 400 of 60,000 (0.667 %) records" in answer[1]
     assert "all from schema id 7" in answer[1]
 
@@ -107,3 +107,60 @@ def test_a_report_of_nothing_says_so() -> None:
 
 def test_the_page_is_made_from_the_json_alone() -> None:
     assert render(json.loads(json.dumps(flights()))) == render(flights())
+
+
+def test_the_rule_the_threshold_and_the_exit_codes_share_are_printed() -> None:
+    text = render(flights())
+    assert "A part is failing when less than 99.9 % of its audited records conform, of all versions" in text
+    assert "--fail-under 100 %: missed by 2 parts, so the exit code is 1." in text
+    met = report(part("a")) | {"thresholds": {"verdict": 0.5, "fail_under": 0.9}}
+    text = render(met)  # type: ignore[arg-type]
+    assert "less than 50 % of its audited records" in text
+    assert "--fail-under 90 %: met, so the exit code is 0." in text
+
+
+def test_each_verdict_has_its_reason_beside_it() -> None:
+    text = render(flights())
+    for why in ("below 99.9 %", "violations, within 99.9 %", "nothing audited", "no violation"):
+        assert f'<td class="why">{why}</td>' in text
+    newest = part("t", violations=[violation("TRUNCATED", 150)])
+    newest.update(verdict="failing", missed=["newest version"])
+    newest["schemas"][1].update(records=1_000, conforming=850)
+    text = render(report(newest))
+    assert '<td class="why">newest version below 99.9 %</td>' in text
+    assert (
+        "Below the threshold of 99.9 %: of version 2 of <code>t-value</code> (id 7), the newest in use, "
+        "850 of 1,000 (85 %) records conform; of all versions together 336,626 of 336,776 (99.96 %)."
+    ) in text
+
+
+def test_the_newest_version_is_named_by_its_number_not_by_when_it_was_first_seen() -> None:
+    one = part("t")
+    old, new = one["schemas"]
+    old["first_seen"], new["first_seen"] = "2013-09-01T00:00:00Z", "2013-02-01T00:00:00Z"
+    assert "Version 2 (id 7) is the newest of 2 versions in use" in render(report(one))
+
+
+def test_the_strategy_and_the_real_subject_of_an_id_are_named() -> None:
+    one = part("t", violations=[violation("WRONG_SUBJECT", 5, schema_id=9, path="", field="")])
+    one["schemas"].append({**one["schemas"][0], "schema_id": 9, "subject": "shop.Payment", "expected": False})
+    one["strategy"] = {"name": "RecordNameStrategy", "chosen_by": "evidence", "reason": "found in the records: all"}
+    text = render(report(one))
+    assert "Subject name strategy: RecordNameStrategy, found in the records: all." in text
+    assert "shop.Payment (not allowed)" in text
+    assert "<td>Payment v1 (id 9)</td>" in text
+
+
+@pytest.mark.parametrize(
+    ("scope", "sentence"),
+    [
+        ({"lineage": True, "samples": True}, "Lineage was looked for in bounded samples"),
+        (
+            {"lineage": False, "samples": True},
+            "Lineage was not looked for: <code>contractlog lineage --state DIR</code>",
+        ),
+        ({"lineage": False, "samples": False}, "no samples of values were kept (<code>--no-samples</code>)"),
+    ],
+)
+def test_whether_lineage_was_looked_for_is_said(scope: dict[str, bool], sentence: str) -> None:
+    assert sentence in render(report(part("t")) | {"scope": scope})  # type: ignore[arg-type]
