@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 FUZZ_SECONDS ?= 600
 READY := .venv/.ready
-LOCKS := uv base server spark demo dev
+LOCKS := uv build base server spark demo dev
 COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11
 
 .PHONY: help setup lock format check test test-all soak docs build demo bench clean
@@ -17,13 +17,13 @@ help: ## list the verbs
 
 setup: $(READY) ## make .venv with the locked versions, and contractlog in it
 
-$(READY): requirements/uv.txt requirements/dev.txt pyproject.toml setup.py
+$(READY): requirements/uv.txt requirements/build.txt requirements/dev.txt pyproject.toml setup.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "contractlog needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"; exit 2; }
 	@echo "setting up .venv (once; the packages are about 1 GB)"
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv
 	@[ -x $(BIN)/uv ] || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --build-constraints requirements/build.txt -e .
 	@mkdir -p .typing/contractlog && for part in $(PARTS); do ln -sfn ../../$$part .typing/contractlog/$$part; done
 	@mkdir -p .cache
 	@touch $@
@@ -65,7 +65,7 @@ docs: setup ## write the generated documents
 	$(BIN)/python docs/generate.py
 
 build: setup ## wheel and sdist in dist/
-	$(BIN)/uv build --quiet --python $(BIN)/python
+	$(BIN)/uv build --quiet --python $(BIN)/python --build-constraints requirements/build.txt --require-hashes
 
 bench: setup ## ratios against named alternatives, each in one run (beside Apicurio: benchmarks/registry/run.py --only apicurio)
 	@for script in benchmarks/*.py benchmarks/registry/{run,hostile,delays}.py benchmarks/serdes/{run,first,memory,broker}.py; do echo "== $$script"; $(BIN)/python $$script; done

@@ -167,8 +167,7 @@ def _retry_after(outcome: Outcome) -> float | None:
 
 def _unreachable(url: str, failure: Failure) -> Unreachable:
     return Unreachable(
-        f"the registry at {url} cannot be reached ({failure.reason}); start one with `contractlog serve`, "
-        "or name another with --registry or CONTRACTLOG_REGISTRY_URL",
+        f"the registry at {url} cannot be reached ({failure.reason}); check that it runs, and the url given",
         url=url,
         reason=failure.reason,
     )
@@ -197,7 +196,9 @@ def _error(call: Call[Any], answer: Answer) -> RegistryError:
     if code is not None:
         return RegistryError.of(code, message)
     if answer.status in _SAID_BY_STATUS:
-        return RegistryError.of(answer.status, message)
+        error = RegistryError.of(answer.status, message)
+        error.facts["uncoded"] = True  # `catchable` gives it the code that confluent-kafka's client would
+        return error
     return _unreadable(call, answer)
 
 

@@ -12,7 +12,17 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["Answered", "changes", "check_many", "difference", "fetches", "graph", "lookup_many", "search"]
+__all__ = [
+    "Answered",
+    "changes",
+    "check_many",
+    "difference",
+    "fetches",
+    "graph",
+    "lookup_many",
+    "permissions",
+    "search",
+]
 
 _OWN: Final = ("contractlog", "v1")
 
@@ -66,6 +76,11 @@ def graph(
     """GET /contractlog/v1/graph/{subject}."""
     query = given(version=version, direction=direction, depth=depth)
     return Call("GET", (*_OWN, "graph", Named(subject)), dict, query)
+
+
+def permissions(subject: SubjectLike) -> Call[Answered]:
+    """GET /contractlog/v1/permissions/{subject}."""
+    return Call("GET", (*_OWN, "permissions", Named(subject)), dict)
 
 
 def lookup_many(

@@ -16,7 +16,7 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import RegisteredSchema
 
-__all__ = ["INDEX", "PulledSchema", "read_index", "write_index"]
+__all__ = ["INDEX", "PulledSchema", "file_digests", "read_index", "write_index"]
 
 INDEX: Final = "pulled.json"
 _FORMAT: Final = "contractlog.pulled/1"
@@ -37,6 +37,12 @@ def read_index(folder: Path) -> list[PulledSchema]:
         UsageError: it has no index, a file is missing, or one was edited since.
     """
     return [_with_text(folder, entry) for entry in _entries(folder, needed=True)]
+
+
+def file_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file as it was pulled, by its path from the folder; empty where nothing was pulled."""
+    entries = _entries(folder, needed=False)
+    return {entry["file"]: entry["sha256"] for entry in entries if {"file", "sha256"} <= entry.keys()}
 
 
 def write_index(folder: Path, pulled: Iterable[PulledSchema]) -> None:

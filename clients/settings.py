@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -14,7 +15,7 @@ from contractlog.compatibility.errors import UsageError
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_URL", "URL_VARIABLES", "Address", "Security", "registry_url"]
+__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_URL", "URL_VARIABLES", "Address", "Security", "registry_url", "suggested"]
 
 URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first that is set counts
 DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: where ``contractlog serve`` listens
@@ -27,6 +28,16 @@ def registry_url(option: str | None = None, environ: Mapping[str, str] | None = 
     known = os.environ if environ is None else environ
     candidates = (option, *map(known.get, URL_VARIABLES))
     return next((text for text in candidates if text), DEFAULT_URL)
+
+
+def suggested(key: str, known: Iterable[str]) -> str:
+    """Return an unknown configuration key, with the nearest known one if any is near.
+
+    >>> suggested("use.latest.verson", ["use.latest.version", "normalize.schemas"])
+    'use.latest.verson (did you mean use.latest.version?)'
+    """
+    nearest = get_close_matches(key, list(known), n=1)
+    return f"{key} (did you mean {nearest[0]}?)" if nearest else key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

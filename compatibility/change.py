@@ -74,9 +74,10 @@ def change_between(
     *,
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
+    within: Steps | None = None,
 ) -> Change:
     """Say what the change from one schema to another is; two comparisons decide over all levels."""
-    return change(candidate, [Earlier(1, earlier)], policy=policy, also=also)
+    return change(candidate, [Earlier(1, earlier)], policy=policy, also=also, within=within)
 
 
 def change(
@@ -85,6 +86,7 @@ def change(
     *,
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
+    within: Steps | None = None,
 ) -> Change:
     """Say which levels admit a candidate after its history, comparing it with each version once per direction.
 
@@ -93,8 +95,9 @@ def change(
         history: the live versions, oldest first; without one every level admits the candidate.
         policy: which differences break.
         also: ids of checks that break here although the policy admits them.
+        within: the steps of a larger piece of work, of which this is a part; when they are used up, that is a finding.
     """
-    steps = Steps(detailed_steps(2 * len(history)))
+    steps = Steps(detailed_steps(2 * len(history)), within)
     comparisons = [
         Comparison(
             direction,

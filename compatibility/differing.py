@@ -9,9 +9,10 @@ from typing import Any, Final
 from contractlog.compatibility.change import Change, change_between
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.located import Located, located
-from contractlog.compatibility.mends import Trial
+from contractlog.compatibility.mends import MOST_STEPS, Trial
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema
+from contractlog.compatibility.steps import Steps
 
 __all__ = ["FORMAT", "MOST_MENDED", "Difference", "Side", "difference_of"]
 
@@ -60,7 +61,13 @@ class Difference:
 
 
 def difference_of(
-    earlier: Side, later: Side, *, level: Level, policy: Policy, also: frozenset[str] = frozenset()
+    earlier: Side,
+    later: Side,
+    *,
+    level: Level,
+    policy: Policy,
+    also: frozenset[str] = frozenset(),
+    within: Steps | None = None,
 ) -> Difference:
     """Compare two schemas in both directions; the findings that the level asks for come first, and they are mended.
 
@@ -70,8 +77,9 @@ def difference_of(
         level: what decides whether the change is admitted.
         policy: which differences break.
         also: ids of checks that break although the policy admits them.
+        within: the steps of a larger piece of work, of which this is a part.
     """
-    change = change_between(earlier.parsed, later.parsed, policy=policy, also=also)
+    change = change_between(earlier.parsed, later.parsed, policy=policy, also=also, within=within)
     asked = level.directions
     comparisons = sorted(change.comparisons, key=lambda comparison: comparison.direction not in asked)
     trial = Trial(
@@ -82,6 +90,7 @@ def difference_of(
         directions=asked,
         policy=policy,
         also=also,
+        steps=Steps(MOST_STEPS, within),
     )
     findings = [(finding, comparison.direction) for comparison in comparisons for finding in comparison.findings]
     found = [

@@ -15,6 +15,7 @@ Codes and texts are the reference's to the letter, odd spaces included. Own reso
 
 from __future__ import annotations
 
+import shlex
 from typing import Any, ClassVar, Final, Self
 
 from contractlog.compatibility.kinship import become_kin
@@ -65,6 +66,10 @@ class Unreachable(ContractlogError):
     """A registry or a broker could not be reached; exit code 3."""
 
 
+class BrokerDenied(ContractlogError):
+    """A Kafka broker does not permit an operation to this user; exit code 4."""
+
+
 class RegistryError(ContractlogError):
     """An answer of the registry that is not a success."""
 
@@ -85,6 +90,10 @@ class RegistryError(ContractlogError):
         """The code as it stands in the answer's body; a client keeps the one it was sent."""
         return int(self.facts.get("error_code", self.code))
 
+    @error_code.setter
+    def error_code(self, value: int) -> None:
+        self.facts["error_code"] = value
+
     @property
     def http_status(self) -> int:
         """The first three digits of the code."""
@@ -92,13 +101,21 @@ class RegistryError(ContractlogError):
 
     @property
     def http_status_code(self) -> int:
-        """What ``SchemaRegistryError`` of confluent-kafka calls the status."""
-        return self.http_status
+        """The HTTP status, named as in ``SchemaRegistryError`` of confluent-kafka."""
+        return int(self.facts.get("http_status_code", self.http_status))
+
+    @http_status_code.setter
+    def http_status_code(self, value: int) -> None:
+        self.facts["http_status_code"] = value
 
     @property
     def error_message(self) -> str:
-        """What ``SchemaRegistryError`` of confluent-kafka calls the message."""
+        """The message, named as in ``SchemaRegistryError`` of confluent-kafka."""
         return self.message
+
+    @error_message.setter
+    def error_message(self, value: str) -> None:
+        self.message = value
 
     @classmethod
     def of(cls, code: int, message: str) -> RegistryError:
@@ -189,6 +206,13 @@ class HeadersTooLarge(RegistryError):
 
     code = 431
     template = "The request line and the headers are longer than {limit} bytes together"
+
+
+class TooManyFailures(RegistryError):
+    """Too many wrong passwords came from an address; nothing was checked."""
+
+    code = 42980
+    template = "Too many wrong passwords came from this address; try again in {seconds} seconds"
 
 
 class Unprocessable(RegistryError):
@@ -319,6 +343,23 @@ class KeyGenerationRefused(Forbidden):
     """The key management service refused to make a key."""
 
     code = 40370
+
+
+class CrossSiteRequest(Forbidden):
+    """A browser sent a state-changing request for a web page of another origin."""
+
+    code = 40380
+    template = "Cross-site request refused: {detail}"
+
+
+class HostNotAllowed(Forbidden):
+    """The header ``Host`` names none of the hosts that this registry serves."""
+
+    code = 40381
+    template = (
+        "The registry does not serve the host `{host}`. If it should, set CONTRACTLOG_ALLOWED_HOSTS to all its names, "
+        "`{name}` included"
+    )
 
 
 class IncompatibleSchema(Conflict):
@@ -461,6 +502,37 @@ class OverwriteNotPermitted(OperationNotPermitted):
     template = "Overwrite new schema with id {id} in context {context} is not permitted."
 
 
+class RetiredIdTaken(OverwriteNotPermitted):
+    """The id was deleted for good, and stood for another content."""
+
+    template = (
+        "Overwrite new schema with id {id} in context {context} is not permitted. The id was deleted for good, and "
+        "stood for another schema: {way_out}"
+    )
+
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        super().__init__(message, **{"way_out": way_out(str(facts.get("context")))} | facts)
+
+
+def way_out(context: str) -> str:
+    """Say what somebody can do who repeats a migration under ids that were deleted for good."""
+    name = shlex.quote(context)
+    return (
+        "import it into another context; or, where no record carries an id of this one, forget it: "
+        f"contractlog db forget-context {name} --confirm {name}"
+    )
+
+
+class IdGapNotPermitted(OperationNotPermitted):
+    """The id that was named is far above all ids of its context."""
+
+    template = (
+        "The id {id} is more than {gap:,} above {highest}, the highest id of context {context}, and new ids would go "
+        "on from there. Name a lower id; if the gap is meant, the operator of the registry sets "
+        "CONTRACTLOG_ALLOW_ID_GAP=true."
+    )
+
+
 class StrongReference(OperationNotPermitted):
     """A resource owns the subject, so no schema may lean on it."""
 
@@ -549,6 +621,19 @@ class TooManyMembers(Unprocessable):
 
     code = 42282
     template = "The request has {count} members; at most {most} may be asked for at once."
+
+
+class WorkLimitExceeded(Unprocessable):
+    """A request needs more work than one request may ask for: comparing and parsing are counted in steps."""
+
+    template = "The request needs more than {limit} steps of work; send fewer or smaller schemas in one request."
+
+
+class TooManyRequests(RegistryError):
+    """A caller has used up its share of work; the same request can be sent later."""
+
+    code = 429
+    template = "You have used {limit} steps of work within a minute; try again in {seconds} seconds."
 
 
 class ChangesAhead(Conflict):

@@ -72,6 +72,7 @@ def judge(
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
     memo: Memo | None = None,
+    within: Steps | None = None,
 ) -> Verdict:
     """Say whether a candidate may follow its history at a level.
 
@@ -83,12 +84,14 @@ def judge(
         also: ids of checks that break here although the policy admits them.
         memo: what was learned in earlier calls, which makes this one cheap; it never changes a verdict, but for
             schemas that are too complex to be compared without it.
+        within: the steps of a larger piece of work, of which this is a part; when they are used up, that is a finding.
     """
     if level is Level.NONE:
         return Verdict(level)
     selected = history if level.transitive else history[-1:]
-    unproven = reversed(selected) if also else _unproven(candidate, selected, level, policy, memo or Memo())
-    steps = Steps(detailed_steps(len(selected)))
+    steps = Steps(detailed_steps(len(selected)), within)
+    quick = _unproven(candidate, selected, level, policy=policy, memo=memo or Memo(), within=within)
+    unproven = reversed(selected) if also else quick
     for earlier in unproven:
         failed = tuple(_compare(candidate, earlier, level, policy, also, steps=steps))
         if failed:
@@ -105,7 +108,13 @@ def detailed_steps(comparisons: int) -> int:
 
 
 def _unproven(
-    candidate: ParsedSchema, history: Sequence[EarlierVersion], level: Level, policy: Policy, memo: Memo
+    candidate: ParsedSchema,
+    history: Sequence[EarlierVersion],
+    level: Level,
+    *,
+    policy: Policy,
+    memo: Memo,
+    within: Steps | None,
 ) -> Iterator[EarlierVersion]:
     """Yield the versions that have to be compared in detail, the newest first: all but those that a quick look admits.
 
@@ -117,12 +126,22 @@ def _unproven(
     if own is None:
         yield from reversed(history)
         return
-    steps = Steps(min(STEP_LIMIT, _STEPS + _STEPS_EACH * len(history)))
+    limit = min(STEP_LIMIT, _STEPS + _STEPS_EACH * len(history))
+    steps = Steps(limit if within is None else within.allow(limit))
     shapes = [earlier.shape(memo) for earlier in history]
-    if all(shapes) and _follows(own, shapes, level, policy=policy, memo=memo, steps=steps):
+
+    def follows(others: Sequence[Any]) -> bool:
+        left = steps.left
+        try:
+            return _follows(own, others, level, policy=policy, memo=memo, steps=steps)
+        finally:
+            if within is not None:
+                within.spend(left - steps.left)
+
+    if all(shapes) and follows(shapes):
         return
     for earlier, other in zip(reversed(history), reversed(shapes), strict=True):
-        if other is None or not _follows(own, [other], level, policy=policy, memo=memo, steps=steps):
+        if other is None or not follows([other]):
             yield earlier
 
 

@@ -24,13 +24,15 @@ from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.positions import candidate_at, split
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.steps import Steps
 
-__all__ = ["Mend", "Trial", "mend"]
+__all__ = ["MOST_STEPS", "Mend", "Trial", "mend"]
 
 _MOST_TRIED: Final = 40
 _MOST_OFFERED: Final = 3
 _MOST_CHARACTERS: Final = 200_000  #: of a text that mends are looked for in
 _MOST_READ: Final = 1_500_000  #: characters of mended texts that one trial reads: work is bounded, and results repeat
+MOST_STEPS: Final = 1_000_000
 _WAYS: Final[Mapping[SchemaType, Callable[[Case], Iterable[Way]]]] = {
     SchemaType.AVRO: avro_ways,
     SchemaType.JSON: json_ways,
@@ -66,6 +68,7 @@ class Trial:
     policy: Policy = Policy.STRICT
     also: frozenset[str] = frozenset()  #: ids of checks that break although the policy admits them
     beside: Sequence[ParsedSchema] = ()  #: other versions that a mend must not break with
+    steps: Steps = field(default_factory=lambda: Steps(MOST_STEPS))  #: of all comparisons that the trial makes
     _before: dict[frozenset[Direction], Counter[_Where]] = field(default_factory=dict)
     _read: int = 0
 
@@ -130,7 +133,7 @@ class Trial:
 
     def _works(self, text: str, finding: Finding, direction: Direction) -> bool:
         self._read += len(text)
-        if self._read > _MOST_READ:
+        if self._read > _MOST_READ or self.steps.allow(1) < 1:
             return False
         try:
             draft = SchemaDraft(text, self.candidate.type, self.candidate.references)
@@ -150,7 +153,9 @@ class Trial:
             for number, earlier in enumerate((self.earlier, *self.beside))
             for direction in directions
             for finding in breaking(
-                differences(candidate, earlier, direction, self.policy, self.also), self.policy, self.also
+                differences(candidate, earlier, direction, self.policy, self.also, steps=self.steps),
+                self.policy,
+                self.also,
             )
         )
 

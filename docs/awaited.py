@@ -33,6 +33,20 @@ _WORDS: Final = {
     "import Iterator": "import AsyncIterator",
     "contractlog.clients.client import": "contractlog.clients.aclient import",
     "contractlog.clients.confluent.setting import": "contractlog.clients.confluent.asetting import",
+    # Both may be awaited, as with confluent-kafka's client, or called alone.
+    "def clear_latest_caches(self) -> None": "def clear_latest_caches(self) -> Awaitable[None]",
+    "def clear_caches(self) -> None": "def clear_caches(self) -> Awaitable[None]",
+    'newest."""\n        self._known.clear_latest()\n': (
+        'newest."""\n        self._known.clear_latest()\n        return DONE\n'
+    ),
+    'remembered."""\n        self._known.clear()\n': (
+        'remembered."""\n        self._known.clear()\n        return DONE\n'
+    ),
+    "confluent.known import Known\nfrom contractlog.clients.confluent.schemas import Reg": (
+        "confluent.known import DONE, Known\nfrom contractlog.clients.confluent.schemas import Reg"
+    ),
+    "from types import TracebackType\nfrom typing import Any, Literal": "from collections.abc import Awaitable\n"
+    "from types import TracebackType\nfrom typing import Any, Literal",
     "__enter__": "__aenter__",
     "__exit__": "__aexit__",
 }

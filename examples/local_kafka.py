@@ -1,16 +1,26 @@
-"""A real Apache Kafka broker on this machine, for the demo, tests and benchmarks: one node, KRaft, no containers.
+r"""A real Apache Kafka broker on this machine, for the demo, tests and benchmarks: one node, KRaft, no containers.
 
 >>> with Broker(Path("demo/kafka")) as broker:
 ...     print(broker.bootstrap_servers)
 
 From the shell, until Ctrl-C: ``python examples/local_kafka.py start --folder demo/kafka``. The jars are fetched once
 (44 MB, by the Ivy that comes inside pyspark) into ``.cache/``. A folder keeps its records and ports from run to run.
+
+With TLS, passwords (SASL/SCRAM) and ACLs, as clusters in production have them:
+
+    openssl req -x509 -newkey rsa:2048 -nodes -days 365 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
+        -keyout broker.pem -out cert.pem && cat cert.pem >> broker.pem
+    python examples/local_kafka.py start --folder demo/secured --secure broker.pem --ca cert.pem
+    contractlog consume orders --broker-config demo/secured/admin.properties
+
+``admin`` may do everything; other users and their ACLs are created through an admin client.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 import signal
 import socket
 import subprocess
@@ -18,6 +28,7 @@ import sys
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -32,7 +43,7 @@ from contractlog.spark_validation.java import Java, find_java
 from children import Child, signal_group
 from kafka_jars import Say, fetch_jars, say_on_stderr
 
-__all__ = ["Broker"]
+__all__ = ["ADMIN", "MECHANISM", "Broker", "Security"]
 
 UNSAFE_WARNS_SINCE: Final = 23  #: the Java that began to warn of what Kafka does with memory
 HOST: Final = "127.0.0.1"
@@ -73,6 +84,23 @@ SETTINGS: Final[Mapping[str, str | int]] = {
     "log.segment.delete.delay.ms": 1000,
 }
 
+ADMIN: Final = "admin"
+MECHANISM: Final = "SCRAM-SHA-512"
+
+#: What a broker with ``Security`` has beside. ``SECURE`` is the only listener for clients. The controller's listener
+#: stays plain and on this machine; whoever reaches it is ``ANONYMOUS``, which the broker itself is there.
+SECURED: Final[Mapping[str, str | int]] = {
+    "listener.security.protocol.map": "SECURE:SASL_SSL,CONTROLLER:PLAINTEXT",
+    "inter.broker.listener.name": "SECURE",
+    "sasl.enabled.mechanisms": MECHANISM,
+    "sasl.mechanism.inter.broker.protocol": MECHANISM,
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "false",
+    "super.users": f"User:{ADMIN};User:ANONYMOUS",
+    "ssl.keystore.type": "PEM",
+    "ssl.truststore.type": "PEM",
+}
+
 LOGGING: Final = """\
 status=off
 rootLogger.level=warn
@@ -85,6 +113,14 @@ appender.f.layout.pattern=%d %p %c - %m%n
 """
 
 
+@dataclass(frozen=True)
+class Security:
+    """TLS, SCRAM passwords and ACLs: without an ACL, nobody but ``admin`` may do anything."""
+
+    key_and_certificate: Path  #: PEM; the certificate names 127.0.0.1
+    ca: Path  #: PEM; signed that certificate, or is it
+
+
 class Broker:
     """A broker on a folder: records and ports outlive it, nothing else does.
 
@@ -93,9 +129,15 @@ class Broker:
     """
 
     def __init__(
-        self, folder: Path | str, *, settings: Mapping[str, str | int] | None = None, say: Say = say_on_stderr
+        self,
+        folder: Path | str,
+        *,
+        settings: Mapping[str, str | int] | None = None,
+        security: Security | None = None,
+        say: Say = say_on_stderr,
     ) -> None:
         self.folder = Path(folder).resolve()
+        self._security = security
         self._settings = dict(settings or {})
         self._say = say
         self._java: Child | None = None
@@ -108,6 +150,19 @@ class Broker:
         if self._ports is None:
             raise UsageError("the broker has not been started yet")
         return f"{HOST}:{self._ports[0]}"
+
+    def client_properties(self) -> dict[str, str]:
+        """Return the librdkafka properties by which ``admin``, or without security anybody, connects."""
+        servers = {"bootstrap.servers": self.bootstrap_servers}
+        if self._security is None:
+            return servers
+        return servers | {
+            "security.protocol": "SASL_SSL",
+            "sasl.mechanism": MECHANISM,
+            "sasl.username": ADMIN,
+            "sasl.password": self._password(),
+            "ssl.ca.location": str(self._security.ca.resolve()),
+        }
 
     def start(self) -> Self:
         """Start the broker, and return when it answers.
@@ -157,18 +212,42 @@ class Broker:
 
     def _properties(self) -> dict[str, str | int]:
         port, controller = self._ports or (0, 0)
+        listener = "PLAINTEXT" if self._security is None else "SECURE"
         return {
             **SETTINGS,
             "controller.quorum.voters": f"1@{HOST}:{controller}",
-            "listeners": f"PLAINTEXT://{HOST}:{port},CONTROLLER://{HOST}:{controller}",
-            "advertised.listeners": f"PLAINTEXT://{HOST}:{port}",
+            "listeners": f"{listener}://{HOST}:{port},CONTROLLER://{HOST}:{controller}",
+            "advertised.listeners": f"{listener}://{HOST}:{port}",
             "log.dirs": str(self.folder / "data"),
+            **self._secured(),
             **self._settings,
         }
 
+    def _secured(self) -> dict[str, str | int]:
+        if self._security is None:
+            return {}
+        module = "org.apache.kafka.common.security.scram.ScramLoginModule required"
+        login = f'{module} username="{ADMIN}" password="{self._password()}";'
+        return {
+            **SECURED,
+            "ssl.keystore.location": str(self._security.key_and_certificate.resolve()),
+            "ssl.truststore.location": str(self._security.ca.resolve()),
+            f"listener.name.secure.{MECHANISM.lower()}.sasl.jaas.config": login,
+        }
+
+    def _password(self) -> str:
+        """Return the password of ``admin``, which the folder keeps."""
+        kept = self.folder / "admin.password"
+        if not kept.exists():
+            _write_private(kept, secrets.token_urlsafe(24))
+        return kept.read_text()
+
     def _configure(self) -> None:
+        if self._security is not None:
+            text = "".join(f"{name}={value}\n" for name, value in self.client_properties().items())
+            _write_private(self.folder / "admin.properties", text)
         lines = (f"{name}={str(value).replace(chr(92), chr(92) * 2)}\n" for name, value in self._properties().items())
-        (self.folder / "server.properties").write_text("".join(lines))
+        _write_private(self.folder / "server.properties", "".join(lines))
         (self.folder / "log4j2.properties").write_text(LOGGING)
 
     def _command(self, java: Java, libs: Path, main: str, *arguments: str) -> list[str]:
@@ -183,6 +262,8 @@ class Broker:
             return
         properties = str(self.folder / "server.properties")
         command = self._command(java, libs, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", properties)
+        if self._security is not None:  # the tool takes it as an argument alone; others on this machine may see that
+            command += ["--add-scram", f"{MECHANISM}=[name={ADMIN},password={self._password()}]"]
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
@@ -200,7 +281,7 @@ class Broker:
         while time.monotonic() < deadline:
             if not self.running:
                 raise Unreachable(f"the broker ended while it started; its log is {self.folder / 'kafka.log'}")
-            if _answers(self._ports[0] if self._ports else 0):
+            if _answers(self._ports[0] if self._ports else 0, self.client_properties()):
                 return
             time.sleep(0.05)
         raise Unreachable(
@@ -237,6 +318,13 @@ class Broker:
         (self.folder / "broker.pid").unlink(missing_ok=True)
 
 
+def _write_private(path: Path, text: str) -> None:
+    """Write a file that nobody else may read."""
+    path.touch(mode=0o600)
+    path.chmod(0o600)
+    path.write_text(text)
+
+
 def _ports(kept: Path, say: Say) -> tuple[int, int]:
     """Return the broker's and the controller's port: those kept in the folder, as long as they are free."""
     if kept.exists():
@@ -262,13 +350,13 @@ def _free(port: int) -> bool:
         return True
 
 
-def _answers(port: int) -> bool:
+def _answers(port: int, properties: Mapping[str, str]) -> bool:
     try:
         socket.create_connection((HOST, port), timeout=1).close()
     except OSError:
         return False
     try:
-        return bool(AdminClient({"bootstrap.servers": f"{HOST}:{port}", "log_level": 0}).list_topics(timeout=2).brokers)
+        return bool(AdminClient({**properties, "log_level": 0}).list_topics(timeout=2).brokers)
     except KafkaException:
         return False
 
@@ -301,14 +389,19 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("action", choices=["start", "fetch"], help="run until Ctrl-C; or only fetch the jars")
     parser.add_argument("--folder", type=Path, default=Path("kafka"), help="where records are kept (default: kafka)")
+    parser.add_argument("--secure", type=Path, metavar="PEM", help="with TLS, SCRAM and ACLs: key and certificate")
+    parser.add_argument("--ca", type=Path, metavar="PEM", help="the CA of that certificate (default: the file itself)")
     arguments = parser.parse_args(argv)
+    security = Security(arguments.secure, arguments.ca or arguments.secure) if arguments.secure else None
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if arguments.action == "fetch":
             print(fetch_jars())
             return 0
-        with Broker(arguments.folder) as broker:
+        with Broker(arguments.folder, security=security) as broker:
             print(broker.bootstrap_servers, flush=True)
+            if security is not None:
+                say_on_stderr(f"to connect as {ADMIN}: --broker-config {broker.folder / 'admin.properties'}")
             say_on_stderr("the broker is ready; Ctrl-C stops it")
             while broker.running:
                 time.sleep(0.2)

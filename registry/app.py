@@ -13,11 +13,13 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Scope
 
-from contractlog.registry import problems
+from contractlog.registry import cross_site, problems
+from contractlog.registry.access import metrics_token
 from contractlog.registry.access.actor import ANONYMOUS
 from contractlog.registry.access.layer import Access
 from contractlog.registry.access.layer import layers as layers_of_access
 from contractlog.registry.cache import ByteCache
+from contractlog.registry.cross_site import CrossSite
 from contractlog.registry.database import open_store
 from contractlog.registry.dependencies import Services
 from contractlog.registry.documented import complete, operation_id
@@ -44,6 +46,7 @@ from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
 from contractlog.registry.services.contexts import Contexts
+from contractlog.registry.services.health import Health
 from contractlog.registry.services.ids import Ids
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.levels import Levels
@@ -53,10 +56,12 @@ from contractlog.registry.services.retirement import Retirement
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.services.viewing import Viewing
+from contractlog.registry.services.work import Callers
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.telemetry.requests import Observed
 from contractlog.registry.telemetry.state import Telemetry
+from contractlog.registry.work_limits import WorkLimits
 
 __all__ = ["create_app"]
 
@@ -76,7 +81,8 @@ def create_app(
     """
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
-    asked_for_names = layers_of_access(settings)  # before anything is opened: its files may be no good
+    cross_site_layer = cross_site.layer(settings)  # before anything is opened: settings and files may be no good
+    access_layers = [*metrics_token.layers(settings), *layers_of_access(settings)]
     services = _services(settings, store or open_store(settings), telemetry)
     app = _Service(
         title="contractlog registry",
@@ -96,10 +102,11 @@ def create_app(
                 seconds=settings.body_seconds,
                 larger={IMPORT: settings.max_import_bytes},
             ),
+            Middleware(WorkLimits, steps=settings.request_steps),
         ],
         lifespan=_lifespan(services),
     )
-    app.state.around = [Middleware(RawPaths), *asked_for_names, *_hot(services)]
+    app.state.around = [cross_site_layer, Middleware(RawPaths), *access_layers, *_hot(services)]
     app.router.routes.append(PlainRegistrations(services))
     problems.install(app, old_conflict_code=settings.old_conflict_code)
     for router in OWN_ROUTERS:
@@ -114,7 +121,13 @@ def create_app(
 
 
 def _hot(services: Services) -> Iterator[Middleware]:
-    yield Middleware(HotSchemas, cache=services.cache, telemetry=services.telemetry, counts=services.own.counts)
+    yield Middleware(
+        HotSchemas,
+        cache=services.cache,
+        telemetry=services.telemetry,
+        counts=services.own.counts,
+        silence=services.store.silence,
+    )
     yield Middleware(
         HotVersions,
         lookup=services.lookup,
@@ -137,7 +150,12 @@ class _Service(FastAPI):
         stack = super().build_middleware_stack()
         for layer in reversed(self.state.around):
             stack = layers[layer.cls] = layer.cls(stack, *layer.args, **layer.kwargs)
-        reader = layers[Access].reader if Access in layers else _anybody
+        may_read = layers[Access].reader if Access in layers else _anybody
+        host_is_known = layers[CrossSite].hosts.known
+
+        def reader(scope: Scope) -> str | None:
+            return may_read(scope) if host_is_known(scope) else None
+
         return Observed(
             stack,
             telemetry.meters,
@@ -159,14 +177,16 @@ def _templates(app: FastAPI) -> Iterator[tuple[str, str]]:
 
 
 def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
-    threads = Threads(settings.read_threads, max_waiting=settings.max_pending_writes)
+    threads = Threads(
+        settings.read_threads, max_waiting=settings.max_pending_writes, callers=Callers(settings.caller_steps)
+    )
     cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.cached)
     store.on_commit(cache.forget)
     remembered = _remembered(settings, store)
     store.watch(telemetry)
     understanding = Understanding()
     judging = Judging(understanding, settings.level)
-    registration = Registration(store, threads, understanding, judging)
+    registration = Registration(store, threads, understanding, judging, allow_id_gap=settings.allow_id_gap)
     viewing = Viewing(understanding)
     return Services(
         settings=settings,
@@ -183,7 +203,16 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
         retirement=Retirement(store),
         levels=Levels(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=Conformance(store, threads),
-        own=Own.wired(store, threads, cache, understanding=understanding, judging=judging, registration=registration),
+        own=Own.wired(
+            store,
+            threads,
+            cache,
+            understanding=understanding,
+            judging=judging,
+            registration=registration,
+            allow_id_gap=settings.allow_id_gap,
+        ),
+        health=Health(store),
         telemetry=telemetry,
     )
 

@@ -8,13 +8,15 @@ import re
 import socket
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry import database
+from contractlog.registry.access.proxies import parse_proxies
 from contractlog.registry.access.tls import Certificates
+from contractlog.registry.hosts import is_loopback
 from contractlog.registry.moving import counters
 from contractlog.registry.serving.server import leave_at_once, serve_alone
 from contractlog.registry.serving.workers import serve_together
@@ -40,13 +42,14 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     _add_format(parser)
     arguments = vars(parser.parse_args(argv))
     form = arguments.pop("format")
+    leave_at_once()
     settings = Settings.from_environment(**arguments)
     if settings.anonymous_reads and not (settings.users_file or settings.tls_client_ca):
         raise UsageError("--anonymous-reads has no meaning without --users FILE: nobody is asked for a name")
     if settings.workers > 1:
         require_many(parse_url(settings.database_url))
+    parse_proxies(settings.trusted_proxies)
     certificates = Certificates.of(settings)
-    leave_at_once()
     with _listen(settings) as listener:
         serve_now = serve_together if settings.workers > 1 else serve_alone
         return serve_now(settings, listener, _greeting(settings, listener, form), certificates)
@@ -54,7 +57,8 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 def _listen(settings: Settings) -> socket.socket:
     try:
-        return socket.create_server((settings.host, settings.port), reuse_port=False, backlog=2048)
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        return socket.create_server((settings.host, settings.port), family=family, reuse_port=False, backlog=2048)
     except socket.gaierror as error:
         raise UsageError(f"cannot listen on {settings.host}: {_WHY.sub('', str(error))}; give another --host") from None
     except OSError as error:
@@ -67,7 +71,7 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
     """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout; then the warnings."""
     database_url = parse_url(settings.database_url).render_as_string(hide_password=True)
     host, port = listener.getsockname()[:2]
-    url = f"{'https' if settings.tls_certificate else 'http'}://{host}:{port}"
+    url = f"{'https' if settings.tls_certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
     def greet(warnings: Iterable[str]) -> None:
         if form == "json":
@@ -75,10 +79,26 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
         else:
             sentence = f"contractlog serves the registry on {url} from {database_url}; stop it with Ctrl-C"
             print(sentence, file=sys.stderr, flush=True)
-        for warning in chain(misspelt(), warnings):
+        for warning in chain(misspelt(), _exposure(settings, host, port), warnings):
             print(f"warning: {warning}", file=sys.stderr, flush=True)
 
     return greet
+
+
+def _exposure(settings: Settings, host: str, port: int) -> Iterator[str]:
+    """Warn of a listener that other machines reach without access control, or without TLS."""
+    if is_loopback(host):
+        return
+    if not (settings.users_file or settings.tls_client_ca):
+        yield (
+            f"everyone who can reach port {port} of {host} may read and change everything: give --users FILE "
+            "(contractlog users add), or listen on 127.0.0.1"
+        )
+    if not settings.tls_certificate:
+        yield (
+            f"connections to port {port} of {host} are not encrypted, and passwords can be read on the way: give "
+            "--tls-certificate FILE, or let a proxy end TLS and keep the port closed to everyone else"
+        )
 
 
 def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -94,13 +114,27 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     raising.add_argument("--to", type=int, required=True, metavar="N", help="the largest id that was ever given out")
     raising.add_argument("--context", default=".", metavar="NAME", help="of this context (default: the default one)")
     raising.add_argument("--create", action="store_true", help="make the context, where the backup did not have it yet")
-    for action in (upgrade, downgrade, current, raising):
+    lowering = _action(
+        actions,
+        "lower-ids",
+        "let new ids of a context begin below an isolated high id; run again for the next one",
+        " .eu",
+    )
+    lowering.add_argument("context", metavar="CONTEXT", help="the context; `.` is the default one")
+    forgetting = _action(
+        actions, "forget-context", "forget a context without live versions, its ids included", " .eu --confirm .eu"
+    )
+    forgetting.add_argument("context", metavar="NAME", help="the context; `.` is the default one")
+    forgetting.add_argument(
+        "--confirm", required=True, metavar="NAME", help="the name again: no record may carry an id of the context"
+    )
+    for action in (upgrade, downgrade, current, raising, lowering, forgetting):
         _add_database_url(action)
         _add_format(action)
     arguments = parser.parse_args(argv)
     url = Settings.from_environment(database_url=arguments.database_url).database_url
-    if arguments.action == "raise-ids":
-        return _raise_ids(url, arguments)
+    if arguments.action in _OF_CONTEXTS:
+        return _OF_CONTEXTS[arguments.action](url, arguments)
     found: str | None
     if arguments.action == "upgrade":
         found = newest = database.upgrade(url)
@@ -127,6 +161,32 @@ def _raise_ids(url: str, arguments: Namespace) -> int:
     return 0
 
 
+def _lower_ids(url: str, arguments: Namespace) -> int:
+    before, following = counters.lower_ids(url, arguments.context)
+    if arguments.format == "json":
+        print(json.dumps({"format": _DB, "context": arguments.context, "before": before, "next_id": following}))
+    else:
+        print(following)
+        print(f"the next id of context {arguments.context} is {following}, it was {before}", file=sys.stderr)
+    return 0
+
+
+def _forget_context(url: str, arguments: Namespace) -> int:
+    ids = counters.forget_context(url, arguments.context, arguments.confirm)
+    if arguments.format == "json":
+        print(json.dumps({"format": _DB, "context": arguments.context, "ids": ids}))
+    else:
+        print(f"context {arguments.context} and its {ids:,} ids are forgotten", file=sys.stderr)
+    return 0
+
+
+_OF_CONTEXTS: Final[dict[str, Callable[[str, Namespace], int]]] = {
+    "raise-ids": _raise_ids,
+    "lower-ids": _lower_ids,
+    "forget-context": _forget_context,
+}
+
+
 def _action(actions: Any, name: str, summary: str, words: str = "") -> ArgumentParser:
     parser: ArgumentParser = actions.add_parser(
         name,
@@ -151,8 +211,21 @@ def _add_operating(parser: ArgumentParser) -> None:
 def _add_access(parser: ArgumentParser) -> None:
     """Add who may call; members that are not given are read from the environment."""
     access = parser.add_argument_group("who may call", "each also as CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …")
+    access.add_argument(
+        "--trusted-proxies",
+        metavar="ADDRESSES",
+        help="addresses and networks of proxies, separated by commas, whose X-Forwarded-For names the client",
+    )
     access.add_argument("--users", dest="users_file", metavar="FILE", help="users and rights; see `contractlog users`")
     access.add_argument("--anonymous-reads", action="store_true", default=None, help="who gives no name may read")
+    access.add_argument(
+        "--allowed-hosts",
+        metavar="NAMES",
+        help="what the header Host may name, by commas (default: this machine on a loopback address, else everything)",
+    )
+    access.add_argument(
+        "--allowed-origins", metavar="ORIGINS", help="origins of web pages that may write, behind a proxy: https://NAME"
+    )
     access.add_argument("--tls-certificate", metavar="FILE", help="listen with TLS: the certificate chain (PEM)")
     access.add_argument("--tls-key", metavar="FILE", help="its key, where it is not in the same file")
     access.add_argument("--tls-client-ca", metavar="FILE", help="clients are known by certificates of this CA (PEM)")

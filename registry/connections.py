@@ -61,7 +61,19 @@ class BoundedProtocol(HttpToolsProtocol):
         """Begin to answer, if the head that came at once is not too long."""
         if self._large and self._head_bytes() > MAX_HEAD_BYTES:
             raise ValueError("the head is too long")  # the parser goes no further, and the connection ends
+        if not self.url.startswith(b"/"):
+            self._take_host_of_target()
         super().on_headers_complete()
+
+    def _take_host_of_target(self) -> None:
+        """Let the host of a target in absolute form stand for the header ``Host`` (RFC 9112, 3.2.2)."""
+        authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
+        if authority:
+            hosts = [b"host" for name, _ in self.headers if name == b"host"]
+            others = [(name, value) for name, value in self.headers if name != b"host"]
+            # In place: the scope has the same list. Two are still two, and none is still none in HTTP/1.1.
+            old = self.parser.get_http_version() == "1.0"
+            self.headers[:] = [*others, *((name, authority) for name in hosts or [b"host"] * old)]
 
     def _head_bytes(self) -> int:
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)

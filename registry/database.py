@@ -43,7 +43,14 @@ def open_store(settings: Settings) -> Store:
     with ExitStack() as stack:
         stack.enter_context(file_lock(url))
         readers = settings.read_threads + 1  # one for the thread of long schemas
-        engines = open_engines(url, readers=readers, statement_timeout_ms=settings.statement_timeout_ms)
+        engines = open_engines(
+            url,
+            readers=readers,
+            statement_timeout_ms=settings.statement_timeout_ms,
+            answer_timeout_ms=settings.answer_timeout_ms,
+            connect_timeout_ms=settings.connect_timeout_ms,
+            checkout_timeout_ms=settings.checkout_timeout_ms,
+        )
         stack.callback(engines.dispose)
         with _explained(url):
             _prepare(url, engines)
@@ -75,7 +82,7 @@ def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_
         Unreachable: it does not answer, others held a table for too long, or a statement took too long; nothing has
             changed.
     """
-    with _migrating(database_url) as connection:
+    with _migrating(database_url, max(_LONG_MS, statement_timeout_ms or 0)) as connection:
         _upgrade(connection, lock_timeout_ms=lock_timeout_ms, statement_timeout_ms=statement_timeout_ms)
         return _revision(connection) or ""
 
@@ -105,17 +112,17 @@ def newest() -> str:
 
 
 @contextmanager
-def _migrating(database_url: str) -> Iterator[Connection]:
+def _migrating(database_url: str, longest_ms: int = _LONG_MS) -> Iterator[Connection]:
     url = parse_url(database_url)
     if in_memory(url):
         raise UsageError("a database in memory has no migrations; give sqlite:///FILE or postgresql://…")
-    with file_lock(url), _connection(url) as connection:
+    with file_lock(url), _connection(url, longest_ms=longest_ms) as connection:
         yield connection
 
 
 @contextmanager
-def _connection(url: URL, *, reading: bool = False) -> Iterator[Connection]:
-    engines = open_engines(url, readers=1, statement_timeout_ms=_LONG_MS)
+def _connection(url: URL, *, reading: bool = False, longest_ms: int = _LONG_MS) -> Iterator[Connection]:
+    engines = open_engines(url, readers=1, statement_timeout_ms=longest_ms)
     try:
         with _explained(url), (engines.readers if reading else engines.writer).begin() as connection:
             yield connection

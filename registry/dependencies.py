@@ -20,6 +20,7 @@ from contractlog.registry.services.associations import Associations
 from contractlog.registry.services.compatibility import Compatibility
 from contractlog.registry.services.conformance import Conformance
 from contractlog.registry.services.contexts import Contexts
+from contractlog.registry.services.health import Health
 from contractlog.registry.services.ids import Ids
 from contractlog.registry.services.levels import Levels
 from contractlog.registry.services.lookup import Lookup
@@ -38,6 +39,7 @@ __all__ = [
     "ContextsDependency",
     "Flag",
     "GuidPath",
+    "HealthDependency",
     "IdsDependency",
     "LevelsDependency",
     "Limit",
@@ -82,6 +84,7 @@ class Services:
     conformance: Conformance
     associations: Associations
     own: Own
+    health: Health
     telemetry: Telemetry
 
     def drain(self) -> None:
@@ -92,6 +95,7 @@ class Services:
     def close(self) -> None:
         """End the threads and close the store."""
         self.own.close()
+        self.health.close()
         self.threads.close()
         self.store.close()
 
@@ -115,6 +119,7 @@ CacheDependency = Annotated[ByteCache, _service("cache")]
 RegistrationDependency = Annotated[Registration, _service("registration")]
 CompatibilityDependency = Annotated[Compatibility, _service("compatibility")]
 LookupDependency = Annotated[Lookup, _service("lookup")]
+HealthDependency = Annotated[Health, _service("health")]
 IdsDependency = Annotated[Ids, _service("ids")]
 ContextsDependency = Annotated[Contexts, _service("contexts")]
 RetirementDependency = Annotated[Retirement, _service("retirement")]

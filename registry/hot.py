@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -29,6 +30,8 @@ Made = tuple[Message, Message]  #: an answer's beginning and its body
 
 #: Says that an answer came from memory because the database was away, and may be older than five seconds.
 STALE: Final = (b"x-contractlog-stale", b"database-away")
+_PATIENCE: Final = 0.25  #: seconds that a fresh answer may take while the database answers nobody
+_TEMPLATE: Final = "/schemas/ids/{schema_id}"
 _CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
 _AWAY: Final = frozenset({StoreError.code, StoreTimeout.code})
 _SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
@@ -72,11 +75,20 @@ def _subject_form(value: bytes) -> tuple[str, str] | None:
 class HotSchemas:
     """``GET /schemas/ids/{id}`` is answered from memory, where it is known."""
 
-    def __init__(self, app: ASGIApp, cache: ByteCache, telemetry: Telemetry, counts: FetchCounts) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        cache: ByteCache,
+        telemetry: Telemetry,
+        counts: FetchCounts,
+        silence: Callable[[], float],
+    ) -> None:
         self._app = app
         self._cache = cache
         self._telemetry = telemetry
         self._counts = counts
+        self._silence = silence  #: for how long the database has not answered anything
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
@@ -110,27 +122,48 @@ class HotSchemas:
         return _start(body), {"type": "http.response.body", "body": body}
 
     def _note(self, scope: Scope, key: tuple[str, int], actor: str | None) -> None:
-        scope["template"] = "/schemas/ids/{schema_id}"
+        scope["template"] = _TEMPLATE
         self._telemetry.hits.add()
         self._counts.count(*key, scope["headers"], actor)
 
     async def _ask(self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Ask for a fresh answer, and make do with the old one when the database is away."""
-        replaced = False
+        """Ask for a fresh answer, and make do with the old one when the database is away, or does not answer."""
+        answered = False
+
+        async def answer_from_memory(body: bytes) -> None:
+            nonlocal answered
+            answered = True
+            self._telemetry.stale.add()
+            await _send(send, body, STALE)
 
         async def send_or_replace(message: Message) -> None:
-            nonlocal replaced
-            if message["type"] == "http.response.start" and scope.get("error_code") in _AWAY:
+            if message["type"] == "http.response.start" and scope.get("error_code") in _AWAY and not answered:
                 body = self._cache.stale(key, form)
                 if body is not None:
-                    replaced = True
                     del scope["error_code"]
-                    self._telemetry.stale.add()
-                    await _send(send, body, STALE)
-            if not replaced:
+                    await answer_from_memory(body)
+            if not answered:
                 await send(message)
 
-        await self._app(scope, receive, send_or_replace)
+        asking = asyncio.ensure_future(self._app(scope, receive, send_or_replace))
+        try:
+            while not (await asyncio.wait({asking}, timeout=_PATIENCE))[0]:
+                body = self._cache.stale(key, form)
+                if body is not None and not answered and self._silence() >= _PATIENCE / 2:
+                    asking.add_done_callback(_ended)  # a fresh answer that comes later is kept
+                    scope["template"] = _TEMPLATE
+                    await answer_from_memory(body)
+                    return
+            asking.result()
+        except asyncio.CancelledError:
+            asking.cancel()
+            raise
+
+
+def _ended(asking: asyncio.Future[None]) -> None:
+    """Take the outcome of a question whose answer nobody waits for any more; the log has what went wrong."""
+    if not asking.cancelled():
+        asking.exception()
 
 
 class HotVersions:

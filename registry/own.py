@@ -62,6 +62,7 @@ class Own:
         understanding: Understanding,
         judging: Judging,
         registration: Registration,
+        allow_id_gap: bool = False,
     ) -> Self:
         """Make the services; nothing runs yet."""
         follower = Follower(store)
@@ -76,7 +77,7 @@ class Own:
             counts=counts,
             graphs=Graphs(store, threads),
             fetches=Fetches(store, threads, counts),
-            receiving=Receiving(store),
+            receiving=Receiving(store, allow_id_gap=allow_id_gap),
             many=Many(store, threads, registration, Compatibility(store, threads, understanding, judging)),
         )
 

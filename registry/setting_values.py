@@ -20,6 +20,10 @@ _LEAST: Final = {
     "max_body_bytes": 1,
     "max_import_bytes": 1,
     "body_seconds": 0.1,
+    "answer_timeout_ms": 100,
+    "request_steps": 10_000,
+    "connect_timeout_ms": 100,
+    "checkout_timeout_ms": 100,
 }
 _LARGEST: Final[Mapping[str, int]] = {"port": 65535}
 _FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}

@@ -46,6 +46,8 @@ class Settings:
     body_seconds: float = 60.0  #: how long a request may take to send its body; later ones are answered with 408
     max_pending_writes: int = 1_000  #: more are answered with 503 at once
     cache_bytes: int = 64 * 1024 * 1024  #: answers by id that are kept in memory
+    request_steps: int = 2_000_000  #: steps of work that one request may take; two plain schemas take hundreds
+    caller_steps: int = 10_000_000  #: steps that one caller may take within a minute; 0 is no limit
     read_threads: int = 8  #: requests that parse, judge or read at the same time
     workers: int = 1  #: processes that serve; more than one needs PostgreSQL
     drain_seconds: float = 2.0  #: after SIGTERM, how long open connections may still ask for something
@@ -53,8 +55,15 @@ class Settings:
     log_level: LogLevel = LogLevel.WARNING  #: what is less is not written
     access_log: bool = False  #: a line for each request, without bodies, queries and headers
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are given up
+    answer_timeout_ms: int = 1_000  #: PostgreSQL: a database that has not answered anything for so long is away
+    connect_timeout_ms: int = 3_000  #: PostgreSQL: longer attempts to connect are given up
+    checkout_timeout_ms: int = 5_000  #: how long to wait for a connection while others use all of them
     users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
     anonymous_reads: bool = False  #: with users: who gives no name may read
+    allowed_hosts: str = ""  #: what ``Host`` may name, by commas; empty: this machine on a loopback address, else all
+    allowed_origins: str = ""  #: origins whose pages may write beside the registry's own, by commas; for proxies
+    metrics_token: str = ""  #: a bearer token that opens ``/metrics`` alone; without users nobody reads it without
+    trusted_proxies: str = ""  #: addresses and networks, separated by commas, whose ``X-Forwarded-For`` is believed
     tls_certificate: str = ""  #: the certificate chain (PEM) of the listener; empty: no TLS
     tls_key: str = ""  #: its key (PEM), where it is not in the same file
     tls_key_password: str = ""  #: of an encrypted key
@@ -62,6 +71,7 @@ class Settings:
     tls_client_certificates: ClientCertificates = ClientCertificates.REQUIRED  #: ``required`` or ``optional``
     response_profile: Profile = Profile.CURRENT  #: answers in the shape of an older release: ``8``, ``7.6`` or ``5.5``
     mode_mutability: bool = True  #: whether modes can be changed at all
+    allow_id_gap: bool = False  #: ids may be named, or imported, that are more than 1,000,000 above all others
     old_conflict_code: bool = False  #: an incompatible schema is answered with ``error_code`` 409, not 40901
     cluster_id: str = "schema-registry"  #: the name of this registry in ``/v1/metadata/id``
     kafka_cluster_id: str = ""  #: the Kafka cluster named there; empty names none

@@ -1,16 +1,22 @@
-"""Whose an id is: a record whose id is of no version of its topic's subject says so first, as the audit does."""
+"""Whether the schema that a record names belongs to its topic, by the strategy that names the topic's subjects."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
+from uuid import UUID
 
-from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.names import SchemaId
+from contractlog.compatibility.errors import InvalidSchema, NotFound
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.serdes.avro.plan import record_name
 from contractlog.serdes.context import MessageField
 from contractlog.serdes.errors import DecodeError
-from contractlog.serdes.source import SchemaSource
+from contractlog.serdes.json_schema.validator import title
+from contractlog.serdes.reading import id_of
+from contractlog.serdes.source import SchemaSource, parsed_of
+from contractlog.serdes.subjects import SubjectNameStrategyType, associated_subjects
 
 __all__ = ["Belonging", "VersionSource"]
 
@@ -20,44 +26,130 @@ _NAMED: Final = 5
 class VersionSource(SchemaSource, Protocol):
     """A registry that tells where an id stands as well; ``contractlog.clients.Registry`` is one."""
 
-    def versions_of_id(self, schema_id: int, *, deleted: bool = False) -> Sequence[tuple[str, int]]:
+    def versions_of_id(
+        self, schema_id: int, *, subject: str | None = None, deleted: bool = False
+    ) -> Sequence[tuple[str, int]]:
         """Return every (subject, version) that an id stands under; raise ``NotFound`` where there is no such id."""
+
+    def ids_of_guid(self, guid: str) -> Sequence[tuple[str, int]]:
+        """Return every (context, id) of a content."""
 
 
 class Belonging:
-    """Knows the subjects of a topic's records, soft-deleted versions included; asks once for each id."""
+    """Knows the subjects of a topic's records, soft-deleted versions included; asks once for each id or guid.
 
-    def __init__(self, registry: VersionSource, topic: str) -> None:
+    Args:
+        registry: where schemas are.
+        topic: whose records these are.
+        strategy: that names its subjects; None takes each that a serializer could have used: the topic's own subject,
+            an associated one, and those named after the record.
+    """
+
+    def __init__(self, registry: VersionSource, topic: str, strategy: SubjectNameStrategyType | None = None) -> None:
         self._registry = registry
-        self._subjects = {part: f"{topic}-{part}" for part in MessageField if self._versions(f"{topic}-{part}")}
-        self._uses: dict[SchemaId, tuple[str, ...]] = {}
+        self._topic = topic
+        self._strategy = strategy
+        by_topic = {part: f"{topic}-{part}" for part in (MessageField.KEY, MessageField.VALUE)}
+        self._associated: dict[MessageField, list[str]] = {
+            part: associated_subjects(registry, topic, part) if self._wants_associations else [] for part in by_topic
+        }
+        self._by_topic = by_topic
+        self._registered = {part for part, subject in by_topic.items() if self._versions(subject)}
+        self._verdicts: dict[tuple[MessageField, bytes], DecodeError | None] = {}
+
+    @property
+    def _wants_associations(self) -> bool:
+        return self._strategy in {None, SubjectNameStrategyType.ASSOCIATED}
+
+    def subject(self, part: MessageField) -> str:
+        """Return the subject that this part's schemas are looked up under, where records decide on none."""
+        associated = self._associated[part]
+        return associated[0] if len(associated) == 1 else self._by_topic[part]
 
     def has_subject(self, part: MessageField) -> bool:
         """Say whether anything was ever registered for this part."""
-        return part in self._subjects
+        return part in self._registered or bool(self._associated[part])
 
-    def refuse_foreign(self, part: MessageField, schema_id: SchemaId) -> None:
-        """Return for an id of this part's subject, and where the part has no subject or the id no use.
+    def schema(self, part: MessageField, head: bytes) -> RegisteredSchema:
+        """Return the schema of an id or guid; raise ``NotFound`` where there is none."""
+        schema_id = id_of(head)
+        if schema_id is None:
+            return self._registry.schema_by_guid(_guid(head))
+        return self._registry.schema_by_id(schema_id, subject=self.subject(part))
+
+    def schema_id(self, part: MessageField, head: bytes) -> int | None:
+        """Return the id of a head; that of a guid in the context of this part's subject, None where it has none."""
+        known = id_of(head)
+        if known is not None:
+            return known
+        context = Subject.parse(self.subject(part)).context
+        try:
+            ids = self._registry.ids_of_guid(_guid(head))
+        except NotFound:
+            return None
+        return next((schema_id for name, schema_id in ids if name == context), None)
+
+    def subjects(self, part: MessageField, head: bytes, schema: RegisteredSchema) -> Sequence[str]:
+        """Return the subjects of this part that a schema belongs to, the likeliest first."""
+        schema_id = self.schema_id(part, head)
+        uses = () if schema_id is None else self._uses(schema_id, Subject.parse(self.subject(part)).context)
+        known = set(map(_plain, uses))
+        return [name for name in self._allowed(part, schema) if _plain(name) in known]
+
+    def refuse_foreign(self, part: MessageField, head: bytes, schema: RegisteredSchema) -> None:
+        """Return for a schema of one of this part's subjects, and where the part has no subject or the id no use.
 
         Raises:
-            DecodeError: the id belongs to other subjects, which are named.
+            DecodeError: the schema belongs to other subjects, which are named.
         """
-        subject = self._subjects.get(part)
-        if subject is None:
+        if self._strategy is None and not self.has_subject(part):
             return
-        uses = self._uses.get(schema_id)
-        if uses is None:
-            uses = self._uses[schema_id] = self._asked(schema_id)
-        if uses and subject not in uses:
-            raise DecodeError(
-                outcome=Outcome.WRONG_SUBJECT,
-                reason=f"the id belongs to {_listed(uses)}, and to no version of `{subject}`",
-                schema_id=schema_id,
-            )
+        key = part, head
+        if key not in self._verdicts:
+            self._verdicts[key] = self._verdict(part, head, schema)
+        verdict = self._verdicts[key]
+        if verdict is not None:
+            raise verdict
 
-    def _asked(self, schema_id: SchemaId) -> tuple[str, ...]:
+    def _verdict(self, part: MessageField, head: bytes, schema: RegisteredSchema) -> DecodeError | None:
+        schema_id = self.schema_id(part, head)
+        uses = () if schema_id is None else self._uses(schema_id, Subject.parse(self.subject(part)).context)
+        allowed = self._allowed(part, schema)
+        if not uses or not {_plain(name) for name in allowed}.isdisjoint(map(_plain, uses)):
+            return None
+        return DecodeError(
+            outcome=Outcome.WRONG_SUBJECT,
+            reason=f"the id belongs to {_listed(uses)}, and to no version of {_listed(allowed)}",
+            schema_id=schema_id,
+        )
+
+    def _allowed(self, part: MessageField, schema: RegisteredSchema) -> Sequence[str]:
+        """Return the subjects that a schema of this part may belong to, the likeliest first."""
+        by_topic, associated, name = self._by_topic[part], self._associated[part], self._name(schema)
+        match self._strategy:
+            case SubjectNameStrategyType.RECORD if name:
+                return [name]
+            case SubjectNameStrategyType.TOPIC_RECORD if name:
+                return [f"{self._topic}-{name}"]
+            case SubjectNameStrategyType.ASSOCIATED if associated:
+                return associated
+            case None:
+                named = [name, f"{self._topic}-{name}"] if name else []
+                return list(dict.fromkeys((*associated, by_topic, *named)))
+        return [by_topic]  # a schema without a name, under any strategy
+
+    def _name(self, schema: RegisteredSchema) -> str | None:
         try:
-            found = self._registry.versions_of_id(schema_id, deleted=True)
+            parsed = parsed_of(self._registry, schema.draft)
+        except (InvalidSchema, NotFound):  # reading it says so
+            return None
+        name_of = {SchemaType.AVRO: record_name, SchemaType.JSON: title}.get(parsed.type)
+        return None if name_of is None else name_of(parsed)
+
+    def _uses(self, schema_id: int, context: str) -> Sequence[str]:
+        asked = None if context == DEFAULT_CONTEXT else str(Subject(context, ""))
+        try:
+            found = self._registry.versions_of_id(schema_id, subject=asked, deleted=True)
         except NotFound:
             return ()
         return tuple(dict.fromkeys(subject for subject, _ in found))
@@ -69,6 +161,15 @@ class Belonging:
             return ()
 
 
-def _listed(subjects: Sequence[str]) -> str:
-    named = ", ".join(f"`{subject}`" for subject in subjects[:_NAMED])
-    return named if len(subjects) <= _NAMED else f"{named} and {len(subjects) - _NAMED:,} more"
+def _guid(head: bytes) -> str:
+    return str(UUID(bytes=head[1:]))
+
+
+def _plain(subject: str) -> str:
+    return str(Subject.parse(subject))
+
+
+def _listed(subjects: Iterable[str]) -> str:
+    names = [f"`{subject}`" for subject in subjects]
+    named = ", ".join(names[:_NAMED])
+    return named if len(names) <= _NAMED else f"{named} and {len(names) - _NAMED:,} more"

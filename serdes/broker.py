@@ -1,20 +1,36 @@
-"""What every verb says and asks about its broker first."""
+"""Kafka clients of verbs: configuration, the topic's partitions, and errors in sentences."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
-from typing import Any, Final, Protocol
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE
-from contractlog.compatibility.errors import ContractlogError, Unreachable, UsageError
+from contractlog.clients.cli.broker import Brokers
+from contractlog.compatibility.errors import BrokerDenied, ContractlogError, Unreachable, UsageError
 
-__all__ = ["add_broker", "failed", "partitions", "quiet"]
+__all__ = [
+    "AWAY",
+    "DENIED",
+    "PATIENCE",
+    "Reasons",
+    "configuration",
+    "failed",
+    "make_client",
+    "partitions",
+    "quiet",
+    "topics_of",
+]
+
+C = TypeVar("C")
 
 PATIENCE: Final = 8.0  #: seconds for a broker to answer the first question
+_TRY: Final = 1.0  #: seconds until a client without an answer is asked for its reasons
 
-_AWAY: Final = frozenset(
+#: What a client reports while it cannot reach a broker.
+AWAY: Final = frozenset(
     {
         KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 -- so are codes of the client's own named
         KafkaError._MSG_TIMED_OUT,  # noqa: SLF001
@@ -23,45 +39,115 @@ _AWAY: Final = frozenset(
         KafkaError._TRANSPORT,  # noqa: SLF001
     }
 )
+#: What a broker answers to a user without a permission.
+DENIED: Final = frozenset(
+    {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    }
+)
+_NOT_LET_IN: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})  # noqa: SLF001
 
 
-class Asked(Protocol):
-    """A producer or a consumer."""
+class Client(Protocol):
+    """A producer, a consumer or an admin client."""
 
     def list_topics(self, topic: str | None = ..., timeout: float = ...) -> Any:
         """Return what the broker has."""
 
-
-def add_broker(parser: ArgumentParser) -> None:
-    """Add ``--bootstrap-servers``; ``clients.cli.broker`` reads it."""
-    parser.add_argument(
-        "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka broker (else {BOOTSTRAP_VARIABLE})"
-    )
+    def poll(self, timeout: float = ...) -> Any:
+        """Run callbacks that wait."""
 
 
 def quiet(servers: str, **further: Any) -> dict[str, Any]:
     """Return the configuration of a client that leaves talking to us."""
-    return {"bootstrap.servers": servers, "log_level": 0, "error_cb": lambda _: None, **further}
+    return {"bootstrap.servers": servers, "log_level": 0, "error_cb": _ignore, **further}
 
 
-def partitions(client: Asked, topic: str, servers: str) -> list[int]:
+def configuration(brokers: Brokers, **owned: Any) -> dict[str, Any]:
+    """Return the configuration of a quiet client of a cluster: its properties, and ours, which they cannot change."""
+    return quiet(brokers.servers, **{**brokers.properties, **owned})
+
+
+def _ignore(_: object) -> None:
+    """Swallow."""
+
+
+def make_client(kind: Callable[[dict[str, Any]], C], config: dict[str, Any]) -> C:
+    """Make a client.
+
+    Raises:
+        UsageError: librdkafka refuses a property; the sentence names it.
+    """
+    try:
+        return kind(config)
+    except KafkaException as error:
+        raise UsageError(f"--broker-config: {error.args[0].str()}") from None
+    except (TypeError, ValueError) as error:  # a property that only a program can set, such as a callback
+        raise UsageError(f"--broker-config: {error}") from None
+
+
+class Reasons:
+    """Errors that a client reports beside its answers, which often say why there is no answer."""
+
+    def __init__(self) -> None:
+        self._errors: list[KafkaError] = []
+        self.config: dict[str, Any] = {"error_cb": self._errors.append}  #: for the client
+
+    def refuse(self, client: Client) -> None:
+        """Return unless the broker refused the credentials or the TLS connection.
+
+        Raises:
+            UsageError: it did.
+        """
+        client.poll(0)  # runs the callbacks that wait
+        told = next((error.str() for error in self._errors if error.code() in _NOT_LET_IN), None)
+        if told is not None:
+            raise UsageError(f"the broker does not let us in: {told}")
+
+
+def topics_of(client: Client, reasons: Reasons, patience: float = PATIENCE) -> Mapping[str, Any]:
+    """Return what a broker tells of its topics.
+
+    Raises:
+        KafkaException: it tells nothing for so many seconds.
+        UsageError: it refuses the credentials or the TLS connection.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            topics: Mapping[str, Any] = client.list_topics(timeout=min(_TRY, patience)).topics
+        except KafkaException:
+            reasons.refuse(client)
+            if time.monotonic() >= deadline:
+                raise
+        else:
+            return topics
+
+
+def partitions(client: Client, topic: str, brokers: Brokers, reasons: Reasons) -> list[int]:
     """Return the partitions of a topic, ascending; asking does not create it.
 
     Raises:
         Unreachable: no broker answers.
-        UsageError: it has no such topic.
+        UsageError: it has no such topic, or refuses the credentials.
     """
     try:
-        topics = client.list_topics(timeout=PATIENCE).topics
+        topics = topics_of(client, reasons)
     except KafkaException as error:
-        raise failed(error.args[0], f"broker {servers}") from None
+        raise failed(error.args[0], f"broker {brokers.servers}") from None
     if topic not in topics or topics[topic].error is not None:
-        raise UsageError(f"the broker {servers} has no topic `{topic}`")
+        visible = " that this user may see" if brokers.properties else ""
+        raise UsageError(f"the broker {brokers.servers} has no topic `{topic}`{visible}")
     return sorted(topics[topic].partitions)
 
 
 def failed(error: KafkaError, what: str) -> ContractlogError:
     """Return the exception that a failure of the broker's client ends a verb with."""
-    if error.code() in _AWAY:
+    if error.code() in AWAY:
         return Unreachable(f"{what}: no broker answers ({error.str()})")
+    if error.code() in DENIED:
+        return BrokerDenied(f"{what}: the broker does not permit this user to do that ({error.str()})")
     return UsageError(f"{what}: {error.str()}")

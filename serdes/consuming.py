@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from contractlog.clients.cli.broker import Brokers
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.serdes.broker import PATIENCE, failed, partitions, quiet
+from contractlog.serdes.broker import AWAY, PATIENCE, Reasons, configuration, failed, make_client, partitions
 
 __all__ = ["Log"]
 
 _BATCH: Final = 500
 _TICK: Final = 0.2
+_DEFAULTS: Final[Mapping[str, Any]] = {"isolation.level": "read_committed"}
+_OWNED: Final[Mapping[str, Any]] = {
+    "group.id": "contractlog-consume",  # librdkafka asks for one; nothing joins or commits
+    "enable.auto.commit": False,
+    "enable.partition.eof": True,
+    "auto.offset.reset": "earliest",
+    "allow.auto.create.topics": False,
+}
 _STALLED: Final = 30.0  # seconds without a record before the broker counts as gone
 
 
 class Log:
-    """A topic, open for reading; committed records only."""
+    """A topic, open for reading; committed records only, unless the properties say otherwise."""
 
-    def __init__(self, servers: str, topic: str, properties: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, brokers: Brokers, topic: str) -> None:
         self._topic = topic
-        self._consumer = Consumer(
-            quiet(
-                servers,
-                **{
-                    "group.id": f"contractlog-consume-{os.getpid()}",
-                    **(properties or {}),
-                    "enable.auto.commit": False,
-                    "enable.partition.eof": True,
-                    "isolation.level": "read_committed",
-                    "auto.offset.reset": "earliest",
-                    "allow.auto.create.topics": False,
-                },
-            )
-        )
+        reasons = Reasons()
+        self._consumer = make_client(Consumer, {**_DEFAULTS, **configuration(brokers, **_OWNED, **reasons.config)})
         try:
-            self.partitions = partitions(self._consumer, topic, servers)
+            self.partitions = partitions(self._consumer, topic, brokers, reasons)
         except BaseException:
             self._consumer.close()
             raise
@@ -97,9 +93,31 @@ class Log:
             elif time.monotonic() - moved > _STALLED:
                 raise Unreachable(f"topic {self._topic}: partition {partition} is silent since {_STALLED:.0f} seconds")
 
+    def follow(self, starts: Mapping[int, int], stopped: Callable[[], bool]) -> Iterator[list[Message]]:
+        """Yield what is read from some offsets on, of all these partitions, as it comes; a pause yields nothing.
+
+        While the broker cannot be reached, it is waited for.
+
+        Args:
+            starts: the first offset of each partition.
+            stopped: says when to end; it is asked several times a second.
+        """
+        self._consumer.assign([TopicPartition(self._topic, partition, start) for partition, start in starts.items()])
+        while not stopped():
+            records: list[Message] = []
+            for message in self._consumer.consume(_BATCH, _TICK):
+                error = message.error()
+                if error is None:
+                    records.append(message)
+                elif error.code() not in AWAY:
+                    self._after(message)
+            yield records
+
     def _after(self, event: Message) -> int:
         """Return the position after something that is no record: the end of what is committed."""
         error = event.error()
-        if error is not None and error.code() != KafkaError._PARTITION_EOF:  # noqa: SLF001 -- the client's own code
-            raise failed(error, f"topic {self._topic}")
-        return int(event.offset() or 0)
+        if error is None or error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 -- the client's own code
+            return int(event.offset() or 0)
+        if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:  # no group is used, so no permission is needed
+            return 0
+        raise failed(error, f"topic {self._topic}")

@@ -17,8 +17,8 @@ from contractlog.serdes.reading import ReaderFormat, ReadPlan, ReadPlanner, head
 from contractlog.serdes.schema_ids import (
     FrameId,
     dual_schema_id_deserializer,
-    head_in,
     id_header,
+    locate,
     prefix_schema_id_deserializer,
     split,
 )
@@ -66,11 +66,8 @@ class Deserializing(Serde[ReadPlan]):
     def _located(self, data: bytes, ctx: Context | None) -> tuple[bytes, bytes, int]:
         """Return the bytes of id or guid, the bytes that hold the body, and where it begins in them."""
         if self._dual or self._prefixed:
-            found = header(ctx, id_header(ctx)) if self._dual else None
-            if found is None:
-                head, start = split(data)
-                return head, data, start
-            return head_in(found), data, 0
+            head, start = locate(data, ctx) if self._dual else split(data)
+            return head, data, start
         frame_id = FrameId(str(self._form.type))
         rest = self._id_deserializer(data, ctx, frame_id)
         return frame_id.head, rest.read() if isinstance(rest, io.BytesIO) else bytes(rest), 0
@@ -86,7 +83,7 @@ class Deserializing(Serde[ReadPlan]):
                 subject = self._planner.subject_at_once(ctx, self._names[head])
         except SerializationError as error:
             topic = None if ctx is None else ctx.topic
-            raise error.within(topic=topic, subject=self._subject_at_once(ctx)) from None
+            raise error.within(topic=topic, subject=self._subject_at_once(ctx)) from error.__cause__
         return (subject, head), data, start
 
     def _subject_at_once(self, ctx: Context | None) -> str | None:
@@ -112,7 +109,7 @@ class Deserializing(Serde[ReadPlan]):
         except SerializationError as error:
             topic = None if ctx is None else ctx.topic
             known = {} if error.schema_id else {"schema_id": id_of(head)}
-            raise error.within(topic=topic, subject=subject, **known) from None
+            raise error.within(topic=topic, subject=subject, **known) from error.__cause__
         if not self._by_place and subject is None:
             self._names.keep(head, plan.name)
             key = (plan.subject, head)
@@ -138,7 +135,7 @@ class Deserializing(Serde[ReadPlan]):
                 for head in heads_of(registered):
                     self._plans.keep(self._key(ctx, head, subject), plan)
         except SerializationError as error:
-            raise error.within(topic=ctx.topic, subject=subject) from None
+            raise error.within(topic=ctx.topic, subject=subject) from error.__cause__
         return found
 
     def _key(self, ctx: Context | None, head: bytes, subject: str | None) -> Any:
@@ -175,7 +172,7 @@ class Deserializer(Deserializing, WaitingSerde[ReadPlan]):
         try:
             decoded = plan.decode(data, start)
         except SerializationError as error:
-            raise error.within(**self._facts(plan, ctx)) from None
+            raise error.within(**self._facts(plan, ctx)) from error.__cause__
         return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
 
     def prepare(
@@ -213,7 +210,7 @@ class AsyncDeserializer(Deserializing, AwaitedSerde[ReadPlan]):
         try:
             decoded = plan.decode(data, start)
         except SerializationError as error:
-            raise error.within(**self._facts(plan, ctx)) from None
+            raise error.within(**self._facts(plan, ctx)) from error.__cause__
         return decoded if self._from_dict is None else self._from_dict(decoded, ctx)
 
     async def prepare(

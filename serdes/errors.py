@@ -2,9 +2,12 @@
 
 ContractlogError
 └── SerializationError        topic, subject, schema_id, field (``legs[].carrier``), where (``legs[2].carrier``), reason
-    ├── EncodeError           the value does not fit its schema; ``outcome`` where the catalogue has a code
+    ├── ContextMissing        the subject is named after a topic, and none was given; a ``ValueError``, too
+    ├── EncodeError           the value does not fit its schema; ``outcome`` where the catalogue has a code;
+    │                         a ``ValueError`` and a ``TypeError``, too
     ├── DecodeError           the bytes do not fit their schema; ``outcome`` says how, as an audit would
-    │   └── BadFrame          the record does not start with a schema id
+    │   ├── BadFrame          the record does not start with a schema id
+    │   └── SchemaIdNotFound  the registry has no schema with the id of the record; a ``SchemaRegistryError``, too
     ├── ReaderMismatch        the reader's schema cannot follow the writer's
     └── RuleNotRun            the schema carries a rule that this release does not run
 """
@@ -13,11 +16,20 @@ from __future__ import annotations
 
 from typing import Any, Final, Self
 
-from contractlog.compatibility.errors import ContractlogError
+from contractlog.compatibility.errors import ContractlogError, NotFound, SchemaNotFound
 from contractlog.compatibility.kinship import become_kin
 from contractlog.contracts.observed.outcomes import Outcome
 
-__all__ = ["BadFrame", "DecodeError", "EncodeError", "ReaderMismatch", "RuleNotRun", "SerializationError"]
+__all__ = [
+    "BadFrame",
+    "ContextMissing",
+    "DecodeError",
+    "EncodeError",
+    "ReaderMismatch",
+    "RuleNotRun",
+    "SchemaIdNotFound",
+    "SerializationError",
+]
 
 _MAX_REASON: Final = 500
 
@@ -52,8 +64,16 @@ class SerializationError(ContractlogError):
         return type(self)(**(self.facts | {name: fact for name, fact in facts.items() if fact is not None}))
 
 
-class EncodeError(SerializationError):
-    """The value does not fit its schema."""
+class ContextMissing(SerializationError, ValueError):
+    """The subject is named after a topic, and none was given."""
+
+
+class EncodeError(SerializationError, ValueError, TypeError):
+    """The value does not fit its schema.
+
+    Serializers of confluent-kafka raise ``ValueError`` for some values and ``TypeError`` for others; code that catches
+    these goes on working.
+    """
 
 
 class DecodeError(SerializationError):
@@ -65,6 +85,20 @@ class BadFrame(DecodeError):
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
         super().__init__(message, **({"outcome": Outcome.NOT_FRAMED} | facts))
+
+
+class SchemaIdNotFound(DecodeError):
+    """The registry has no schema with the id or guid of the record.
+
+    It is a ``SchemaRegistryError`` of confluent-kafka and of ``contractlog.clients.confluent`` too, where a program has
+    loaded them, with ``error_code`` 40403 and ``http_status_code`` 404; the answer of the registry is its cause.
+    """
+
+    def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        for module in ("confluent_kafka.schema_registry.error", "contractlog.clients.confluent.errors"):
+            become_kin(SchemaIdNotFound, module, "SchemaRegistryError")
+        answer = {"error_code": SchemaNotFound.code, "http_status_code": NotFound.code}
+        super().__init__(message, **({"outcome": Outcome.UNKNOWN_SCHEMA_ID, "error_message": ""} | answer | facts))
 
 
 class ReaderMismatch(SerializationError):

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import orjson
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
 
-from contractlog.clients.cli.output import harmless, result, say
-from contractlog.compatibility.errors import NotFound
-from contractlog.compatibility.names import SchemaId
-from contractlog.compatibility.schema import SchemaType
+from contractlog.clients.cli.output import count, result_json_line, say
+from contractlog.compatibility.errors import NotFound, UsageError
+from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 from contractlog.serdes.avro import AvroDeserializer
 from contractlog.serdes.belonging import Belonging, VersionSource
 from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.deserializing import Deserializer
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
+from contractlog.serdes.headers import to_json
 from contractlog.serdes.json_schema import JSONDeserializer
 from contractlog.serdes.json_schema.documents import compact
+from contractlog.serdes.object_files import ObjectFileWriter
 from contractlog.serdes.plain import to_plain
-from contractlog.serdes.wire import unframe
+from contractlog.serdes.reading import id_of
+from contractlog.serdes.schema_ids import locate
+from contractlog.serdes.source import parsed_of
+from contractlog.serdes.subjects import SubjectNameStrategyType
 
-__all__ = ["Printer"]
+__all__ = ["AvroPrinter", "Printer"]
 
 _SHOWN_BYTES: Final = 256
 
@@ -33,25 +37,33 @@ class Printer:
     Args:
         registry: where schemas are.
         topic: whose records these are.
-        envelope: print key, place, timestamp and schema ids as well.
+        envelope: print key, headers, place, timestamp and schema ids as well.
         as_json: tell damage as JSON, too.
+        strategy: that names the topic's subjects; None: any that a serializer could have used.
     """
 
-    def __init__(self, registry: VersionSource, topic: str, *, envelope: bool, as_json: bool) -> None:
+    def __init__(
+        self,
+        registry: VersionSource,
+        topic: str,
+        *,
+        envelope: bool,
+        as_json: bool,
+        strategy: SubjectNameStrategyType | None = None,
+    ) -> None:
         self.seen = 0
         self.damaged = 0
-        self._registry = registry
         self._topic = topic
         self._envelope = envelope
         self._as_json = as_json
-        self._avro = AvroDeserializer(registry)
+        conf = {} if strategy is None else {"subject.name.strategy.type": strategy}
+        self._avro = AvroDeserializer(registry, conf=conf)
         self._by_type: dict[SchemaType, Deserializer] = {
             SchemaType.AVRO: self._avro,
-            SchemaType.JSON: JSONDeserializer(None, schema_registry_client=registry),
+            SchemaType.JSON: JSONDeserializer(None, schema_registry_client=registry, conf=conf),
         }
-        self._belonging = Belonging(registry, topic)
+        self._belonging = Belonging(registry, topic, strategy)
         self._plain_keys = not self._belonging.has_subject(MessageField.KEY)
-        self._escaped = sys.stdout.isatty()
 
     def print(self, message: Message) -> None:
         """Print one record, or what is wrong with it."""
@@ -62,7 +74,17 @@ class Printer:
         if not (fine and key_fine):
             self.damaged += 1
         if fine:
-            self._line(self._record(message, key, value) if self._envelope else to_plain(value))
+            self._put(message, key, value)
+
+    def flush(self) -> None:
+        """Hand on what was printed, to a reader who waits for it."""
+        sys.stdout.flush()
+
+    def end(self) -> None:
+        """Finish the output."""
+
+    def _put(self, message: Message, key: Any, value: Any) -> None:
+        self._line(self._record(message, key, value) if self._envelope else to_plain(value))
 
     def _record(self, message: Message, key: Any, value: Any) -> dict[str, Any]:
         kind, timestamp = message.timestamp()
@@ -70,41 +92,52 @@ class Printer:
             "partition": message.partition(),
             "offset": message.offset(),
             "timestamp": None if kind == TIMESTAMP_NOT_AVAILABLE else timestamp,
-            "key_schema_id": _schema_id(message.key()),
-            "value_schema_id": _schema_id(message.value()),
+            "headers": to_json(message.headers()),
+            "key_schema_id": self._schema_id(message, MessageField.KEY),
+            "value_schema_id": self._schema_id(message, MessageField.VALUE),
             "key": to_plain(key),
             "value": to_plain(value),
         }
 
     def _decoded(self, message: Message, part: MessageField) -> tuple[Any, bool]:
-        data = message.key() if part is MessageField.KEY else message.value()
-        if not isinstance(data, bytes):
+        data = _data(message, part)
+        if data is None:
             return None, True
         context = SerializationContext(self._topic, part, message.headers())
         try:
-            return self._deserializer(part, data)(data, context), True
+            return self._deserializer(part, data, context)(data, context), True
         except SerializationError as error:
             if part is MessageField.KEY and self._plain_keys:
                 return _text(data), True
             self._tell(message, part, data, error)
             return None, False
 
-    def _deserializer(self, part: MessageField, data: bytes) -> Deserializer:
-        """Return what reads the type that the record's id stands for; ids that stand for nothing fail in any.
+    def _deserializer(self, part: MessageField, data: bytes, context: SerializationContext) -> Deserializer:
+        """Return what reads the type that the record's id or guid stands for; those that stand for nothing fail in any.
 
         Raises:
-            DecodeError: the id belongs to another subject, or is of a type that is not read.
+            DecodeError: the schema belongs to another subject, or is of a type that is not read.
         """
         try:
-            schema_id, _ = unframe(data)
-            known = self._registry.schema_by_id(schema_id).type
+            head, _ = locate(data, context)
+            schema = self._belonging.schema(part, head)
         except (BadFrame, NotFound):
             return self._avro
-        self._belonging.refuse_foreign(part, schema_id)
-        found = self._by_type.get(known)
+        self._belonging.refuse_foreign(part, head, schema)
+        found = self._by_type.get(schema.type)
         if found is None:
-            raise DecodeError(reason=f"this release does not read {known}", schema_id=schema_id)
+            raise DecodeError(reason=f"this release does not read {schema.type}", schema_id=id_of(head))
         return found
+
+    def _schema_id(self, message: Message, part: MessageField) -> int | None:
+        data = _data(message, part)
+        if data is None:
+            return None
+        try:
+            head, _ = locate(data, SerializationContext(self._topic, part, message.headers()))
+        except BadFrame:
+            return None
+        return self._belonging.schema_id(part, head)
 
     def _tell(self, message: Message, part: MessageField, data: bytes, error: SerializationError) -> None:
         shown = data[:_SHOWN_BYTES].hex() + ("…" if len(data) > _SHOWN_BYTES else "")
@@ -127,18 +160,15 @@ class Printer:
         at = f" at `{error.where}`" if error.where else ""
         schema = "" if error.schema_id is None else f" (schema id {error.schema_id})"
         code = facts["code"] or type(error).__name__
-        say(harmless(f"{place}: {code}{at}{schema}: {error.reason}; {len(data)} bytes: {shown}"))
+        say(f"{place}: {code}{at}{schema}: {error.reason}; {len(data)} bytes: {shown}")
 
     def _line(self, value: Any) -> None:
-        text = compact(value)
-        result(harmless(text) if self._escaped else text)
+        result_json_line(compact(value))
 
 
-def _schema_id(data: bytes | str | None) -> SchemaId | None:
-    try:
-        return unframe(data)[0] if isinstance(data, bytes) else None
-    except BadFrame:
-        return None
+def _data(message: Message, part: MessageField) -> bytes | None:
+    data = message.key() if part is MessageField.KEY else message.value()
+    return data if isinstance(data, bytes) else None
 
 
 def _text(data: bytes) -> Any:
@@ -146,3 +176,88 @@ def _text(data: bytes) -> Any:
         return data.decode()
     except UnicodeDecodeError:
         return {"hex": data[:_SHOWN_BYTES].hex()}
+
+
+class AvroPrinter(Printer):
+    """Writes the values of a topic as an Avro object container file; damage goes to stderr.
+
+    All values are written in one schema: the newest version of the subject of the first one.
+    """
+
+    def __init__(
+        self, registry: VersionSource, topic: str, stream: IO[bytes], *, strategy: SubjectNameStrategyType | None
+    ) -> None:
+        super().__init__(registry, topic, envelope=False, as_json=False, strategy=strategy)
+        self._registry = registry
+        self._stream = stream
+        self._strategy = strategy
+        self._file: ObjectFileWriter | None = None
+        self._tombstones = 0
+
+    def flush(self) -> None:
+        """Write a block of what was read."""
+        if self._file is not None:
+            self._file.flush()
+
+    def end(self) -> None:
+        """Finish the file; of a topic without values it holds the newest schema of its subject.
+
+        Raises:
+            UsageError: there is no value, and no schema.
+        """
+        if self._file is None:
+            self._open(self._newest(self._belonging.subject(MessageField.VALUE)))
+        self.flush()
+        if self._tombstones:
+            say(f"{count(self._tombstones, 'tombstone')} left out: an Avro file holds values alone")
+
+    def _deserializer(self, part: MessageField, data: bytes, context: SerializationContext) -> Deserializer:
+        found = super()._deserializer(part, data, context)
+        if part is MessageField.KEY:
+            return found
+        if found is not self._avro:
+            raise DecodeError(reason="the value has no Avro schema, so an Avro file cannot hold it")
+        if self._file is None:
+            try:
+                head, _ = locate(data, context)
+                self._open(self._subject_schema(head) or self._belonging.schema(part, head))
+            except (BadFrame, NotFound):
+                return found
+        return self._reading
+
+    def _subject_schema(self, head: bytes) -> RegisteredSchema | None:
+        """Return the newest version of the subject that a schema belongs to."""
+        schema = self._belonging.schema(MessageField.VALUE, head)
+        for subject in self._belonging.subjects(MessageField.VALUE, head, schema):
+            newest = self._newest(subject)
+            if newest is not None:
+                return newest
+        return None
+
+    def _newest(self, subject: str) -> RegisteredSchema | None:
+        try:
+            found = self._registry.version(subject, "latest")
+        except NotFound:
+            return None
+        return found if found.type is SchemaType.AVRO else None
+
+    def _open(self, schema: RegisteredSchema | None) -> None:
+        if schema is None:
+            raise UsageError(
+                f"topic `{self._topic}` holds no values, and its subject no Avro schema to write a file in"
+            )
+        conf = {} if self._strategy is None else {"subject.name.strategy.type": self._strategy}
+        self._reading = AvroDeserializer(self._registry, schema.draft, return_record_name=True, conf=conf)
+        self._file = ObjectFileWriter(self._stream, parsed_of(self._registry, schema.draft))
+
+    def _put(self, message: Message, key: Any, value: Any) -> None:
+        del key
+        data = _data(message, MessageField.VALUE)
+        if data is None:
+            self._tombstones += 1
+        elif self._file is not None:
+            try:
+                self._file.write(value)
+            except SerializationError as error:
+                self.damaged += 1
+                self._tell(message, MessageField.VALUE, data, error)

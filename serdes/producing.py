@@ -5,19 +5,27 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType, TracebackType
 from typing import Any, Final, Self, TextIO
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from contractlog.clients.cli.broker import Brokers
 from contractlog.clients.cli.output import count
 from contractlog.compatibility.errors import UsageError
-from contractlog.serdes.broker import failed, quiet
+from contractlog.serdes.broker import Reasons, configuration, failed, make_client, partitions
+from contractlog.serdes.lines import Record
 
 __all__ = ["Delivery", "Interruption", "lines"]
 
-_DELIVERY_MS: Final = 30_000  # how long a record may wait for its acknowledgement
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    "enable.idempotence": True,
+    "linger.ms": 20,
+    "message.timeout.ms": 30_000,  # how long a record may wait for its acknowledgement
+}
+_OWNED: Final[Mapping[str, Any]] = {"acks": "all"}
+_REFUSED: Final = frozenset({"acks", "request.required.acks", "delivery.report.only.error", "transactional.id"})
 _SETTLING: Final = 10.0  # seconds for records under way when we are interrupted
 _TICK: Final = 0.2
 
@@ -84,34 +92,38 @@ class Delivery:
     """Sends records and counts acknowledgements.
 
     Args:
-        servers: the broker.
-        topic: where records go.
+        brokers: the cluster.
+        topic: where records go; it has to exist.
         progress: whether to show a line on stderr while it goes on.
     """
 
-    def __init__(self, servers: str, topic: str, *, progress: bool) -> None:
-        self.producer = Producer(
-            quiet(
-                servers,
-                **{"acks": "all", "enable.idempotence": True, "linger.ms": 20, "message.timeout.ms": _DELIVERY_MS},
+    def __init__(self, brokers: Brokers, topic: str, *, progress: bool) -> None:
+        for name in _REFUSED & brokers.properties.keys():
+            raise UsageError(
+                f"--broker-config: `{name}` is not accepted by `produce`, which waits until all replicas acknowledge "
+                "each record. Remove the line."
             )
-        )
+        reasons = Reasons()
+        self.producer = make_client(Producer, {**_DEFAULTS, **configuration(brokers, **_OWNED, **reasons.config)})
+        partitions(self.producer, topic, brokers, reasons)
         self.acknowledged = 0
         self._topic = topic
         self._failure: KafkaError | None = None
         self._progress = progress
         self._shown = 0.0
 
-    def send(self, key: bytes | None, value: bytes | None, timestamp: int | None) -> None:
+    def send(self, record: Record) -> None:
         """Hand a record to the broker's client.
 
         Raises:
             ContractlogError: this record, or an earlier one, cannot be delivered.
         """
-        more: dict[str, Any] = {} if timestamp is None else {"timestamp": timestamp}
+        more: dict[str, Any] = {} if record.timestamp is None else {"timestamp": record.timestamp}
+        if record.headers:
+            more["headers"] = record.headers
         while True:
             try:
-                self.producer.produce(self._topic, value=value, key=key, on_delivery=self._note, **more)
+                self.producer.produce(self._topic, value=record.value, key=record.key, on_delivery=self._note, **more)
                 break
             except BufferError:  # the queue is full: give the broker time
                 self.producer.poll(_TICK)

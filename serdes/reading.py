@@ -12,7 +12,7 @@ from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, Sch
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.asking import Steps, answered, ask
 from contractlog.serdes.context import Context
-from contractlog.serdes.errors import DecodeError, SerializationError
+from contractlog.serdes.errors import DecodeError, SchemaIdNotFound, SerializationError
 from contractlog.serdes.memory import Clock, Kept, Memory, lasting
 from contractlog.serdes.rules import refuse_migrations, refuse_rules
 from contractlog.serdes.schema_ids import FrameId
@@ -84,7 +84,7 @@ class ReadPlanner:
         self._has_registry = has_registry
         self._wanted: ParsedSchema | None = None
         self._readers: Kept[tuple[Content, Content | None], BodyReader] = Kept()
-        self.unknown: Memory[tuple[str | None, bytes], str] = Memory(seconds=UNKNOWN_SECONDS, clock=clock)
+        self.unknown: Memory[tuple[str | None, bytes], NotFound] = Memory(seconds=UNKNOWN_SECONDS, clock=clock)
         if draft is not None and not draft.references:
             self._wanted = answered(parsing(draft, None), None)
 
@@ -183,12 +183,12 @@ class ReadPlanner:
                 found = yield ask("schema_by_guid", guid)
                 return found  # noqa: TRY300 -- what is known is told at once
             except NotFound as error:
-                unknown = self.unknown.put((subject, head), str(error))
-        raise DecodeError(
-            outcome=Outcome.UNKNOWN_SCHEMA_ID,
-            reason=f"the registry does not know the id: {unknown}",
+                unknown = self.unknown.put((subject, head), error)
+        raise SchemaIdNotFound(
+            reason=f"the registry has no schema with this id: {unknown}",
             schema_id=id_of(head),
-        )
+            error_message=str(unknown),
+        ) from unknown
 
     def _by_name(self, writer: ParsedSchema, context: Context) -> Steps[str | None]:
         try:

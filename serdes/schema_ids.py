@@ -24,6 +24,7 @@ __all__ = [
     "head_in",
     "header_schema_id_serializer",
     "id_header",
+    "locate",
     "prefix_schema_id_deserializer",
     "prefix_schema_id_serializer",
     "put_header",
@@ -96,6 +97,16 @@ def split(record: bytes) -> tuple[bytes, int]:
     if record[0] != MAGIC:
         raise BadFrame(reason=f"the record starts with byte 0x{record[0]:02x}, not with a schema id")
     return record[:HEADER_SIZE], HEADER_SIZE
+
+
+def locate(record: bytes, context: Context | None) -> tuple[bytes, int]:
+    """Return the bytes that hold id or guid, from the header or else from before the body, and where the body begins.
+
+    Raises:
+        BadFrame: the record has neither.
+    """
+    found = header(context, id_header(context))
+    return split(record) if found is None else (head_in(found), 0)
 
 
 def head_in(found: Any) -> bytes:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypedDict, TypeVar
 
+from contractlog.clients.settings import suggested
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.serdes.naming import Naming, naming_of
 from contractlog.serdes.schema_ids import (
@@ -121,13 +122,23 @@ class DeserializerSettings:
         )
 
 
+def _empty(rules: Any) -> bool:
+    """Return whether a rule configuration, or a ``RuleRegistry`` of confluent-kafka, holds nothing."""
+    if rules is None:
+        return True
+    if isinstance(rules, Mapping):
+        return not rules
+    parts = ("get_executors", "get_actions", "get_overrides")
+    return all(hasattr(rules, part) and not getattr(rules, part)() for part in parts)
+
+
 class Reading:
     """Takes settings one by one; what is left in the end is unknown.
 
     Args:
         conf: dotted keys and their values.
         options: the same as keyword arguments.
-        rules: what confluent-kafka's serializers take for rules, which have to be None here.
+        rules: the rule arguments of confluent-kafka's serializers, which have to be None or empty here.
 
     Raises:
         ValueError: something is given twice, or rules are.
@@ -135,27 +146,32 @@ class Reading:
 
     def __init__(self, conf: Mapping[str, Any] | None, options: Mapping[str, Any], **rules: Any) -> None:
         self._left = dict(conf or {})
+        self._taken: list[str] = []
         for keyword, value in options.items():
             key = keyword.replace("_", ".")
             if key in self._left:
                 raise ValueError(f"{key} is given in conf and as {keyword}")
             self._left[key] = value
         for name, value in rules.items():
-            if value is not None:
-                raise ValueError(f"{name} has to be None: {_NO_RULES}")
-        if self._left.pop("use.deprecated.format", False):
+            if not _empty(value):
+                raise ValueError(f"{name} has to be empty: {_NO_RULES}")
+        if self._take("use.deprecated.format", default=False):
             raise ValueError("use.deprecated.format cannot be True: nobody can read that format any more")
+
+    def _take(self, key: str, *, default: Any = None) -> Any:
+        self._taken.append(key)
+        return self._left.pop(key, default)
 
     def flag(self, key: str, *, default: bool) -> bool:
         """Take a truth value."""
-        value = self._left.pop(key, default)
+        value = self._take(key, default=default)
         if not isinstance(value, bool):
             raise ValueError(f"{key} must be True or False, not {value!r}")  # noqa: TRY004 -- as other clients do
         return value
 
     def number(self, key: str) -> int | None:
         """Take a schema id."""
-        value = self._left.pop(key, None)
+        value = self._take(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_VERSION:
@@ -164,21 +180,21 @@ class Reading:
 
     def seconds(self, key: str) -> float | None:
         """Take a time to live; None is for ever."""
-        value = self._left.pop(key, LATEST_SECONDS)
+        value = self._take(key, default=LATEST_SECONDS)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0):
             raise ValueError(f"{key} must be a number of seconds, not {value!r}")
         return None if value is None else float(value)
 
     def properties(self, key: str) -> Mapping[str, str] | None:
         """Take names and values."""
-        value = self._left.pop(key, None)
+        value = self._take(key)
         if value is not None and not isinstance(value, Mapping):
             raise ValueError(f"{key} must be a dict of properties, not {value!r}")
         return value
 
     def function(self, key: str, default: Callable[..., E]) -> Callable[..., E]:
         """Take a function."""
-        value = self._left.pop(key, default)
+        value = self._take(key, default=default)
         if not callable(value):
             raise ValueError(f"{key} must be a function, not {value!r}")  # noqa: TRY004 -- as other clients do
         taken: Callable[..., E] = value
@@ -186,7 +202,7 @@ class Reading:
 
     def choice(self, key: str, allowed: tuple[str, ...]) -> str:
         """Take one of several words; the first is the default."""
-        value = self._left.pop(key, allowed[0])
+        value = self._take(key, default=allowed[0])
         if value not in allowed:
             raise ValueError(f"{key} must be one of {', '.join(allowed)}, not {value!r}")
         return str(value)
@@ -197,18 +213,18 @@ class Reading:
 
     def naming(self) -> Naming:
         """Take the strategy by which subjects are named."""
-        strategy = self._left.pop("subject.name.strategy", None)
-        kind = self._left.pop("subject.name.strategy.type", None)
+        strategy = self._take("subject.name.strategy")
+        kind = self._take("subject.name.strategy.type")
         conf = self.properties("subject.name.strategy.conf")
         return naming_of(strategy, kind, conf)
 
     def refuse_rules(self) -> None:
         """Take the keys of inline rules, which have to be off."""
-        execution = self._left.pop("validation.rules.execution", None)
+        execution = self._take("validation.rules.execution")
         if str(getattr(execution, "value", execution or "DISABLED")).upper() != "DISABLED":
             raise ValueError(f"validation.rules.execution has to be DISABLED: {_NO_RULES}")
         self.flag("validation.rules.fail.fast", default=False)
-        if self._left.pop("validation.rules.executor", None) is not None:
+        if self._take("validation.rules.executor") is not None:
             raise ValueError(f"validation.rules.executor has to be None: {_NO_RULES}")
 
     def end(self) -> None:
@@ -219,4 +235,5 @@ class Reading:
             if key in _PROTOBUF:
                 raise ValueError(f"{key} is a setting of Protobuf serializers")
         if self._left:
-            raise ValueError(f"unknown: {', '.join(map(str, self._left))}")
+            unknown = [suggested(str(key), self._taken) for key in self._left]
+            raise ValueError(f"unknown: {', '.join(unknown)}")

@@ -7,6 +7,7 @@ subject is named after the topic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
@@ -14,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from contractlog.compatibility.errors import NotFound
 from contractlog.serdes.asking import Steps, ask
 from contractlog.serdes.context import Context, MessageField
-from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.errors import ContextMissing, SerializationError
 from contractlog.serdes.memory import Memory
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "AssociatedNameStrategy",
     "SubjectNameStrategy",
     "SubjectNameStrategyType",
+    "associated_subjects",
+    "parse_strategy",
     "record_subject_name",
     "topic_record_subject_name",
     "topic_subject_name",
@@ -141,6 +144,33 @@ class AssociatedNameStrategy:
         return str(found)
 
 
+def associated_subjects(source: Any, topic: str, part: MessageField) -> list[str]:
+    """Return the subjects that a registry associates with a part of a topic, in any Kafka cluster."""
+    try:
+        found = source.associations_by_resource_name(
+            topic, namespace=_ANY_CLUSTER, resource_type="topic", association_types=[str(part)]
+        )
+    except NotFound:
+        return []
+    return list(dict.fromkeys(str(each.subject) for each in found))
+
+
+def parse_strategy(text: str) -> SubjectNameStrategyType:
+    """Read the name of a strategy, in the words of the command line or of other clients.
+
+    >>> parse_strategy("topic-record"), parse_strategy("TopicRecordNameStrategy")
+    (<SubjectNameStrategyType.TOPIC_RECORD: 'TOPIC_RECORD'>, <SubjectNameStrategyType.TOPIC_RECORD: 'TOPIC_RECORD'>)
+
+    Raises:
+        ValueError: there is no such strategy.
+    """
+    word = re.sub("[^a-z]", "", text.lower()).removesuffix("strategy").removesuffix("name")
+    for strategy in (*BY_TYPE, SubjectNameStrategyType.ASSOCIATED):
+        if word == strategy.lower().replace("_", ""):
+            return strategy
+    raise ValueError(f"`{text}` is no strategy: write topic, record, topic-record or associated")
+
+
 def _fallback(given: Any) -> SubjectNameStrategy | None:
     text = str(getattr(given, "value", given or SubjectNameStrategyType.TOPIC)).upper()
     if text == SubjectNameStrategyType.NONE:
@@ -156,7 +186,7 @@ def _part(context: Context | None) -> MessageField:
 
 def _topic(context: Context | None) -> str:
     if context is None or not context.topic:
-        raise SerializationError(reason="the subject is named after the topic: pass a SerializationContext with one")
+        raise ContextMissing(reason="the subject is named after the topic: pass a SerializationContext with one")
     return context.topic
 
 

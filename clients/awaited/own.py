@@ -84,6 +84,10 @@ class Own(Sender):
         """Return what a subject leans on and what leans on it, directly or not."""
         return await self.send(own_calls.graph(subject, version=version, direction=direction, depth=depth))
 
+    async def permissions(self, subject: SubjectLike) -> Answered:
+        """Return whether the caller may read and write a subject."""
+        return await self.send(own_calls.permissions(subject))
+
     async def lookup_many(
         self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False, deleted: bool = False
     ) -> list[RegisteredSchema | RegistryError]:

@@ -80,6 +80,10 @@ class Own(Sender):
         """Return what a subject leans on and what leans on it, directly or not."""
         return self.send(own_calls.graph(subject, version=version, direction=direction, depth=depth))
 
+    def permissions(self, subject: SubjectLike) -> Answered:
+        """Return whether the caller may read and write a subject."""
+        return self.send(own_calls.permissions(subject))
+
     def lookup_many(
         self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False, deleted: bool = False
     ) -> list[RegisteredSchema | RegistryError]:

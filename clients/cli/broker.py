@@ -1,35 +1,137 @@
-"""Which Kafka cluster a verb means; nothing here speaks to one."""
+"""Kafka cluster settings of the command line: servers and librdkafka properties; nothing here connects to a cluster."""
 
 from __future__ import annotations
 
 import os
+import re
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from contractlog.compatibility.errors import UsageError
 
-__all__ = ["BOOTSTRAP_VARIABLE", "bootstrap_servers", "named_servers"]
+__all__ = [
+    "BOOTSTRAP_VARIABLE",
+    "PROPERTIES_VARIABLE",
+    "SERVERS",
+    "Brokers",
+    "add_broker_config",
+    "add_brokers",
+    "brokers_of",
+    "find_brokers",
+    "read_properties",
+    "read_text",
+]
 
 BOOTSTRAP_VARIABLE: Final = "CONTRACTLOG_BOOTSTRAP_SERVERS"
+PROPERTIES_VARIABLE: Final = "CONTRACTLOG_BROKER_CONFIG"
+
+_PROPERTY: Final = re.compile(r"([A-Za-z0-9_.]+)\s*=\s*(.*)")
+SERVERS: Final = ("bootstrap.servers", "metadata.broker.list")  #: librdkafka knows one property by both names
+_READS: Final = "contractlog reads by offset, without a consumer group"
+#: Properties that are not accepted, with the reason.
+_REFUSED: Final[Mapping[str, str]] = {
+    "group.id": _READS,
+    "enable.auto.commit": _READS,
+    "auto.commit.enable": _READS,
+    "auto.offset.reset": _READS,
+    "enable.partition.eof": "contractlog needs it to find the end of a partition",
+    "plugin.library.paths": "it would load code into this process",
+}
 
 
-def named_servers(option: str | None, environ: Mapping[str, str] | None = None) -> str | None:
-    """Return the broker that ``--bootstrap-servers`` names, else the environment; None when neither does."""
-    return option or (os.environ if environ is None else environ).get(BOOTSTRAP_VARIABLE) or None
+@dataclass(frozen=True, slots=True)
+class Brokers:
+    """A Kafka cluster: its servers, and the librdkafka properties that clients of it need."""
+
+    servers: str
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
+    file: Path | None = field(default=None, compare=False)  #: where the properties were read
 
 
-def bootstrap_servers(option: str | None, environ: Mapping[str, str] | None = None, *, instead: str = "") -> str:
-    """Return the broker that ``--bootstrap-servers`` names, else the environment.
+def add_brokers(parser: ArgumentParser) -> None:
+    """Add ``--bootstrap-servers`` and ``--broker-config``; ``brokers_of`` reads them."""
+    parser.add_argument(
+        "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka broker (else {BOOTSTRAP_VARIABLE})"
+    )
+    add_broker_config(parser)
+
+
+def add_broker_config(parser: ArgumentParser) -> None:
+    """Add ``--broker-config`` alone, for verbs that declare ``--bootstrap-servers`` in a group of their own."""
+    parser.add_argument(
+        "--broker-config",
+        metavar="FILE",
+        help="properties of librdkafka, one `name=value` on a line: security.protocol, sasl.username, … "
+        f"(else {PROPERTIES_VARIABLE})",
+    )
+
+
+def find_brokers(options: Namespace, environ: Mapping[str, str] | None = None) -> Brokers | None:
+    """Return the cluster that options, file of properties or environment name, in this order; None when none does.
+
+    Raises:
+        UsageError: the file of properties cannot be used.
+    """
+    known = os.environ if environ is None else environ
+    file = options.broker_config or known.get(PROPERTIES_VARIABLE)
+    properties = read_properties(file) if file else {}
+    named = [properties.pop(name) for name in SERVERS if name in properties]
+    servers = options.bootstrap_servers or next(iter(named), None) or known.get(BOOTSTRAP_VARIABLE)
+    return Brokers(servers, properties, Path(file) if file else None) if servers else None
+
+
+def brokers_of(options: Namespace, environ: Mapping[str, str] | None = None, *, instead: str = "") -> Brokers:
+    """Return the cluster that options, file of properties or environment name, in this order.
 
     Args:
-        option: what ``--bootstrap-servers`` says.
+        options: with ``--bootstrap-servers`` and ``--broker-config``.
         environ: in place of the process's own.
         instead: what else would do, as the end of the sentence.
 
     Raises:
-        UsageError: neither names one.
+        UsageError: nothing names a cluster, or the file of properties cannot be used.
     """
-    named = named_servers(option, environ)
-    if named is None:
+    found = find_brokers(options, environ)
+    if found is None:
         raise UsageError(f"name the broker: --bootstrap-servers HOST:PORT, or set {BOOTSTRAP_VARIABLE}{instead}")
-    return named
+    return found
+
+
+def read_properties(file: str | Path) -> dict[str, str]:
+    """Return the librdkafka properties in a file; messages never quote a value, which may be a secret.
+
+    Raises:
+        UsageError: the file cannot be read, has another format, or sets a property that is not accepted.
+    """
+    found: dict[str, str] = {}
+    for number, line in enumerate(read_text(file, "--broker-config").splitlines(), 1):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        match = _PROPERTY.fullmatch(text)
+        if match is None:
+            raise UsageError(f"--broker-config: line {number} of `{file}` is no `name=value`")
+        if match[1] in _REFUSED:
+            raise UsageError(
+                f"--broker-config: line {number} of `{file}` sets `{match[1]}`, which is not accepted: "
+                f"{_REFUSED[match[1]]}. Remove the line."
+            )
+        found[match[1]] = match[2]
+    return found
+
+
+def read_text(file: str | Path, option: str) -> str:
+    """Return the text of a file that an option names.
+
+    Raises:
+        UsageError: it cannot be read, or is not UTF-8.
+    """
+    try:
+        return Path(file).read_bytes().decode()  # as it is: reading text would turn `\r` into an end of line
+    except OSError as error:
+        raise UsageError(f"{option}: `{file}` cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{option}: `{file}` is no text in UTF-8") from None

@@ -1,8 +1,7 @@
-"""What ``contractlog check`` does once its arguments are known."""
+"""The work of ``contractlog check``."""
 
 from __future__ import annotations
 
-import shlex
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -11,7 +10,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.examine import Examined, SubjectGate, understand
 from contractlog.clients.cli.files import SchemaFile, Unreadable, collect
 from contractlog.clients.cli.options import connect
-from contractlog.clients.cli.output import count, harmless, result, result_json, say
+from contractlog.clients.cli.output import count, quoted, result, result_json, say
 from contractlog.clients.cli.render import details, verdict_line
 from contractlog.clients.client import Registry
 from contractlog.compatibility.schema import ParsedSchema
@@ -35,19 +34,23 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
                     done.append(gate.examine(file, parsed))
                     if options.format == "text":
                         _print(done[-1])
-    refused = [examined for examined in done if examined.outcome == "incompatible"]
+    incompatible = [examined for examined in done if examined.outcome == "incompatible"]
+    refused = [examined for examined in done if examined.outcome == "refused"]
     if options.format == "json":
-        result_json(_body(done, refused, unreadable))
+        result_json(_body(done, incompatible, unreadable))
     elif not unreadable.problems:
-        _conclude(done, refused, argv)
+        _conclude(done, incompatible, refused, argv)
     unreadable.refuse()
-    return exit_codes.FINDINGS if refused else exit_codes.CLEAN
+    if incompatible:
+        return exit_codes.FINDINGS
+    return exit_codes.REFUSED if refused else exit_codes.CLEAN
 
 
-def _body(done: list[Examined], refused: list[Examined], unreadable: Unreadable) -> dict[str, Any]:
+def _body(done: list[Examined], incompatible: list[Examined], unreadable: Unreadable) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "compatible": not (refused or unreadable.problems),
+        "compatible": not (incompatible or unreadable.problems),
+        "permitted": all(examined.outcome != "refused" for examined in done),
         "files": [examined.body() for examined in done],
         "unreadable": [{"file": str(path), "reason": str(error)} for path, error in unreadable.problems],
     }
@@ -71,16 +74,19 @@ def _print(examined: Examined) -> None:
         result(line)
 
 
-def _conclude(done: list[Examined], refused: list[Examined], argv: Sequence[str]) -> None:
+def _conclude(done: list[Examined], incompatible: list[Examined], refused: list[Examined], argv: Sequence[str]) -> None:
     new = sum(examined.outcome == "compatible" for examined in done)
-    if refused:
-        say(
-            f"{len(refused)} of {count(len(done), 'file')} may not be registered: mend the places above and check again"
-        )
+    if incompatible:
+        files = count(len(done), "file")
+        say(f"{len(incompatible):,} of {files} cannot be registered: fix the findings above and check again")
+    elif refused:
+        files = count(len(done), "file")
+        say(f"{len(refused):,} of {files} cannot be registered by you now: ask an operator of the registry")
     elif new:
-        say(f"{count(new, 'file')} may be registered: contractlog register {harmless(shlex.join(_public(argv)))}")
+        words = " ".join(map(quoted, _public(argv)))
+        say(f"{count(new, 'file')} can be registered: contractlog register {words}")
     else:
-        say("nothing to register: the registry has all of it")
+        say("nothing to register: every file is registered already")
 
 
 def _public(argv: Sequence[str]) -> Iterator[str]:

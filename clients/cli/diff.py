@@ -1,4 +1,4 @@
-"""``contractlog diff``: what a change of a schema file is to those who read and write."""
+"""``contractlog diff``: the effect of a change of a schema on readers and writers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "earlier",
         metavar="EARLIER",
-        help="the schema as it was: .avsc, .schema.json or .json; - is standard input; SUBJECT:VERSION is registered",
+        help="the existing schema: a file, - for standard input, or SUBJECT:VERSION for a registered one",
     )
-    parser.add_argument("later", metavar="LATER", help="the schema as it shall be")
+    parser.add_argument("later", metavar="LATER", help="the new schema")
     parser.add_argument(
         "--level",
         type=level,
@@ -40,7 +40,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         action="append",
         default=[],
         metavar="CHECK",
-        help="a check that breaks here although the policy admits it, such as AVRO_DOC_LOST",
+        help="report this check too, although the policy does not need it, such as AVRO_DOC_LOST",
     )
     parser.add_argument(
         "--reference",
@@ -48,7 +48,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
         default=[],
         dest="references",
         metavar="NAME=FILE",
-        help="a schema file that both lean on, under the name they call it; those that lean on nothing come first",
+        help="a schema file that both refer to as NAME; files without references of their own come first",
     )
     add_registry(parser)
     add_format(parser)

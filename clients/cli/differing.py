@@ -1,4 +1,4 @@
-"""What ``contractlog diff`` does once its arguments are known."""
+"""The work of ``contractlog diff``."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaType
 __all__ = ["run"]
 
 _KINDS: Final = {
-    Kind.NONE: "nothing changed but the layout",
-    Kind.ANNOTATION: "only what is said for people changed",
-    Kind.FULL: "each reads what the other writes",
-    Kind.BACKWARD: "it reads what the earlier wrote, but not the other way round",
-    Kind.FORWARD: "the earlier reads what it writes, but not the other way round",
-    Kind.BREAKING: "neither reads what the other writes",
+    Kind.NONE: "only the layout changed",
+    Kind.ANNOTATION: "only annotations changed",
+    Kind.FULL: "each version reads what the other writes",
+    Kind.BACKWARD: "the new version reads what the existing one wrote, but not the other way round",
+    Kind.FORWARD: "the existing version reads what the new one writes, but not the other way round",
+    Kind.BREAKING: "neither version reads what the other writes",
 }
 
 
@@ -73,7 +73,7 @@ def _registered(registry: Registry, name: str, subject: str, version: VersionLik
 def _known(checks: Sequence[str]) -> frozenset[str]:
     for check in checks:
         if check not in CATALOGUE:
-            raise UsageError(f"`{check}` is no check: docs/checks.md lists them")
+            raise UsageError(f"unknown check `{check}`: docs/checks.md lists the checks")
     return frozenset(checks)
 
 
@@ -82,12 +82,14 @@ def _files(paths: Sequence[str], known: SchemaType | None) -> list[SchemaFile]:
     kinds = [format_of(Path(path)) for path in paths]
     known = next((kind for kind in kinds if kind is not None), known)
     if list(paths) == ["-", "-"]:
-        raise UsageError("one of the two can be `-`, standard input: name the other one")
+        raise UsageError("only one of the two can be `-`, standard input")
     for path in paths:
         if Path(path).is_dir():
             raise UsageError(f"`{path}` is a folder: name two schema files")
         if ":" in path and not Path(path).exists():
-            raise UsageError(f"`{path}` is no file, nor SUBJECT:VERSION, with a number or `latest` as version")
+            raise UsageError(
+                f"`{path}` is neither a file nor SUBJECT:VERSION, with a number or `latest` as the version"
+            )
     return [
         read_file(Path(path), "") if kind or known is None else read_stream(Path(path), known)
         for path, kind in zip(paths, kinds, strict=True)
@@ -105,7 +107,7 @@ def _understood(file: SchemaFile, referenced: dict[str, str], *, strict: bool) -
 def _leaned_on(text: str) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if not (name and equals and path):
-        raise UsageError(f"`{text}` does not read NAME=FILE")
+        raise UsageError(f"`{text}` does not have the form NAME=FILE")
     return name, read_file(Path(path), "").draft.text
 
 
@@ -119,7 +121,7 @@ def _print(told: Difference) -> None:
     for one in told.found[:MOST_FINDINGS]:
         if asked and one.direction not in told.level.directions:
             asked = False
-            result("    what other levels hold against it:")
+            result("    findings of other levels:")
         for line in lines(file, told.later.text, one):
             result(line)
     if len(told.found) > MOST_FINDINGS:

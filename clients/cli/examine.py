@@ -1,4 +1,4 @@
-"""Whether a schema file may follow what is registered: judged here for the reasons, asked there for the decision."""
+"""The check of a schema file: judged here for the reasons, and by the registry for the decision."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from contractlog.clients.cli.files import SchemaFile
 from contractlog.clients.client import Registry
 from contractlog.compatibility.differing import MOST_MENDED
 from contractlog.compatibility.errors import (
+    Forbidden,
     InvalidSchema,
     NotFound,
     PayloadTooLarge,
+    RegistryError,
     SchemaNotFound,
     SchemaTooLarge,
     SubjectNotFound,
@@ -21,7 +23,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.judge import Earlier, judge
-from contractlog.compatibility.level import Level
+from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.located import Located, located
 from contractlog.compatibility.mends import Trial
 from contractlog.compatibility.parsing import parse
@@ -31,7 +33,7 @@ from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, Sch
 
 __all__ = ["MOST_FINDINGS", "Examined", "SubjectGate", "understand", "unreadable"]
 
-Outcome = Literal["registered", "compatible", "incompatible"]
+Outcome = Literal["registered", "compatible", "incompatible", "refused"]
 
 MOST_FINDINGS: Final = 100  #: that are told of one file; who has more starts anew with the first ones
 
@@ -78,7 +80,7 @@ def understand(file: SchemaFile, registry: Registry) -> ParsedSchema:
     except InvalidSchema as error:
         raise UsageError(unreadable(file, error)) from None
     except NotFound as error:
-        raise UsageError(f"{file.path}: what it leans on by --reference is not registered: {error}") from None
+        raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
 
 
 @dataclass
@@ -95,19 +97,44 @@ class SubjectGate:
     _level: Level | None = None
     _policy: Policy | None = None
     _notes: list[str] = field(default_factory=list)
+    _refusal: tuple[str, ...] | None = None
 
     def examine(self, file: SchemaFile, parsed: ParsedSchema) -> Examined:
-        """Say whether a file may follow; one that may is part of the history of those that come after it."""
+        """Judge a file; one that can be registered is part of the history of those that come after it."""
         try:
             known = self._known(file)
             if known is not None:
                 return Examined(file, "registered", self.level, known)
+            refusal = self._refused()
             examined = self._judged(file, parsed)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
-            raise UsageError(f"{file.path}: the registry does not take it: {error}") from None
+            raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
         if examined.outcome == "compatible":
+            if refusal:
+                return replace(examined, outcome="refused", messages=refusal)
             self._pending.append((file, parsed))
         return examined
+
+    def _refused(self) -> tuple[str, ...]:
+        """Return why the caller could not register anything under the subject: its mode, their permissions."""
+        if self._refusal is None:
+            self._refusal = tuple(self._refusals())
+        return self._refusal
+
+    def _refusals(self) -> Iterator[str]:
+        try:
+            mode = self.registry.mode(self.subject)
+        except (NotFound, Forbidden):  # a server of the same API without modes, or one that does not show them
+            mode = Mode.READWRITE
+        if mode is not Mode.READWRITE:
+            yield f"`{self.subject}` is in mode {mode.value}, and only READWRITE takes new versions from here"
+        try:
+            permissions = self.registry.permissions(self.subject)
+        except RegistryError:  # only contractlog answers this
+            self._notes.append("this registry does not show permissions: whether you may register here is not known")
+            return
+        if permissions.get("write") is False:
+            yield f"user `{permissions.get('user')}` has no permission to write `{self.subject}`"
 
     @property
     def level(self) -> Level:
@@ -164,9 +191,9 @@ class SubjectGate:
         )
         if answer.compatible == local.compatible:
             return decided
-        found = "takes it, though this command finds reasons against it"
-        missed = "refuses it, though this command finds no reason"
-        note = f"the registry {found if answer.compatible else missed}; the registry decides"
+        accepts = "accepts this schema, though this command finds reasons against it"
+        rejects = "rejects this schema, though this command finds no reason"
+        note = f"the registry {accepts if answer.compatible else rejects}; the registry decides"
         return replace(decided, notes=(*decided.notes, note))
 
     def _numbered(self, registered: list[Earlier]) -> list[tuple[Earlier, SchemaFile]]:
@@ -242,5 +269,5 @@ def unreadable(file: SchemaFile, error: InvalidSchema) -> str:
             reason, position = syntax
             return f"{file.path}:{position}: the text is not JSON: {reason}"
     if pointer is None or (pointer and not pointer.startswith("/")):
-        return f"{file.path}: {error}" + (f" (in the schema it leans on, at `{pointer}`)" if pointer else "")
+        return f"{file.path}: {error}" + (f" (in a referenced schema, at `{pointer}`)" if pointer else "")
     return f"{file.path}:{locate(text, pointer)}: {error} (at `{pointer or '/'}`)"

@@ -72,8 +72,8 @@ class Unreadable:
         if len(self.problems) == 1:
             raise self.problems[0][1]
         if self.problems:
-            told = "\n".join(str(error) for _, error in self.problems)
-            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas:\n{told}")
+            details = [str(error) for _, error in self.problems]
+            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas:", details=details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +143,12 @@ def read_file(path: Path, subject: str | None = None, references: tuple[Referenc
     """
     ending = next((ending for ending in _READ if path.name.endswith(ending)), None)
     if ending is None:
-        raise UsageError(f"`{path}` tells no format: schema files end in {' or '.join(_FOUND_IN_FOLDERS)}")
+        raise UsageError(f"`{path}` has no known format: schema files end in {' or '.join(_FOUND_IN_FOLDERS)}")
     named = unquote(path.name.removesuffix(ending))
     if subject is None and not (named.endswith(_PARTS) and named not in _PARTS):
         raise UsageError(
-            f"`{path}` tells no subject: name it <topic>-value{ending} or <topic>-key{ending}, or give --subject"
+            f"schema file `{path}` has no subject: rename it to <topic>-value{ending} or <topic>-key{ending}, "
+            "or pass --subject"
         )
     _refuse_special(path)
     folder = path.absolute().parent.name
@@ -208,7 +209,7 @@ def _refuse_special(path: Path) -> None:
     with suppress(OSError):  # then reading tells
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise UsageError(f"`{path}` is no regular file, but a pipe, a socket or a device")
+            raise UsageError(f"`{path}` is a pipe, a socket or a device, not a regular file")
 
 
 def _walk(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -227,7 +228,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise UsageError(f"`{path}` cannot be read: {error.strerror or error}") from None
     if len(content) > _MAX_BYTES:
-        raise UsageError(f"`{path}` is larger than {_MAX_BYTES // 1024 // 1024} MiB, which no registry takes")
+        raise UsageError(f"`{path}` is larger than {_MAX_BYTES // 1024 // 1024} MiB, the most that a registry accepts")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -9,11 +9,17 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import Final
+from typing import Final, NoReturn
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verbs import VERBS, Verb
-from contractlog.compatibility.errors import ContractlogError, IncompatibleSchema, RegistryError, Unreachable
+from contractlog.compatibility.errors import (
+    BrokerDenied,
+    ContractlogError,
+    IncompatibleSchema,
+    RegistryError,
+    Unreachable,
+)
 
 __all__ = ["main"]
 
@@ -36,13 +42,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
     except KeyboardInterrupt:
-        return _fail("interrupted", _INTERRUPTED)
+        return _fail(_INTERRUPTED, "interrupted")
     except OSError as trouble:  # a disk that is full, a folder that may not be written
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _fail(f"a file or the output cannot be used: {trouble}", exit_codes.USAGE)
+        return _fail(exit_codes.USAGE, f"a file or the output cannot be used: {trouble}")
     except Exception as mistake:  # noqa: BLE001 - left alone it would end with 1, which means findings
-        return _fail(_unexpected(mistake), exit_codes.MISTAKE)
+        return _fail(exit_codes.MISTAKE, *_unexpected(mistake))
     return code
 
 
@@ -65,12 +71,21 @@ def _dispatch(arguments: list[str]) -> int:
     name, *rest = arguments
     verb = VERBS.get(name)
     if verb is None:
-        return _fail(f"`{name}` is no verb of contractlog; `contractlog --help` lists them", exit_codes.USAGE)
+        return _fail(exit_codes.USAGE, f"unknown verb `{name}`; `contractlog --help` lists the verbs")
     return _run(name, verb, rest)
 
 
+class _VerbParser(ArgumentParser):
+    """An argument parser whose messages stay on one line, whatever an argument holds."""
+
+    def error(self, message: str) -> NoReturn:
+        from contractlog.compatibility.terminal_text import escape_line  # noqa: PLC0415 - only for wrong arguments
+
+        super().error(escape_line(message))
+
+
 def _run(name: str, verb: Verb, argv: list[str]) -> int:
-    parser = ArgumentParser(
+    parser = _VerbParser(
         prog=f"contractlog {name}",
         description=verb.summary[0].upper() + verb.summary[1:] + ".",
         epilog=f"example:\n  {verb.example}",
@@ -81,11 +96,11 @@ def _run(name: str, verb: Verb, argv: list[str]) -> int:
     except ModuleNotFoundError as missing:
         if verb.extra is None or (missing.name or "").startswith("contractlog"):
             raise
-        return _fail(f"`contractlog {name}` needs more: pip install 'contractlog[{verb.extra}]'", exit_codes.USAGE)
+        return _fail(exit_codes.USAGE, f"`contractlog {name}` needs an extra: pip install 'contractlog[{verb.extra}]'")
     except ContractlogError as error:
         from contractlog.clients.cli.unknown import sentence_of  # noqa: PLC0415 - only needed when something went wrong
 
-        return _fail(sentence_of(error, argv), exit_code_of(error))
+        return _fail(exit_code_of(error), sentence_of(error, argv), *error.facts.get("details", ()))
 
 
 def _load(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
@@ -104,33 +119,36 @@ def exit_code_of(error: ContractlogError) -> int:
         return exit_codes.FINDINGS
     if isinstance(error, Unreachable):
         return exit_codes.UNREACHABLE
+    if isinstance(error, BrokerDenied):
+        return exit_codes.REFUSED
     if not isinstance(error, RegistryError):
         return exit_codes.USAGE
     status = int(str(error.error_code)[:3])
     if status >= _FAILED_STATUS or status in _BUSY_STATUS:
         return exit_codes.UNREACHABLE
-    if error.code == _OPERATION_NOT_PERMITTED or status in _REFUSED_STATUS:
-        return exit_codes.REFUSED
-    return exit_codes.USAGE
+    refused = error.code == _OPERATION_NOT_PERMITTED or status in _REFUSED_STATUS
+    return exit_codes.REFUSED if refused else exit_codes.USAGE
 
 
-def _unexpected(mistake: Exception) -> str:
-    """Say that contractlog itself is wrong, with all that is known where it was asked for."""
+def _unexpected(mistake: Exception) -> list[str]:
+    """Return the lines that report a defect of contractlog itself: with the traceback where it is wanted."""
     if os.environ.get("CONTRACTLOG_TRACEBACK"):
         from traceback import format_exception  # noqa: PLC0415 - only needed when something went wrong
 
-        return "".join(format_exception(mistake))
-    return (
-        f"this is a mistake in contractlog, not in what you asked for ({type(mistake).__name__}: {mistake}); "
-        "set CONTRACTLOG_TRACEBACK=1, run it again, and report what it prints"
-    )
+        return "".join(format_exception(mistake)).splitlines()
+    return [
+        (
+            f"internal error, a defect of contractlog ({type(mistake).__name__}: {mistake}). "
+            "Set CONTRACTLOG_TRACEBACK=1, run the command again, and report what it prints."
+        )
+    ]
 
 
-def _fail(sentence: str, code: int) -> int:
-    from contractlog.clients.cli.output import harmless  # noqa: PLC0415 - only needed when something went wrong
+def _fail(code: int, *lines: str) -> int:
+    from contractlog.clients.cli.output import say  # noqa: PLC0415 - only needed when something went wrong
 
-    sys.stdout.flush()
-    print("contractlog: " + "\n".join(map(harmless, sentence.split("\n"))), file=sys.stderr)
+    for number, line in enumerate(lines):
+        say(line if number else f"contractlog: {line}")
     return code
 
 

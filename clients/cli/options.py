@@ -13,7 +13,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["add_files", "add_format", "add_registry", "connect", "level", "named_version"]
+__all__ = ["add_files", "add_format", "add_references", "add_registry", "connect", "level", "named_version"]
 
 LATEST: Final = -1  #: the version of a reference that means the newest
 
@@ -24,7 +24,7 @@ def add_registry(parser: ArgumentParser) -> None:
         "--registry",
         metavar="URL",
         help="the registry (else CONTRACTLOG_REGISTRY_URL, SCHEMA_REGISTRY_URL, then http://127.0.0.1:8081); "
-        "who asks: CONTRACTLOG_REGISTRY_USER and _PASSWORD, or _CERTIFICATE and _KEY; whom to trust: _CA",
+        "credentials: CONTRACTLOG_REGISTRY_USER and _PASSWORD, or _CERTIFICATE and _KEY; trusted CA: _CA",
     )
     parser.add_argument(
         "--timeout",
@@ -41,14 +41,22 @@ def add_format(parser: ArgumentParser) -> None:
 
 
 def add_files(parser: ArgumentParser) -> None:
-    """Add the schema files, and what they mean where their names do not tell."""
+    """Add the schema files, and the options that name their subject and references."""
     parser.add_argument(
         "files",
         nargs="+",
         metavar="FILE|FOLDER",
         help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json; versions in folders 1/, 2/",
     )
-    parser.add_argument("--subject", type=_subject, help="the subject of all files, in place of their names")
+    parser.add_argument(
+        "--subject", type=_subject, help="the subject of all files, in place of the one that their names give"
+    )
+    add_references(parser, "the files refer to")
+    parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
+
+
+def add_references(parser: ArgumentParser, whose: str) -> None:
+    """Add ``--reference``; say in the help which schemas have them."""
     parser.add_argument(
         "--reference",
         action="append",
@@ -56,9 +64,8 @@ def add_files(parser: ArgumentParser) -> None:
         type=_reference,
         dest="references",
         metavar="NAME=SUBJECT:VERSION",
-        help="a registered schema that the files lean on, under the name they call it; VERSION may be `latest`",
+        help=f"a registered schema that {whose}, under the name used there; VERSION may be `latest`",
     )
-    parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
 
 
 def connect(options: Namespace) -> Registry:
@@ -71,7 +78,7 @@ def level(text: str) -> Level:
     try:
         return Level.parse(text)
     except InvalidLevel:
-        raise ArgumentTypeError(f"`{text}` is none of {', '.join(Level)}") from None
+        raise ArgumentTypeError(f"`{text}` is not one of {', '.join(Level)}") from None
 
 
 def named_version(text: str) -> tuple[str, VersionLike] | None:
@@ -94,7 +101,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < float("inf"):
-        raise ArgumentTypeError(f"`{text}` is no number of seconds above 0")
+        raise ArgumentTypeError(f"`{text}` is not a number of seconds above 0")
     return seconds
 
 
@@ -104,7 +111,9 @@ def _subject(text: str) -> str:
     except InvalidSubject:
         named = ""
     if not named:
-        raise ArgumentTypeError(f"{text!r} is no name of a subject: it holds a control character, is reserved or empty")
+        raise ArgumentTypeError(
+            f"{text!r} cannot be a subject: the name is empty, reserved, or holds a control character"
+        )
     return text
 
 
@@ -113,5 +122,5 @@ def _reference(text: str) -> Reference:
     subject, colon, number = target.rpartition(":")
     version = LATEST if number == "latest" else int(number) if number.isascii() and number.isdigit() else 0
     if not (name and equals and subject and colon and version):
-        raise ArgumentTypeError(f"`{text}` does not read NAME=SUBJECT:VERSION")
+        raise ArgumentTypeError(f"`{text}` does not have the form NAME=SUBJECT:VERSION")
     return Reference(name, subject, version)

@@ -1,16 +1,31 @@
-"""How verbs speak: results on stdout, words on stderr, nothing that a terminal would obey."""
+"""Output of verbs: results on stdout, messages on stderr, in lines that no terminal and no CI runner obeys."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import sys
-import unicodedata
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final
 
-__all__ = ["Tone", "count", "harmless", "result", "result_json", "say", "toned"]
+from contractlog.compatibility.terminal_text import escape_json_line
+from contractlog.compatibility.terminal_text import escape_line as harmless
+
+__all__ = [
+    "Tone",
+    "command",
+    "count",
+    "harmless",
+    "quoted",
+    "result",
+    "result_json",
+    "result_json_line",
+    "say",
+    "toned",
+]
 
 
 class Tone(Enum):
@@ -21,21 +36,27 @@ class Tone(Enum):
     PLAIN = ("·", "2")
 
 
-_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_COLOURED: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # what `toned` makes
 
 
 def result(text: str) -> None:
-    """Print a line of the result."""
+    """Print one line of the result, escaped."""
     _print(text, sys.stdout)
 
 
 def result_json(value: Mapping[str, Any]) -> None:
-    """Print the result as one JSON document."""
-    print(json.dumps(value, indent=2, ensure_ascii=True))
+    """Print the result as one JSON document, ASCII only."""
+    for line in json.dumps(value, indent=2, ensure_ascii=True).split("\n"):
+        print(escape_json_line(line))
+
+
+def result_json_line(text: str) -> None:
+    """Print one JSON document, given as a text of one line."""
+    _write(escape_json_line(text), sys.stdout)
 
 
 def say(text: str) -> None:
-    """Print words that are not the result."""
+    """Print one line that is not the result, escaped."""
     sys.stdout.flush()
     _print(text, sys.stderr)
 
@@ -48,15 +69,28 @@ def toned(tone: Tone, text: str) -> str:
     return marked if plain else f"\x1b[{colour}m{marked}\x1b[0m"
 
 
-def harmless(text: str) -> str:
-    r"""Return a text from outside with everything escaped that could steer a terminal or hide.
+def quoted(word: str) -> str:
+    r"""Quote a word for a shell; one that holds what a terminal would not show is written as bash's ``$'…'``.
 
-    >>> print(harmless("a\x1b[2Jb"))
-    a\x1b[2Jb
+    >>> print(quoted("a b"), quoted("a\nb"))
+    'a b' $'a\U0000000ab'
     """
-    if text.isprintable():
-        return text
-    return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in _HIDDEN else c for c in text)
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + "'"
+
+
+def command(verb: str, *paths: object, **options: str | None) -> str:
+    """Return a command that can be pasted into a shell: names that begin with a dash are no options in it.
+
+    >>> command("check", "--out.avsc", subject="--all")
+    'contractlog check --subject=--all -- --out.avsc'
+    """
+    words = ["contractlog", verb]
+    words += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
+    words += ["--"] if any(str(path).startswith("-") for path in paths) else []
+    return " ".join(quoted(word) for word in (*words, *map(str, paths)))
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
@@ -65,5 +99,10 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 
 def _print(text: str, stream: Any) -> None:
+    coloured = _COLOURED.fullmatch(text)
+    _write(f"{coloured[1]}{harmless(coloured[2])}{coloured[3]}" if coloured else harmless(text), stream)
+
+
+def _write(text: str, stream: Any) -> None:
     encoding = stream.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream)

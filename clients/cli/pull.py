@@ -1,34 +1,35 @@
-"""``contractlog pull``: write registered schemas to files that ``check`` and ``register`` take back."""
+"""``contractlog pull``: write registered schemas to files that ``check`` and ``register`` read."""
 
 from __future__ import annotations
 
 import os
-import shlex
 import tempfile
 from argparse import ArgumentParser, ArgumentTypeError
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from contractlog.clients.calls.references import in_context
+from contractlog.clients.calls.references import MAX_REFERENCED, in_context
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.files import file_name, tells_its_subject
 from contractlog.clients.cli.layout import laid_out
 from contractlog.clients.cli.options import add_format, add_registry, connect
-from contractlog.clients.cli.output import Tone, count, harmless, result, result_json, say, toned
+from contractlog.clients.cli.output import Tone, command, count, harmless, quoted, result, result_json, say, toned
 from contractlog.clients.client import Registry
-from contractlog.clients.pulled import INDEX, PulledSchema, write_index
-from contractlog.compatibility.errors import UsageError
+from contractlog.clients.pulled import INDEX, PulledSchema, file_digests, write_index
+from contractlog.compatibility.errors import UnreadableAnswer, UsageError
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 
 __all__ = ["pull"]
 
 FORMAT: Final = "contractlog.pull/1"
-_NAMED: Final = 5  #: subjects that need more are told with their command
+_NAMED: Final = 5  #: subjects that need `--subject` and are listed with their command
 
-Outcome = Literal["new", "changed", "unchanged"]
+Outcome = Literal["new", "changed", "unchanged", "edited"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="which subjects")
     parser.add_argument("--all", action="store_true", help="all subjects of the registry")
     parser.add_argument("--history", action="store_true", help="every version, in folders 1/, 2/ …")
+    parser.add_argument("--force", action="store_true", help="overwrite files that were edited since the last pull")
     parser.add_argument("--out", type=_folder, required=True, metavar="DIR", help="where the files are written")
     add_registry(parser)
     add_format(parser)
@@ -66,8 +68,10 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     with connect(options) as registry:
         subjects = registry.subjects() if options.all else list(dict.fromkeys(options.subjects))
         pulled = []
+        digests = file_digests(options.out)
         for subject in subjects:
-            for written in _subject(registry, subject, options.out, history=options.history):
+            for folder, schema in _versions(registry, subject, options.out, history=options.history):
+                written = _written(folder, subject, schema, None if options.force else digests, options.out)
                 pulled.append(written)
                 if options.format == "text":
                     _print(written)
@@ -76,50 +80,88 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
         result_json({"format": FORMAT, "files": [written.body() for written in pulled]})
     else:
         _conclude(pulled, options.out)
-    return exit_codes.CLEAN
+    return exit_codes.FINDINGS if any(written.outcome == "edited" for written in pulled) else exit_codes.CLEAN
 
 
 def _folder(text: str) -> Path:
     if text == "-":
-        raise ArgumentTypeError("several files are written, so it is a folder; `-` is none")
+        raise ArgumentTypeError("`-` is not a folder; `pull` writes several files")
     return Path(text)
 
 
-def _subject(registry: Registry, subject: str, out: Path, *, history: bool) -> Iterator[Pulled]:
+def _versions(registry: Registry, subject: str, out: Path, *, history: bool) -> Iterator[tuple[Path, RegisteredSchema]]:
+    """Yield the versions to write, each with its folder."""
     if not history:
-        schema = registry.version(subject, "latest")
-        yield _written(out, subject, schema)
+        yield out, registry.version(subject, "latest")
         return
     for number in registry.versions(subject):
-        yield _written(out / str(number), subject, registry.version(subject, number))
+        yield out / str(number), registry.version(subject, number)
 
 
 def _index(registry: Registry, pulled: list[Pulled], out: Path) -> None:
-    """Write down ids and what else files do not tell, and the versions that others lean on and that have no file."""
-    listed = [PulledSchema(each.schema, each.path.relative_to(out).as_posix()) for each in pulled]
+    """Write the index: ids, guids and references of the files, and referenced versions that have no file.
+
+    Raises:
+        UnreadableAnswer: the references do not end.
+        UsageError: the index cannot be written.
+    """
+    files = [each for each in pulled if each.outcome != "edited"]
+    listed = [PulledSchema(each.schema, each.path.relative_to(out).as_posix()) for each in files]
     known = {(each.subject, int(each.schema.version or 0)) for each in pulled}
-    waiting = [(each.subject, each.schema) for each in pulled]
-    while waiting:
-        subject, schema = waiting.pop()
-        for reference in schema.references:
-            home = in_context(reference.subject, Subject.parse(subject).context)
-            if (str(home), reference.version) not in known:
-                found = registry.version(home, reference.version, deleted=True)
-                known.add((str(home), reference.version))
-                listed.append(PulledSchema(replace(found, subject=home), None))
-                waiting.append((str(home), found))
+    for each in pulled:
+        listed += [PulledSchema(schema, None) for schema in _dependencies(registry, each, known)]
     try:
         write_index(out, listed)
     except OSError as error:
         raise UsageError(f"`{out / INDEX}` cannot be written: {error.strerror or error}") from None
 
 
-def _written(folder: Path, subject: str, schema: RegisteredSchema) -> Pulled:
+def _dependencies(registry: Registry, root: Pulled, known: set[tuple[str, int]]) -> Iterator[RegisteredSchema]:
+    """Yield the versions that a pulled one depends on, directly or not, and that are not known; they are then.
+
+    Raises:
+        UnreadableAnswer: more than a schema may have, as a registry can answer without end.
+    """
+    waiting = [(root.subject, root.schema)]
+    number = 0
+    while waiting:
+        subject, schema = waiting.pop()
+        for reference in schema.references:
+            home = in_context(reference.subject, Subject.parse(subject).context)
+            if (str(home), reference.version) in known:
+                continue
+            number += 1
+            if number > MAX_REFERENCED:
+                raise UnreadableAnswer(
+                    f"version {root.schema.version} of `{root.subject}` depends on more than {MAX_REFERENCED:,} other "
+                    f"versions, the last of them version {reference.version} of `{home}`; the answers of this registry "
+                    "may not end: pull the other subjects by name"
+                )
+            dependency = replace(registry.version(home, reference.version, deleted=True), subject=home)
+            known.add((str(home), reference.version))
+            waiting.append((str(home), dependency))
+            yield dependency
+
+
+def _written(folder: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path) -> Pulled:
+    """Write a version to its file, unless somebody edited that since the last pull.
+
+    Args:
+        folder: of the file.
+        subject: of the version.
+        schema: the version.
+        digests: of the files as they were pulled, by their path from ``out``; None overwrites every file.
+        out: the folder of the index.
+    """
     path = folder / file_name(subject, schema.type)
     text = schema.text if schema.type is SchemaType.PROTOBUF else laid_out(schema.text)
     try:
         before = path.read_bytes() if path.exists() else None
         content = text.encode()
+        if before not in {None, content} and digests is not None:
+            pulled = digests.get(path.relative_to(out).as_posix())
+            if pulled != sha256(before or b"").hexdigest():
+                return Pulled(path, subject, schema, "edited")
         if before != content:
             _replace(path, content)
     except (OSError, UnicodeEncodeError) as error:
@@ -150,29 +192,33 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _print(written: Pulled) -> None:
+    if written.outcome == "edited":
+        result(toned(Tone.BAD, f"{written.path}: kept, because it was edited since the last pull"))
+        return
     tone = Tone.PLAIN if written.outcome == "unchanged" else Tone.GOOD
     version = f"version {written.schema.version} of `{written.subject}`, id {written.schema.schema_id}"
     result(toned(tone, harmless(f"{written.path}: {written.outcome}, {version}")))
     for reference in written.schema.references:
         named = f"{reference.name}={reference.subject}:{reference.version}"
-        result(f"    leans on --reference {harmless(named)}")
+        result(f"    depends on --reference {quoted(named)}")
 
 
 def _conclude(pulled: list[Pulled], out: Path) -> None:
-    changed = sum(written.outcome == "changed" for written in pulled)
-    new = sum(written.outcome == "new" for written in pulled)
-    told = f"{count(len(pulled), 'file')} in {out}: {new:,} new, {changed:,} changed"
+    outcomes = Counter(written.outcome for written in pulled)
+    told = f"{count(len(pulled), 'file')} in {out}: {outcomes['new']:,} new, {outcomes['changed']:,} changed"
+    if outcomes["edited"]:
+        say(
+            f"{told}; {count(outcomes['edited'], 'edited file')} kept: register the edits, "
+            "or give --force to overwrite them"
+        )
+        return
     nameless = {written.subject: written.path for written in pulled if not tells_its_subject(written.subject)}
     if not nameless:
-        say(f"{told}; check them: {_spelled('check', out)}")
+        say(f"{told}; check them: {command('check', out)}")
         return
     say(told)
-    say(f"the files of {count(len(nameless), 'subject')} do not tell it by name and need --subject to be taken back:")
+    say(f"the names of the files of {count(len(nameless), 'subject')} are not those of subjects; --subject names it:")
     for subject, path in sorted(nameless.items())[:_NAMED]:
-        say(f"    {_spelled('check', path, '--subject', subject)}")
+        say(f"    {command('check', path, subject=subject)}")
     if len(nameless) > _NAMED:
         say(f"    … and {len(nameless) - _NAMED:,} more")
-
-
-def _spelled(*words: str | Path) -> str:
-    return harmless(shlex.join(["contractlog", *map(str, words)]))

@@ -1,4 +1,4 @@
-"""``contractlog register``: put schema files into the registry; safe to repeat."""
+"""``contractlog register``: register schema files; safe to repeat."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ __all__ = ["register"]
 
 
 def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Register every file that is not registered; exit code 1 when one is refused."""
+    """Register all files that are not registered, or none when one cannot be (exit code 1, or 4 without permission)."""
     add_files(parser)
     parser.add_argument("--level", type=level, help="set this compatibility level on every subject first")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and write nothing")
+    parser.add_argument(
+        "--keep-going", action="store_true", help="register what can be registered, though other files cannot"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show what would be registered, and write nothing")
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)

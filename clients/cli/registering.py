@@ -1,10 +1,10 @@
-"""What ``contractlog register`` does once its arguments are known."""
+"""The work of ``contractlog register``."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
@@ -41,6 +41,7 @@ class Done:
     outcome: Outcome
     schema: RegisteredSchema | None = None
     examined: Examined | None = None  #: why it was refused
+    reason: str = ""  #: why it was skipped
 
     def body(self) -> dict[str, Any]:
         """Write what was done for machines."""
@@ -68,10 +69,13 @@ def run(options: Namespace) -> int:
     finally:
         if options.format == "json":
             result_json({"format": FORMAT, "dry_run": options.dry_run, "files": [step.body() for step in done]})
-    refused = sum(step.outcome == "refused" for step in done)
+    refused = [step for step in done if step.outcome == "refused"]
     if options.format == "text":
-        _conclude(done, refused)
-    return exit_codes.FINDINGS if refused else exit_codes.CLEAN
+        _conclude(done, len(refused))
+    if not refused:
+        return exit_codes.CLEAN
+    unpermitted = all(step.examined is not None and step.examined.outcome == "refused" for step in refused)
+    return exit_codes.REFUSED if unpermitted else exit_codes.FINDINGS
 
 
 def _understood(
@@ -87,30 +91,55 @@ def _understood(
 def _all(
     registry: Registry, understood: dict[str, list[tuple[SchemaFile, ParsedSchema]]], options: Namespace
 ) -> Iterator[Done]:
+    if options.dry_run or not options.keep_going:
+        planned = list(_planned(registry, understood, options))
+        refused = any(step.outcome == "refused" for step in planned)
+        if options.dry_run or refused:
+            for step in planned:
+                withheld = step.outcome == "would register" and not options.dry_run
+                yield replace(step, outcome="skipped", reason="because other files cannot be") if withheld else step
+            return
     for subject, files in understood.items():
-        gate = SubjectGate(registry, subject, options.normalize, options.level if options.dry_run else None)
-        if options.level and not options.dry_run:
+        if options.level:
             registry.set_level(options.level, subject)
         stopped = False
         for file, parsed in files:
-            step = Done(file, "skipped") if stopped else _one(registry, gate, file, parsed, options)
+            step = _skipped(file) if stopped else _registered(registry, file, parsed, options)
             stopped = stopped or step.outcome == "refused"
             yield step
 
 
-def _one(registry: Registry, gate: SubjectGate, file: SchemaFile, parsed: ParsedSchema, options: Namespace) -> Done:
-    if options.dry_run:
-        examined = gate.examine(file, parsed)
-        if examined.registered is not None:
-            return Done(file, "unchanged", examined.registered)
-        return Done(file, "would register" if examined.outcome == "compatible" else "refused", examined=examined)
+def _planned(
+    registry: Registry, understood: dict[str, list[tuple[SchemaFile, ParsedSchema]]], options: Namespace
+) -> Iterator[Done]:
+    """Check every file; write nothing."""
+    for subject, files in understood.items():
+        gate = SubjectGate(registry, subject, options.normalize, options.level)
+        stopped = False
+        for file, parsed in files:
+            if stopped:
+                yield _skipped(file)
+                continue
+            examined = gate.examine(file, parsed)
+            stopped = examined.outcome in {"incompatible", "refused"}
+            if examined.registered is not None:
+                yield Done(file, "unchanged", examined.registered)
+            else:
+                yield Done(file, "refused" if stopped else "would register", examined=examined)
+
+
+def _skipped(file: SchemaFile) -> Done:
+    return Done(file, "skipped", reason=f"because an earlier version of `{file.subject}` was refused")
+
+
+def _registered(registry: Registry, file: SchemaFile, parsed: ParsedSchema, options: Namespace) -> Done:
     try:
-        known = _lookup(registry, file, options)
-        if known is not None:
-            return Done(file, "unchanged", known)
+        existing = _lookup(registry, file, options)
+        if existing is not None:
+            return Done(file, "unchanged", existing)
         return Done(file, "registered", registry.register(file.subject, file.draft, normalize=options.normalize))
     except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
-        raise UsageError(f"{file.path}: the registry does not take it: {error}") from None
+        raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
     except IncompatibleSchema as error:
         fresh = SubjectGate(registry, file.subject, options.normalize)
         return Done(file, "refused", examined=_explained(fresh.examine(file, parsed), error))
@@ -144,9 +173,9 @@ def _words(step: Done) -> str:
     if step.outcome == "would register":
         return f"would be a new version of {subject}"
     if step.outcome == "skipped" or step.schema is None:
-        return f"not tried, because an earlier version of {subject} was refused"
+        return f"not registered, {step.reason}"
     version = "a new version" if step.schema.version is None else f"version {step.schema.version}"
-    state = "registered as" if step.outcome == "registered" else "was there already:"
+    state = "registered as" if step.outcome == "registered" else "registered already as"
     return f"{state} {version} of {subject}, id {step.schema.schema_id}"
 
 
@@ -157,8 +186,10 @@ def _conclude(done: list[Done], refused: int) -> None:
     told = [
         f"{count(new, 'file')} registered" if new else "",
         f"{count(planned, 'file')} would be registered" if planned else "",
-        f"{unchanged:,} there already" if unchanged else "",
+        f"{unchanged:,} registered already" if unchanged else "",
         f"{refused:,} refused" if refused else "",
     ]
-    after = "; mend the places above and register again" if refused else ""
+    if refused and not (new or planned):
+        told.append("nothing was registered" if not unchanged else "nothing new was registered")
+    after = "; fix the findings above and register again" if refused else ""
     say(", ".join(filter(None, told)) + after)

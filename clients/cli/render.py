@@ -12,7 +12,7 @@ from contractlog.compatibility.level import Level
 
 __all__ = ["details", "verdict_line"]
 
-_TONES: Final = {"registered": Tone.PLAIN, "compatible": Tone.GOOD, "incompatible": Tone.BAD}
+_TONES: Final = {"registered": Tone.PLAIN, "compatible": Tone.GOOD, "incompatible": Tone.BAD, "refused": Tone.BAD}
 
 
 def verdict_line(examined: Examined) -> str:
@@ -30,6 +30,9 @@ def details(examined: Examined) -> Iterator[str]:
     if examined.outcome == "incompatible" and not examined.findings:
         for message in examined.messages:
             yield f"    the registry says: {harmless(message)}"
+    if examined.outcome == "refused":
+        for message in examined.messages:
+            yield f"    {harmless(message)}"
     for note in examined.notes:
         yield f"    note: {harmless(note)}"
 
@@ -39,6 +42,8 @@ def _verdict(examined: Examined) -> str:
     if examined.registered is not None:
         known = examined.registered
         return f"registered already, as version {known.version} of {subject} (id {known.schema_id})"
+    if examined.outcome == "refused":
+        return f"cannot be registered: new versions of {subject} are refused"
     if examined.level is Level.NONE:
         return f"compatible: level NONE lets {subject} take any schema"
     if not examined.compared:

@@ -24,7 +24,7 @@ VERBS: Final[dict[str, Verb]] = {
     "serve": Verb("contractlog.registry.cli:serve", "run the registry", "contractlog serve --port 8081", "server"),
     "db": Verb(
         "contractlog.registry.cli:db",
-        "upgrade, downgrade or show the database, raise its ids",
+        "upgrade, downgrade or show the database, change its counters of ids",
         "contractlog db upgrade",
         "server",
     ),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
 
@@ -14,7 +15,7 @@ from contractlog.clients.confluent import asking
 from contractlog.clients.confluent.asetting import Setting
 from contractlog.clients.confluent.conf import Conf
 from contractlog.clients.confluent.errors import catchable
-from contractlog.clients.confluent.known import Known
+from contractlog.clients.confluent.known import DONE, Known
 from contractlog.clients.confluent.schemas import RegisteredSchema, Schema, SchemaVersion
 from contractlog.compatibility.errors import RegistryError
 
@@ -249,13 +250,15 @@ class AsyncSchemaRegistryClient(Setting):
         """How often it was forgotten which versions are the newest; serializers ask again when it grows."""
         return self._known.latest.generation
 
-    def clear_latest_caches(self) -> None:
+    def clear_latest_caches(self) -> Awaitable[None]:
         """Forget which versions are the newest."""
         self._known.clear_latest()
+        return DONE
 
-    def clear_caches(self) -> None:
+    def clear_caches(self) -> Awaitable[None]:
         """Forget everything that was remembered."""
         self._known.clear()
+        return DONE
 
     @staticmethod
     def new_client(conf: dict[str, Any]) -> AsyncSchemaRegistryClient:

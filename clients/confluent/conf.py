@@ -7,13 +7,32 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 from contractlog.clients.conversation import Retries
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, suggested
 
 __all__ = ["Conf"]
 
 _LATEST_SECONDS: Final = 60.0
 _MOCK: Final = "mock://"
 _STATIC: Final = "STATIC_TOKEN"
+_KEYS: Final = (
+    "url",
+    "ssl.ca.location",
+    "ssl.certificate.location",
+    "ssl.key.location",
+    "ssl.key.password",
+    "basic.auth.user.info",
+    "bearer.auth.credentials.source",
+    "bearer.auth.token",
+    "bearer.auth.logical.cluster",
+    "bearer.auth.identity.pool.id",
+    "max.retries",
+    "retries.wait.ms",
+    "retries.max.wait.ms",
+    "timeout",
+    "proxy",
+    "cache.capacity",
+    "cache.latest.ttl.sec",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +62,7 @@ class Conf:
         capacity = int(_number(left, "cache.capacity", 1_000))
         latest = _number(left, "cache.latest.ttl.sec", _LATEST_SECONDS)
         if left:
-            raise ValueError(f"Unrecognized properties: {', '.join(map(str, left))}")
+            raise ValueError(f"Unrecognized properties: {', '.join(suggested(str(key), _KEYS) for key in left)}")
         registry = {
             "url": url,
             "timeout": DEFAULT_TIMEOUT if timeout is None else float(timeout),

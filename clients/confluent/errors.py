@@ -55,7 +55,10 @@ def catchable(error: RegistryError) -> Exception:
     if isinstance(error, UnreadableAnswer):
         status = int(error.facts.get("status", UnreadableAnswer.code))
         return SchemaRegistryError(status, SchemaRegistryError.UNKNOWN, error.message)
-    return _class(type(error))(error.message, **error.facts)
+    facts = error.facts
+    if facts.get("uncoded"):
+        facts = facts | {"error_code": SchemaRegistryError.UNKNOWN}
+    return _class(type(error))(error.message, **facts)
 
 
 def _class(kind: type[RegistryError]) -> type[RegistryError]:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Generator
+from typing import Any, Final
 
 from contractlog.clients.cache import Aging
 from contractlog.clients.confluent.schemas import RegisteredSchema, Schema
 
-__all__ = ["Known"]
+__all__ = ["DONE", "Known"]
+
+
+class _Done:
+    """A result that is there already: it may be awaited any number of times, or not at all."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
+DONE: Final = _Done()
 
 
 class Known:

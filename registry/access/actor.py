@@ -8,9 +8,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.names import Subject
-from contractlog.registry.access.rights import EVERYTHING, Operation, Rights
+from contractlog.registry.access.rights import EVERYTHING, Operation, Rights, topic_subject
 
-__all__ = ["ANONYMOUS", "Caller", "current_actor", "current_rights", "readable", "require_alias"]
+__all__ = [
+    "ANONYMOUS",
+    "Caller",
+    "current_actor",
+    "current_rights",
+    "may_read",
+    "may_read_binding",
+    "may_read_everything",
+    "may_read_in",
+    "readable",
+    "require_alias",
+]
 
 ANONYMOUS: Final = "anonymous"
 
@@ -32,8 +43,27 @@ current_rights: Final[ContextVar[Rights]] = ContextVar("contractlog_rights", def
 
 def readable(subjects: Iterable[Subject]) -> Iterator[Subject]:
     """Yield the subjects that the caller may read, of those that no request names, but that answer for another."""
-    rights = current_rights.get()
-    return (one for one in subjects if rights.may(Operation.READ, one))
+    return filter(may_read, subjects)
+
+
+def may_read_everything() -> bool:
+    """Whether the caller may read every subject, so that nothing has to be left out of a list."""
+    return current_rights.get().may_all(Operation.READ)
+
+
+def may_read(subject: Subject) -> bool:
+    """Whether the caller may read a subject."""
+    return current_rights.get().may(Operation.READ, subject)
+
+
+def may_read_in(context: str) -> bool:
+    """Whether the caller may read anything in a context."""
+    return current_rights.get().may_in(Operation.READ, context)
+
+
+def may_read_binding(subject: Subject, topic: str, part: str) -> bool:
+    """Whether the caller may know that a subject is bound to a topic: they may read it, or the topic's own subject."""
+    return may_read(subject) or may_read(topic_subject(topic, part))
 
 
 def require_alias(scope: Subject, alias: str | None) -> None:

@@ -8,15 +8,15 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from contractlog.compatibility.errors import Denied
-from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.registry.access.rights import Operation, Rights
+from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
+from contractlog.registry.access.prefixes import EVERY_CONTEXT
+from contractlog.registry.access.rights import Operation, Rights, topic_subject
 from contractlog.registry.paths import decode
 
 __all__ = ["open_to_all", "refuse"]
 
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _OPEN: Final = "/healthz/"
-_EVERY_CONTEXT: Final = ":*:"
 
 Need = Callable[[Rights, Operation, "re.Match[str]", bytes], str | None]
 """Answers which subjects are refused, in words, or None."""
@@ -62,7 +62,7 @@ def _context(rights: Rights, operation: Operation, match: re.Match[str], _query:
 
 
 def _topic(rights: Rights, operation: Operation, match: re.Match[str], _query: bytes) -> str | None:
-    subject = Subject(DEFAULT_CONTEXT, decode(match[1]) + "-value")
+    subject = topic_subject(decode(match[1]))
     return None if rights.may(operation, subject) else str(subject)
 
 
@@ -72,18 +72,11 @@ def _prefixed(default: str) -> Need:
     def need(rights: Rights, operation: Operation, _match: re.Match[str], query: bytes) -> str | None:
         pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
         for prefix in [value or default for name, value in pairs if name == "subjectPrefix"] or [default]:
-            if not rights.may_all(operation, *_beginning(prefix)):  # whichever of several the route takes
+            if not rights.may_prefix(operation, prefix):  # whichever of several the route takes
                 return f"{prefix}*"
         return None
 
     return need
-
-
-def _beginning(prefix: str) -> tuple[str | None, str]:
-    if prefix.startswith(_EVERY_CONTEXT):
-        return None, prefix.removeprefix(_EVERY_CONTEXT)
-    subject = Subject.parse(prefix)
-    return subject.context, subject.name
 
 
 _Row = tuple[frozenset[str], "re.Pattern[str]", Operation, Need]
@@ -102,7 +95,7 @@ _TABLE: Final[tuple[_Row, ...]] = (
     _row("POST", r"/subjects/{}", _READ, _named),
     _row("POST DELETE PUT PATCH", r"/subjects/{}(/.*)?", _WRITE, _named),
     _row("POST", r"/compatibility/subjects/{}/.*", _READ, _named),
-    _row("GET", r"/subjects", _READ, _prefixed(_EVERY_CONTEXT)),
+    _row("GET", r"/subjects", _READ, _prefixed(EVERY_CONTEXT)),
     _row("GET", r"/schemas", _READ, _prefixed("")),
     _row("GET", r"/(config|mode|contexts)", _READ, _any),
     _row("GET", r"/(?:config|mode)/{}", _READ, _named),
@@ -117,6 +110,7 @@ _TABLE: Final[tuple[_Row, ...]] = (
     _row("GET", r"/contractlog/v1/conformance/{}", _READ, _topic),
     _row("POST", r"/contractlog/v1/conformance/{}", _WRITE, _topic),
     _row("GET", r"/contractlog/v1/graph/{}", _READ, _named),
+    _row("GET", r"/contractlog/v1/permissions/{}", _READ, _any),
     _row("GET", r"/contractlog/v1/(openapi\.json|docs|docs\.css)|/metrics", _READ, _any),
     _row("POST", r"/contractlog/v1/(lookup|check|diff|search)", _READ, lambda r, o, _m, _q: _all(r, o)),
 )

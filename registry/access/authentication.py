@@ -7,38 +7,92 @@ import base64
 import binascii
 import hashlib
 import os
+import threading
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from contractlog.compatibility.errors import Overloaded, Unauthorized
 from contractlog.registry.access.actor import Caller
-from contractlog.registry.access.passwords import DECOY
+from contractlog.registry.access.certificate_names import ClientCertificate
+from contractlog.registry.access.failure_limits import FailureLimits, network_of
+from contractlog.registry.access.password_checks import PasswordChecks
+from contractlog.registry.access.passwords import DECOY, HashedPassword
 from contractlog.registry.access.rights import EVERYTHING, NOTHING
-from contractlog.registry.access.users import Users, UsersFile
+from contractlog.registry.access.users import User, Users, UsersFile
 
 __all__ = ["Authentication"]
 
 _BASIC: Final = b"basic"
-_KEPT: Final = 10_000  #: credentials that were checked, right ones and wrong ones
-_WAITING: Final = 100  #: checks that may wait; a password costs a tenth of a second or two of a processor
-_THREADS: Final = 2
+_MOST_VERIFIED: Final = 10_000  #: right credentials that are remembered
+_MOST_REFUSED: Final = 10_000  #: wrong ones; apart, so that they push out no right ones
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    """Right credentials: of a user as the file had them when the password was checked."""
+
+    user: User
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """Wrong credentials, and the hash of the password that they were compared with."""
+
+    name: str
+    password: HashedPassword | None
+
+
+class _Recent(Generic[V]):
+    """What was found of credentials; the least recently used are dropped. Safe to use from several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._found: OrderedDict[bytes, V] = OrderedDict()
+
+    def get(self, key: bytes) -> V | None:
+        with self._lock:
+            found = self._found.get(key)
+            if found is not None:
+                self._found.move_to_end(key)
+            return found
+
+    def put(self, key: bytes, value: V) -> None:
+        with self._lock:
+            self._found[key] = value
+            self._found.move_to_end(key)
+            if len(self._found) > self._most:
+                self._found.popitem(last=False)
+
+    def drop(self, key: bytes) -> None:
+        with self._lock:
+            self._found.pop(key, None)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 class Authentication:
-    """Checks credentials; each once, until the file of users changes.
+    """Checks credentials: each once, until the user they name has another password, or none.
 
     Of credentials that were checked only a keyed hash is kept, under a key that lives as long as the process.
     """
 
-    def __init__(self, file: UsersFile | None) -> None:
+    def __init__(self, file: UsersFile | None, limits: FailureLimits | None = None) -> None:
         self._file = file
+        self._limits = limits or FailureLimits()
         self._key = os.urandom(32)
-        self._kept: OrderedDict[bytes, Caller | None] = OrderedDict()
-        self._generation = 0
-        self._checking: dict[bytes, asyncio.Future[Caller | None]] = {}
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="contractlog-passwords")
+        self._verified: _Recent[_Verified] = _Recent(_MOST_VERIFIED)
+        self._refused: _Recent[_Refused] = _Recent(_MOST_REFUSED)
+        self._checks: PasswordChecks[_Verified | _Refused] = PasswordChecks()
+        self._checking: dict[bytes, Future[_Verified | _Refused]] = {}
 
     def known(self, header: bytes) -> Caller | None:
         """Return whom credentials stand for that were checked before; None where they have to be checked.
@@ -46,76 +100,115 @@ class Authentication:
         Raises:
             Unauthorized: they stand for nobody.
         """
-        self._current()
+        users = self._users()
         key = self._key_of(header)
-        if key not in self._kept:
+        verified = self._verified.get(key)
+        if verified is not None:
+            return self._still(key, verified, users)
+        refused = self._refused.get(key)
+        if refused is None:
             return None
-        return _somebody(self._kept[key])
+        user = users.by_name.get(refused.name)
+        if (None if user is None else user.password) != refused.password:
+            self._refused.drop(key)  # they were compared with another password, or there is one now
+            return None
+        raise Unauthorized
 
-    async def by_password(self, header: bytes) -> Caller:
+    def _still(self, key: bytes, verified: _Verified, users: Users) -> Caller | None:
+        """Return the caller with the rights of now; None where the password is another one than the one checked."""
+        user = users.by_name.get(verified.user.name)
+        if user is verified.user:
+            return verified.caller
+        if user is None or user.password != verified.user.password:
+            self._verified.drop(key)
+            return None
+        again = _Verified(user, Caller(user.name, user.rights))
+        self._verified.put(key, again)
+        return again.caller
+
+    async def by_password(self, header: bytes, address: str) -> Caller:
         """Return whom the value of an ``Authorization`` header stands for.
+
+        Args:
+            header: the value.
+            address: of the client.
 
         Raises:
             Unauthorized: nobody.
+            TooManyFailures: too many wrong passwords came from the address, or for the name from it.
             Overloaded: too many others are being checked.
         """
-        users = self._current()
+        users = self._users()
+        name, password = _credentials(header)
+        network = network_of(address)
         key = self._key_of(header)
-        return _somebody(self._kept[key] if key in self._kept else await self._checked(key, header, users))
+        checking = self._checking.get(key)
+        if checking is None:
+            checking = self._begin(key, name, network, partial(_check, name, password, users))
+        found = await asyncio.shield(asyncio.wrap_future(checking))
+        caller = None if isinstance(found, _Refused) else self._still(key, found, self._users())
+        if caller is None:
+            raise Unauthorized
+        self._limits.note_success(network, name)
+        return caller
 
-    def _current(self) -> Users:
-        """Return the users as they are now; what was checked by others before them is forgotten."""
+    def note_success(self, address: str) -> None:
+        """Remember that an address came with right credentials, which were checked before."""
+        self._limits.note_address(network_of(address))
+
+    def _begin(
+        self, key: bytes, name: str, network: str, work: Callable[[], _Verified | _Refused]
+    ) -> Future[_Verified | _Refused]:
+        """Begin a check; whoever comes with the same credentials meanwhile waits for the same one."""
+        self._limits.begin(network, name)
+        try:
+            trusted = self._limits.has_succeeded(network)
+            checking = self._checks.submit(network, work, trusted=trusted)
+        except Overloaded:
+            self._limits.end(network, name, succeeded=None)
+            raise
+        self._checking[key] = checking
+        checking.add_done_callback(partial(self._end, key, name, network))
+        return checking
+
+    def _end(self, key: bytes, name: str, network: str, done: Future[_Verified | _Refused]) -> None:
+        """Remember what a check found; on the thread of the check."""
+        found = None if done.cancelled() or done.exception() is not None else done.result()
+        self._limits.end(network, name, succeeded=None if found is None else isinstance(found, _Verified))
+        if isinstance(found, _Verified):
+            self._verified.put(key, found)
+        elif found is not None:
+            self._refused.put(key, found)
+        self._checking.pop(key, None)
+
+    def _users(self) -> Users:
         if self._file is None:
             raise Unauthorized
-        users = self._file.users
-        if self._generation != self._file.generation:
-            self._generation = self._file.generation
-            self._kept.clear()
-        return users
+        return self._file.users
 
     def _key_of(self, header: bytes) -> bytes:
         return hashlib.blake2b(header, key=self._key, digest_size=32).digest()
 
-    async def _checked(self, key: bytes, header: bytes, users: Users) -> Caller | None:
-        """Check credentials on a thread; whoever comes with the same ones meanwhile waits for the same check."""
-        checking = self._checking.get(key)
-        if checking is None:
-            if len(self._checking) >= _WAITING:
-                raise Overloaded
-            checking = asyncio.get_running_loop().run_in_executor(self._threads, _caller, header, users)
-            self._checking[key] = checking
-            checking.add_done_callback(partial(self._remember, key, self._generation))
-        return await asyncio.shield(checking)
+    def by_certificate(self, certificate: ClientCertificate) -> Caller:
+        """Return whom a certificate stands for, which the listener has verified; strangers have no rights.
 
-    def _remember(self, key: bytes, generation: int, done: asyncio.Future[Caller | None]) -> None:
-        self._checking.pop(key, None)
-        if done.cancelled() or done.exception() is not None or generation != self._generation:
-            return
-        self._kept[key] = done.result()
-        if len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-
-    def by_certificate(self, subject: str, common_name: str) -> Caller:
-        """Return whom a certificate stands for, which the listener has verified; strangers have no rights."""
-        if self._file is None:
-            return Caller(subject, EVERYTHING)
-        user = self._file.users.certified(subject, common_name)
-        return Caller(subject, NOTHING) if user is None else Caller(user.name, user.rights)
+        Raises:
+            Unauthorized: it could stand for several.
+        """
+        user = Users().certified(certificate) if self._file is None else self._file.users.certified(certificate)
+        if user is not None:
+            return Caller(user.name, user.rights)
+        return Caller(certificate.text, EVERYTHING if self._file is None else NOTHING)
 
 
-def _somebody(caller: Caller | None) -> Caller:
-    if caller is None:
-        raise Unauthorized
-    return caller
-
-
-def _caller(header: bytes, users: Users) -> Caller | None:
-    name, password = _credentials(header)
+def _check(name: str, password: str, users: Users) -> _Verified | _Refused:
     user = users.by_name.get(name)
     if user is None or user.password is None:
         DECOY.matches(password)
-        return None
-    return Caller(user.name, user.rights) if user.password.matches(password) else None
+        return _Refused(name, None)
+    if user.password.matches(password):
+        return _Verified(user, Caller(user.name, user.rights))
+    return _Refused(name, user.password)
 
 
 def _credentials(header: bytes) -> tuple[str, str]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import getpass
 import json
-import os
 import secrets
 import sys
-import tempfile
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,22 +13,25 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users import Users, checked_name, entry, parse, unreadable, without
+from contractlog.registry.access.user_editor import add_user, already_there, read_users, remove_user
+from contractlog.registry.access.users import checked_name, entry
 from contractlog.registry.settings import Settings
 
 __all__ = ["users"]
 
 _FORMAT: Final = "contractlog.users/1"
 _GENERATED_BYTES: Final = 24
-_OWNER_ONLY: Final = 0o600
-_HEAD: Final = "# Who may read and write which subjects; made by `contractlog users`, read again when it changes.\n\n"
+_LONGEST_PASSWORD: Final = 1024  #: bytes
 
 
 def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Add, remove or list the users of a file."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    add = _action(actions, "add", "add a user, or replace one", " ci --write 'orders-*'")
-    add.add_argument("name", help="the name; of those who come with a certificate its subject, or its common name")
+    add = _action(actions, "add", "add a user", " ci --write 'orders-*'")
+    add.add_argument(
+        "name",
+        help="the name; of those who come with a certificate its subject, its one common name, or dns:NAME, uri:NAME …",
+    )
     add.add_argument(
         "--read", action="append", default=[], metavar="SUBJECTS", help="orders-value, orders-*, :.eu:*, *"
     )
@@ -38,6 +39,7 @@ def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
     kind = add.add_mutually_exclusive_group()
     kind.add_argument("--generate", action="store_true", help="make a password, and print it")
     kind.add_argument("--no-password", action="store_true", help="the user comes with a certificate")
+    add.add_argument("--replace", action="store_true", help="replace the user of this name, password and rights")
     remove = _action(actions, "remove", "remove a user", " ci")
     remove.add_argument("name", help="the name")
     _action(actions, "list", "list the users", "")
@@ -63,28 +65,23 @@ def _action(actions: Any, name: str, summary: str, words: str) -> ArgumentParser
 
 def _add(path: Path, options: Namespace) -> int:
     try:
-        name = checked_name(options.name)
+        name = checked_name(options.name, password=not options.no_password)
     except ValueError as error:
         raise UsageError(str(error)) from None
     if not all(options.read + options.write):
         raise UsageError("--read and --write name subjects, such as orders-* or *; an empty one was given")
-    text = _read(path) if path.exists() else _HEAD
-    _parsed(path, text)
+    if path.exists() and name in read_users(path)[1].by_name and not options.replace:
+        raise already_there(path, name)  # before a password is asked for; looked at again under the lock
     password = None if options.no_password else _password(generate=options.generate)
     hashed = None if password is None else HashedPassword.of(password)
-    kept = without(text, name).rstrip("\n")
-    new = f"{kept}\n\n" + entry(name, hashed, options.read, options.write)
-    try:
-        parse(new)
-    except ValueError as error:
-        raise UsageError(f"{error}; {path} stays as it was") from None
-    _write(path, new)
-    answer = {"format": _FORMAT, "file": str(path), "name": name}
+    replaced = add_user(path, name, entry(name, hashed, options.read, options.write), replace=options.replace)
+    answer = {"format": _FORMAT, "file": str(path), "name": name, "action": "replaced" if replaced else "added"}
     if options.generate:
         answer["password"] = password or ""
-    if options.format == "json":
-        print(json.dumps(answer))
-    elif options.generate:
+    rights = f"reads {' '.join(options.read) or '-'}, writes {' '.join(options.write) or '-'}"
+    done = f"replaced user `{name}` in `{path}`" if replaced else f"added user `{name}` to `{path}`"
+    _report(options, answer, f"{done}: {rights}")
+    if options.generate and options.format == "text":
         print(password)
     if not options.read and not options.write:
         print(f"user {name} may do nothing yet: give --read or --write", file=sys.stderr)
@@ -99,24 +96,47 @@ def _password(*, generate: bool) -> str:
         if getpass.getpass("once more: ") != password:
             raise UsageError("the two passwords differ")
     else:
-        password = sys.stdin.readline().rstrip("\r\n")
+        password = _piped_password(sys.stdin.buffer.readline(_LONGEST_PASSWORD + 3))
     if not password:
         raise UsageError("a password cannot be empty; write it to standard input, or give --generate")
     return password
 
 
+def _piped_password(line: bytes) -> str:
+    """Read a password from the first line of standard input: every byte but the end of the line is part of it.
+
+    Raises:
+        UsageError: it is too long, or no UTF-8.
+    """
+    secret = line.removesuffix(b"\n")
+    if secret != line:
+        secret = secret.removesuffix(b"\r")
+    if len(secret) > _LONGEST_PASSWORD:
+        raise UsageError(f"a password has at most {_LONGEST_PASSWORD} bytes; the first line of standard input has more")
+    try:
+        return secret.decode()
+    except UnicodeDecodeError:
+        raise UsageError("a password is text in UTF-8; the first line of standard input has other bytes") from None
+
+
 def _remove(path: Path, options: Namespace) -> int:
-    text = _read(path)
-    if options.name not in _parsed(path, text).by_name:
-        raise UsageError(f"{path} has no user `{options.name}`")
-    _write(path, without(text, options.name))
-    if options.format == "json":
-        print(json.dumps({"format": _FORMAT, "file": str(path), "name": options.name}))
+    remove_user(path, options.name)
+    answer = {"format": _FORMAT, "file": str(path), "name": options.name, "action": "removed"}
+    _report(options, answer, f"removed user `{options.name}` from `{path}`")
     return 0
 
 
+def _report(options: Namespace, answer: dict[str, str], sentence: str) -> None:
+    """Say what was done: as JSON on stdout, or in words on stderr, so that a generated password stands alone."""
+    if options.format == "json":
+        print(json.dumps(answer))
+    else:
+        print(sentence, file=sys.stderr)
+
+
 def _list(path: Path, options: Namespace) -> int:
-    found = _parsed(path, text := _read(path)).by_name
+    text, users = read_users(path)
+    found = users.by_name
     written = {name: (members.get("read", []), members.get("write", [])) for name, members in _members(text).items()}
     if options.format == "json":
         listed = [
@@ -136,32 +156,3 @@ def _members(text: str) -> dict[str, dict[str, Any]]:
 
     found: dict[str, dict[str, Any]] = tomllib.loads(text).get("users", {})
     return found
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise unreadable(path, error) from None
-
-
-def _parsed(path: Path, text: str) -> Users:
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise UsageError(f"the file of users {path} cannot be used: {error}") from None
-
-
-def _write(path: Path, text: str) -> None:
-    """Put the new file in the place of the old one at once: a server may be reading it. Only its owner may."""
-    target = path.resolve()
-    try:
-        mode = path.stat().st_mode & 0o777 if path.exists() else _OWNER_ONLY
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
-        ) as file:
-            file.write(text)
-        Path(file.name).chmod(mode)
-        os.replace(file.name, target)  # noqa: PTH105 - the target may be a string of any kind of path
-    except OSError as error:
-        raise UsageError(f"the file of users `{path}` cannot be written: {error.strerror}") from None

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from contractlog.compatibility.errors import Denied, RegistryError, Unauthorized
+from contractlog.compatibility.errors import Denied, RegistryError, TooManyFailures, Unauthorized
 from contractlog.registry.access.actor import ANONYMOUS, Caller, current_actor, current_rights
 from contractlog.registry.access.asked import open_to_all, refuse
 from contractlog.registry.access.authentication import Authentication
+from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
 from contractlog.registry.access.rights import NOTHING, Rights
 from contractlog.registry.access.users import UsersFile
 from contractlog.registry.problems import problem
@@ -19,7 +20,8 @@ from contractlog.registry.settings import Settings
 __all__ = ["Access", "layers"]
 
 _AUTHORIZATION: Final = b"authorization"
-_NOBODY: Final = b"basic og=="  #: an empty name and an empty password; some clients send them always
+_SCHEME: Final = b"basic "
+_NOBODY: Final = b"Og=="  #: an empty name and an empty password in base64; some clients send them always
 _CHALLENGE: Final = 'Basic realm="contractlog", charset="UTF-8"'
 _BY_ID: Final = "/schemas/ids/"
 _READERS: Final = Rights.of(["*"], [])
@@ -48,7 +50,7 @@ class Access:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Find out who calls, ask what they may do, and pass on under their name."""
-        if scope["type"] != "http" or open_to_all(scope["path"]):
+        if scope["type"] != "http" or open_to_all(scope["path"]) or scope.get("permitted"):
             await self._app(scope, receive, send)
             return
         try:
@@ -56,11 +58,13 @@ class Access:
             if header is None:
                 caller = self._without_password(scope)
             else:
-                caller = self._authentication.known(header) or await self._authentication.by_password(header)
+                caller = await self._with_password(header, _address(scope))
             scope["actor"] = caller.name
             self._refuse(caller, scope)
         except RegistryError as error:
             answer = problem(error)
+            if isinstance(error, TooManyFailures):
+                answer.headers["Retry-After"] = str(error.seconds)
             if isinstance(error, Unauthorized):
                 answer.headers["WWW-Authenticate"] = _CHALLENGE
             await answer(scope, receive, send)
@@ -84,11 +88,17 @@ class Access:
         scope["actor"] = caller.name
         return caller.name
 
+    async def _with_password(self, header: bytes, address: str) -> Caller:
+        known = self._authentication.known(header)
+        if known is None:
+            return await self._authentication.by_password(header, address)
+        self._authentication.note_success(address)
+        return known
+
     def _without_password(self, scope: Scope) -> Caller:
-        certificate: dict[str, Any] = scope.get("extensions", {}).get("tls", {})
-        subject = certificate.get("client_cert_name")
-        if subject:
-            return self._authentication.by_certificate(subject, certificate.get("common_name", ""))
+        certificate: ClientCertificate | None = scope.get("extensions", {}).get("tls", {}).get(CERTIFICATE)
+        if certificate is not None:
+            return self._authentication.by_certificate(certificate)
         return self._anonymous
 
     def _refuse(self, caller: Caller, scope: Scope) -> None:
@@ -107,9 +117,14 @@ class Access:
             raise
 
 
+def _address(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
 def _credentials(scope: Scope) -> bytes | None:
     for name, value in scope["headers"]:
-        if name == _AUTHORIZATION and value.lower() != _NOBODY:
+        if name == _AUTHORIZATION and not (value.endswith(_NOBODY) and value[: -len(_NOBODY)].lower() == _SCHEME):
             found: bytes = value
             return found
     return None

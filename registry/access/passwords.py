@@ -1,4 +1,9 @@
-"""Passwords as they are kept: scrypt, with the parameters and the salt beside the hash."""
+"""Password hashes: scrypt, with the parameters and the salt beside the hash.
+
+scrypt begins with HMAC-SHA-256, which pads short keys with NUL bytes and hashes long ones: alone it takes a password
+and the same with a NUL byte behind it for one. So it is given the password's SHA-512, which is as long as the block of
+that HMAC. Hashes of the older scheme go on to work; they match no password that ends with a NUL byte.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,8 @@ from typing import Final, Self
 
 __all__ = ["DECOY", "HashedPassword"]
 
-_SCHEME: Final = "scrypt"
+_SCHEME: Final = "scrypt-sha512"
+_OLDER_SCHEME: Final = "scrypt"  #: without the SHA-512
 _N, _R, _P = 2**14, 8, 5
 _SALT_BYTES: Final = 16
 _HASH_BYTES: Final = 32
@@ -29,6 +35,7 @@ class HashedPassword:
     p: int
     salt: bytes
     hash: bytes
+    older: bool = False  #: whether it is of the scheme ``scrypt``
 
     @classmethod
     def of(cls, password: str, *, salt: bytes | None = None, n: int = _N, r: int = _R, p: int = _P) -> Self:
@@ -38,14 +45,14 @@ class HashedPassword:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``scrypt$n$r$p$salt$hash``.
+        """Read ``scrypt-sha512$n$r$p$salt$hash``, or ``scrypt$…`` as earlier releases wrote it.
 
         Raises:
             ValueError: it is nothing of the kind.
         """
         parts = text.split("$")
-        if len(parts) != _PARTS or parts[0] != _SCHEME:
-            raise ValueError("a password is kept as scrypt$n$r$p$salt$hash; `contractlog users add` makes it")
+        if len(parts) != _PARTS or parts[0] not in {_SCHEME, _OLDER_SCHEME}:
+            raise ValueError(f"a password is written as {_SCHEME}$n$r$p$salt$hash; `contractlog users add` makes it")
         try:
             n, r, p = map(int, parts[1:4])
             salt, hashed = (base64.b64decode(part, validate=True) for part in parts[4:])
@@ -53,19 +60,23 @@ class HashedPassword:
             raise ValueError("its numbers or its base64 cannot be read") from None
         if n < 2 or n & (n - 1) or r < 1 or p < 1 or 128 * n * r > _MOST_BYTES or len(hashed) != _HASH_BYTES:  # noqa: PLR2004
             raise ValueError("its parameters are out of range")
-        return cls(n, r, p, salt, hashed)
+        return cls(n, r, p, salt, hashed, older=parts[0] == _OLDER_SCHEME)
 
     def __str__(self) -> str:
         salt, hashed = (base64.b64encode(part).decode() for part in (self.salt, self.hash))
-        return f"{_SCHEME}${self.n}${self.r}${self.p}${salt}${hashed}"
+        return f"{_OLDER_SCHEME if self.older else _SCHEME}${self.n}${self.r}${self.p}${salt}${hashed}"
 
     def matches(self, password: str) -> bool:
         """Whether this is the password; takes as long for a wrong one."""
-        return hmac.compare_digest(_scrypt(password, self.salt, self.n, self.r, self.p), self.hash)
+        equal = hmac.compare_digest(_scrypt(password, self.salt, self.n, self.r, self.p, older=self.older), self.hash)
+        return equal and not (self.older and password.endswith("\0"))
 
 
-def _scrypt(password: str, salt: bytes, n: int, r: int, p: int) -> bytes:
-    return hashlib.scrypt(password.encode(), salt=salt, n=n, r=r, p=p, maxmem=2 * _MOST_BYTES, dklen=_HASH_BYTES)
+def _scrypt(password: str, salt: bytes, n: int, r: int, p: int, *, older: bool = False) -> bytes:
+    secret = password.encode()
+    if not older:
+        secret = hashlib.sha512(secret).digest()
+    return hashlib.scrypt(secret, salt=salt, n=n, r=r, p=p, maxmem=2 * _MOST_BYTES, dklen=_HASH_BYTES)
 
 
 #: Nobody's password: it is tried for users that there are not, so that an answer takes as long.

@@ -7,30 +7,18 @@ import logging
 import os
 import ssl
 from asyncio import Transport
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
 from contractlog.registry.connections import BoundedProtocol
 from contractlog.registry.settings import ClientCertificates, Settings
 
-__all__ = ["Certificates", "CertifiedProtocol", "rfc4514"]
+__all__ = ["Certificates", "CertifiedProtocol"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.access")
 _EVERY_SECONDS: Final = 1.0
-_SHORT: Final = {
-    "commonName": "CN",
-    "localityName": "L",
-    "stateOrProvinceName": "ST",
-    "organizationName": "O",
-    "organizationalUnitName": "OU",
-    "countryName": "C",
-    "streetAddress": "STREET",
-    "domainComponent": "DC",
-    "userId": "UID",
-}
-_ESCAPED: Final = frozenset(',+"\\<>;')
 
 
 class Certificates:
@@ -134,35 +122,13 @@ class CertifiedProtocol(BoundedProtocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         """Read the certificate, which the handshake has verified."""
         super().connection_made(transport)
-        certificate = transport.get_extra_info("peercert")
-        if certificate:
-            subject = certificate.get("subject", ())
-            self._tls = {"client_cert_name": rfc4514(subject), "common_name": _common_name(subject)}
+        peer = transport.get_extra_info("peercert")
+        if peer:
+            certificate = ClientCertificate.of(peer)
+            self._tls = {"client_cert_name": certificate.text, CERTIFICATE: certificate}
 
     def on_message_begin(self) -> None:
         """Add what is known to the request."""
         super().on_message_begin()
         if self._tls is not None:
             self.scope["extensions"] = {"tls": self._tls}  # type: ignore[dict-item]
-
-
-Names = Iterable[Iterable[tuple[str, str]]]
-
-
-def rfc4514(subject: Names) -> str:
-    """Write a subject as RFC 4514 does, the last part first.
-
-    >>> rfc4514(((("organizationName", "Acme"),), (("commonName", "ci"),)))
-    'CN=ci,O=Acme'
-    """
-    parts = ["+".join(f"{_SHORT.get(kind, kind)}={_escaped(value)}" for kind, value in part) for part in subject]
-    return ",".join(reversed(parts))
-
-
-def _escaped(value: str) -> str:
-    text = "".join(f"\\{character}" if character in _ESCAPED else character for character in value)
-    return f"\\{text}" if text[:1] in {" ", "#"} else text
-
-
-def _common_name(subject: Names) -> str:
-    return next((value for part in subject for kind, value in part if kind == "commonName"), "")

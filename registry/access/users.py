@@ -16,9 +16,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import Unauthorized, UsageError
+from contractlog.registry.access.certificate_names import (
+    AlternativeName,
+    ClientCertificate,
+    SubjectName,
+    parse_alternative_name,
+    parse_subject,
+)
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.rights import Rights, slip
 
@@ -45,10 +52,41 @@ class Users:
     """What a file says."""
 
     by_name: Mapping[str, User] = field(default_factory=dict)
+    #: the same users by the name of a certificate: a whole subject, an alternative name, else a common name
+    by_certificate: Mapping[SubjectName | AlternativeName | str, User] = field(default_factory=dict)
 
-    def certified(self, subject: str, common_name: str) -> User | None:
-        """Find whom a certificate stands for: the whole subject as in RFC 4514 goes before its common name."""
-        return self.by_name.get(subject) or self.by_name.get(common_name)
+    @classmethod
+    def of(cls, by_name: Mapping[str, User]) -> Self:
+        """Find out which certificates stand for users.
+
+        Raises:
+            ValueError: a name is none of a certificate, or two are of the same one.
+        """
+        by_certificate: dict[SubjectName | AlternativeName | str, User] = {}
+        for name, user in by_name.items():
+            key = _certificate_name(user)
+            if key in by_certificate:
+                raise ValueError(f"users `{by_certificate[key].name}` and `{name}` name the same certificate")
+            by_certificate[key] = user
+        return cls(by_name, by_certificate)
+
+    def certified(self, certificate: ClientCertificate) -> User | None:
+        """Find whom a certificate stands for: by its whole subject, else an alternative name, else its common name.
+
+        Raises:
+            Unauthorized: it has several common names, or alternative names of several users.
+        """
+        common_name = certificate.common_name
+        user = self.by_certificate.get(certificate.subject)
+        if user is not None:
+            return user
+        users = {one.name: one for name in certificate.alternative_names if (one := self.by_certificate.get(name))}
+        if len(users) > 1:
+            raise Unauthorized(
+                "The client certificate has alternative names of several users, so it stands for nobody: "
+                "present a certificate with those of one"
+            )
+        return next(iter(users.values()), None) or self.by_certificate.get(common_name or "")
 
 
 def parse(text: str) -> Users:
@@ -63,7 +101,7 @@ def parse(text: str) -> Users:
     users = found.get("users", {})
     if not isinstance(users, dict) or not all(isinstance(one, dict) for one in users.values()):
         raise ValueError("users are tables [users.NAME]")
-    return Users({name: _user(name, members) for name, members in users.items()})
+    return Users.of({name: _user(name, members) for name, members in users.items()})
 
 
 def _user(name: str, members: Mapping[str, Any]) -> User:
@@ -72,7 +110,7 @@ def _user(name: str, members: Mapping[str, Any]) -> User:
         raise ValueError(f"user `{name}` has `{min(unknown)}`; there are {', '.join(sorted(_MEMBERS))}")
     password = members.get("password")
     try:
-        checked_name(name)
+        checked_name(name, password=password is not None)
         hashed = None if password is None else HashedPassword.parse(str(password))
     except ValueError as error:
         raise ValueError(f"user `{name}`: {error}") from None
@@ -90,15 +128,33 @@ def _patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:
     return patterns
 
 
-def checked_name(name: str) -> str:
+def checked_name(name: str, *, password: bool) -> str:
     """Return a name that a user may have.
 
+    Args:
+        name: of a user, of a certificate's subject, or one of its alternative names.
+        password: whether the user has one.
+
     Raises:
-        ValueError: it is empty, too long, or holds a colon or a control character, which HTTP cannot carry.
+        ValueError: it is empty, too long, or holds a control character; with a password, or without the beginning of an
+            alternative name, it holds a colon, which HTTP cannot carry.
     """
-    if not name or len(name) > _LONGEST_NAME or ":" in name or not name.isprintable():
-        raise ValueError(f"a name has 1 to {_LONGEST_NAME} printable characters, and no colon")
+    if not name or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise ValueError(f"a name has 1 to {_LONGEST_NAME} printable characters")
+    if parse_alternative_name(name) is not None:
+        if password:
+            raise ValueError(f"`{name}` is a name of a certificate, so it has no password")
+        return name
+    subject = parse_subject(name)
+    if ":" in name and (password or subject is None):
+        raise ValueError(
+            "a name has no colon, unless it is of a certificate: dns:NAME, uri:NAME, email:NAME, ip:ADDRESS"
+        )
     return name
+
+
+def _certificate_name(user: User) -> SubjectName | AlternativeName | str:
+    return parse_alternative_name(user.name) or parse_subject(user.name) or user.name
 
 
 def entry(name: str, password: HashedPassword | None, read: list[str], write: list[str]) -> str:
@@ -134,7 +190,6 @@ class UsersFile:
         self._clock = clock
         self._looked = clock()
         self._seen = self._stamp()
-        self.generation = 0  #: grows with each change
         try:
             self._users = parse(self._path.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
@@ -161,7 +216,6 @@ class UsersFile:
         except (OSError, ValueError) as error:
             _LOG.error("the file of users %s cannot be used, so those known before stay: %s", self._path, error)
         else:
-            self.generation += 1
             _LOG.info("the file of users %s was read again: %d users", self._path, len(self._users.by_name))
 
     def _stamp(self) -> tuple[int, ...]:

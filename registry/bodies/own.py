@@ -23,6 +23,7 @@ __all__ = [
     "HitsBody",
     "MendBody",
     "NodeBody",
+    "PermissionsBody",
     "PlaceBody",
 ]
 
@@ -147,6 +148,15 @@ class NodeBody(Struct):
     id: int
     deleted: bool  #: softly
     distance: int  #: steps from the subject that was asked for; negative towards what leans on it
+
+
+class PermissionsBody(Struct):
+    """Permissions of the caller on a subject."""
+
+    user: str
+    subject: str
+    read: bool
+    write: bool
 
 
 class PlaceBody(Struct):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.broker import add_brokers, brokers_of
 from contractlog.clients.cli.options import add_format
 from contractlog.clients.cli.output import harmless, result, result_json, say
 from contractlog.clients.settings import Security
@@ -36,14 +37,16 @@ from contractlog.registry.moving.options import (
 )
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
-from contractlog.registry.moving.reaching import Access, access_of, add_access, add_brokers, brokers_of, unused_access
+from contractlog.registry.moving.reaching import Access, access_of, add_access, unused_access
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.sending import send
 from contractlog.registry.moving.sources import LiveSource, Source, is_url
 from contractlog.registry.moving.stored import pictured
 from contractlog.registry.moving.topic import write_topic
+from contractlog.registry.settings import Settings
 from contractlog.registry.storage.engines import FileInUse, file_lock, parse_url
 from contractlog.registry.storage.transfer import journal_head
+from contractlog.registry.storage.values import MAX_ID_GAP
 
 __all__ = ["export", "import_"]
 
@@ -150,6 +153,11 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help="between two looks of --follow (default: %(default)g)",
     )
     parser.add_argument("--no-modes", action="store_true", help="leave modes (READONLY …) as they are in the target")
+    parser.add_argument(
+        "--allow-id-gap",
+        action="store_true",
+        help=f"import ids more than {MAX_ID_GAP:,} above the next lower one, too (or CONTRACTLOG_ALLOW_ID_GAP=true)",
+    )
     add_format(parser)
     options = parser.parse_args(argv)
     if options.follow and not (options.topic or is_url(options.source or "")):
@@ -158,6 +166,12 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
         raise UsageError("--follow writes, --dry-run does not; give one of them")
     if options.registry and options.database_url:
         raise UsageError("give --database-url or --registry, not both")
+    if options.registry and options.allow_id_gap:
+        raise UsageError(
+            "--allow-id-gap is for --database-url; a running registry allows gaps when it is started with "
+            "CONTRACTLOG_ALLOW_ID_GAP=true"
+        )
+    options.allow_id_gap = Settings.from_environment(allow_id_gap=options.allow_id_gap or None).allow_id_gap
     if options.registry and options.follow:
         raise UsageError(
             "--follow writes to a database: give --database-url; a PostgreSQL may be served meanwhile, "
@@ -194,7 +208,13 @@ def _foresee(source: Source, report: Report, options: Namespace) -> None:
     with foretelling(database_url(options)) as snapshot:
         picture = counted(_without_modes(source.picture(report), options), report)
         with Progress("understanding", "schemas") as told:
-            foreseen(snapshot, picture, report, lambda done: told(done, len(picture.schemas)))
+            foreseen(
+                snapshot,
+                picture,
+                report,
+                lambda done: told(done, len(picture.schemas)),
+                allow_id_gap=options.allow_id_gap,
+            )
 
 
 def _bring(source: Source, report: Report, options: Namespace) -> None:
@@ -206,7 +226,13 @@ def _bring(source: Source, report: Report, options: Namespace) -> None:
         return
     with _told_where_to_go(), writing(url) as store:
         with Progress("understanding", "schemas") as told:
-            bring(store, before, report, told=lambda done: told(done, len(before.schemas)))
+            bring(
+                store,
+                before,
+                report,
+                told=lambda done: told(done, len(before.schemas)),
+                allow_id_gap=options.allow_id_gap,
+            )
         if options.follow and not report.conflicts:
             _follow(source, store, before, report, options)
 
@@ -237,6 +263,7 @@ def _follow(source: Source, store: Any, before: Picture, report: Report, options
             stop,
             every=options.every,
             caught_up=lambda change: say(f"caught up: {len(change.versions):,} versions changed"),
+            allow_id_gap=options.allow_id_gap,
         )
     finally:
         for number, handler in kept.items():

@@ -25,6 +25,7 @@ def follow(
     *,
     every: float = LOOKS_EVERY,
     caught_up: Callable[[Picture], None] = lambda _: None,
+    allow_id_gap: bool = False,
 ) -> None:
     """Look at the source again and again until told to stop, or until it contradicts what the store holds.
 
@@ -36,6 +37,7 @@ def follow(
         stop: ends it, after one last look.
         every: seconds between two looks.
         caught_up: is told each change that was brought over.
+        allow_id_gap: whether ids may be far above all others.
     """
     last = False
     while not last:
@@ -47,7 +49,7 @@ def follow(
         before = now
         if change.empty:
             continue
-        bring(store, change, report, whole=now)
+        bring(store, change, report, whole=now, allow_id_gap=allow_id_gap)
         if report.conflicts:
             return
         caught_up(change)

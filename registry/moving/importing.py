@@ -42,6 +42,7 @@ def bring(
     whole: Picture | None = None,
     actor: str = _ACTOR,
     told: Callable[[int], None] = lambda _: None,
+    allow_id_gap: bool = False,
 ) -> Plan:
     """Let a store hold a picture; what it holds already stays as it is.
 
@@ -52,17 +53,24 @@ def bring(
         whole: what references may lead to, where the picture is a part of it.
         actor: in the journal.
         told: is called with the number of schemas that were understood.
+        allow_id_gap: whether ids may be far above all others.
     """
     understood = _understood(whole or picture, picture, report, told)
-    return _reported(_carried_out(store, picture, understood, actor), report)
+    return _reported(_carried_out(store, picture, understood, actor, allow_id_gap=allow_id_gap), report)
 
 
 def foreseen(
-    snapshot: Snapshot, picture: Picture, report: Report, told: Callable[[int], None] = lambda _: None
+    snapshot: Snapshot,
+    picture: Picture,
+    report: Report,
+    told: Callable[[int], None] = lambda _: None,
+    *,
+    allow_id_gap: bool = False,
 ) -> Plan:
     """Say what ``bring`` would do to the store that a snapshot was taken of; nothing is written."""
     understood = _understood(picture, picture, report, told)
-    return _reported(planned(snapshot, picture, understood, time.time_ns() // 1_000_000), report)
+    now = time.time_ns() // 1_000_000
+    return _reported(planned(snapshot, picture, understood, now, allow_id_gap=allow_id_gap), report)
 
 
 def _understood(
@@ -84,11 +92,13 @@ def _reported(plan: Plan, report: Report) -> Plan:
     return plan
 
 
-def _carried_out(store: Store, picture: Picture, understood: dict[tuple[str, int], Identified], actor: str) -> Plan:
+def _carried_out(
+    store: Store, picture: Picture, understood: dict[tuple[str, int], Identified], actor: str, *, allow_id_gap: bool
+) -> Plan:
     plans: list[Plan] = []
 
     def work(transaction: Transaction) -> None:
-        plan = planned(transaction, picture, understood, transaction.now)
+        plan = planned(transaction, picture, understood, transaction.now, allow_id_gap=allow_id_gap)
         plans[:] = [plan]
         if plan.conflicts:
             raise _Refused

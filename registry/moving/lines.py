@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
-from uuid import UUID
 
-from contractlog.compatibility.contract import Metadata, RuleSet
-from contractlog.compatibility.errors import InvalidSubject, UsageError
-from contractlog.compatibility.names import MAX_VERSION, Subject
-from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.names import MAX_ID, Subject
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.moving import members
+from contractlog.registry.moving.members import Unfit
 from contractlog.registry.moving.picture import Association, HeldSchema, HeldVersion, Picture, Retired
 from contractlog.registry.moving.report import Report, Strange
-from contractlog.registry.moving.scopes import known_config, known_mode
+from contractlog.registry.moving.scopes import known_config, known_mode, require_known
 from contractlog.registry.moving.storable import unstorable
 
 __all__ = ["FORMAT", "read_lines", "state_lines", "written"]
@@ -125,16 +125,23 @@ def read_lines(lines: Iterable[str], report: Report) -> Picture:
         if ended:
             raise UsageError(f"line {count} of the file follows its end")
         try:
-            ended = reader.read(count, json.loads(line))
+            ended = reader.read(count, _decoded(line))
         except UsageError:
             raise
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise UsageError(_unread(count, error)) from None
     if not count:
         raise UsageError("the file is empty; an export has at least two lines")
     if not ended:
         raise UsageError(f"the file ends early, after {count:,} lines: an export closes with a line of kind `end`")
     return reader.picture
+
+
+def _decoded(line: str) -> Any:
+    body = json.loads(line)
+    if "\\u" in line or not line.isascii():
+        members.require_unicode(body)
+    return body
 
 
 def _unread(number: int, error: Exception) -> str:
@@ -145,8 +152,10 @@ def _unread(number: int, error: Exception) -> str:
         why = f"it is no JSON ({error.msg}, column {error.colno}); the file was changed or damaged"
     elif isinstance(error, KeyError):
         why = f"it has no `{error.args[0]}`"
-    elif isinstance(error, _Unfit):
+    elif isinstance(error, Unfit):
         why = str(error)
+    elif isinstance(error, RecursionError):
+        why = "it is nested too deep"
     else:
         why = f"a member is of another kind than it should be ({error})"
     return f"line {number} of the file cannot be read: {why}"
@@ -188,27 +197,29 @@ class _Reader:
         self._kinds[kind](f"line {number}", body)
         return False
 
-    def _context(self, _: str, body: Mapping[str, Any]) -> None:
-        self.picture.contexts[str(body["name"])] = _number(body, "next_id", lowest=1, most=MAX_VERSION + 1)
+    def _context(self, where: str, body: Mapping[str, Any]) -> None:
+        name = members.read_context(body, "name")
+        self.picture.contexts[name] = members.read_number(body, "next_id", lowest=1, most=MAX_ID + 1)
+        self.picture.places[name] = where
 
     def _schema(self, where: str, body: Mapping[str, Any]) -> None:
-        metadata, rule_set = body.get("metadata"), body.get("ruleSet")
         schema = HeldSchema(
-            context=str(body["context"]),
-            id=_number(body, "id", lowest=0),
-            type=SchemaType(body.get("type", SchemaType.AVRO)),
-            text=str(body["schema"]),
-            references=tuple(map(Reference.from_body, body.get("references") or ())),
-            metadata=None if metadata is None else Metadata.from_body(metadata),
-            rule_set=None if rule_set is None else RuleSet.from_body(rule_set),
-            guid=None if body.get("guid") is None else str(UUID(body["guid"])),
-            submitted=body.get("submitted"),
-            created_at=body.get("created"),
-            reused=bool(body.get("reused", True)),
+            context=members.read_context(body, "context"),
+            id=members.read_id(body),
+            type=_type(body),
+            text=members.read_string(body, "schema"),
+            references=members.read_references(body),
+            metadata=members.metadata_of(body.get("metadata")),
+            rule_set=members.rule_set_of(body.get("ruleSet")),
+            guid=None if body.get("guid") is None else members.guid_of(body["guid"]),
+            submitted=None if body.get("submitted") is None else members.read_string(body, "submitted"),
+            created_at=members.read_time(body, "created"),
+            reused=members.read_flag(body, "reused", default=True),
         )
         reason = unstorable(schema)
         if reason:
             raise UsageError(f"{where} of the file: {reason}")
+        self.picture.places.setdefault(schema.key, where)
         before = self.picture.schemas.setdefault(schema.key, schema)
         if before != schema:
             self._report.conflicts.append(
@@ -217,78 +228,68 @@ class _Reader:
 
     def _version(self, where: str, body: Mapping[str, Any]) -> None:
         version = HeldVersion(
-            _subject(body["subject"]),
-            _number(body, "version", lowest=1),
-            _number(body, "id", lowest=0),
-            body.get("created"),
-            body.get("deleted"),
+            members.version_subject(body["subject"]),
+            members.read_version(body),
+            members.read_id(body),
+            members.read_time(body, "created"),
+            members.read_time(body, "deleted"),
         )
         if version.created_at is None:
             self._report.odd(Strange.NO_TIMESTAMP, where, f"{version.subject}/{version.version}")
+        self.picture.places.setdefault(version.key, where)
         if self.picture.versions.setdefault(version.key, version) != version:
             self._report.conflicts.append(
                 f"{where}: version {version.version} of {version.subject} has another id in an earlier line"
             )
 
     def _settings(self, where: str, body: Mapping[str, Any]) -> None:
+        require_known(body["config"])
         config = known_config(body["config"], where, self._report)
         if config:
-            self.picture.settings[_subject(body["scope"])] = config
+            self.picture.settings[members.subject_of(body["scope"], "scope")] = config
 
     def _mode(self, where: str, body: Mapping[str, Any]) -> None:
         mode = known_mode(body["mode"], where, self._report)
-        if mode is not None:
-            self.picture.modes[_subject(body["scope"])] = mode
+        if mode is None:
+            raise Unfit(f"`mode`: {body['mode']!r} is no mode that this release knows")
+        self.picture.modes[members.subject_of(body["scope"], "scope")] = mode
 
     def _association(self, _: str, body: Mapping[str, Any]) -> None:
         one = Association(
-            guid=str(body["guid"]),
-            subject=_subject(body["subject"]),
-            resource_id=str(body["resourceId"]),
-            resource_name=str(body["resourceName"]),
-            resource_namespace=str(body["resourceNamespace"]),
-            resource_type=str(body["resourceType"]),
-            association_type=str(body["associationType"]),
-            lifecycle=str(body["lifecycle"]),
-            frozen=bool(body["frozen"]),
-            created_at=body.get("created"),
-            updated_at=body.get("updated"),
+            guid=members.guid_of(body["guid"]),
+            subject=members.version_subject(body["subject"]),
+            **members.read_binding(body),
+            frozen=members.read_flag(body, "frozen"),
+            created_at=members.read_time(body, "created"),
+            updated_at=members.read_time(body, "updated"),
         )
         self.picture.associations[one.guid] = one
 
-    def _retire(self, _: str, body: Mapping[str, Any]) -> None:
-        key = str(body["context"]), _number(body, "id", lowest=0)
-        self.picture.retired[key] = Retired(body.get("at"), str(body.get("actor", "unknown")), body.get("hash"))
+    def _retire(self, where: str, body: Mapping[str, Any]) -> None:
+        key = members.read_context(body, "context"), members.read_id(body)
+        actor = members.read_text(body, "actor", default="unknown")
+        self.picture.retired[key] = Retired(members.read_time(body, "at"), actor, members.read_hash(body, "hash"))
+        self.picture.places[key] = where
 
     def _complete(self) -> None:
         picture, report = self.picture, self._report
         for version in picture.versions.values():
             if version.schema not in picture.schemas:
                 raise UsageError(
-                    f"version {version.version} of {version.subject} has the id {version.schema_id}, "
-                    "which no line of the file gives a content"
+                    f"{picture.places[version.key]} of the file: version {version.version} of {version.subject} has "
+                    f"the id {version.schema_id}, which no line of the file gives a content"
                 )
-        held = {version.schema for version in picture.versions.values()}
+        held = {version.schema: key for key, version in picture.versions.items()}
         report.conflicts += [
-            f"the id {schema_id} of context {context} is retired and in use, both, by the file"
-            for context, schema_id in sorted(picture.retired.keys() & held)
+            f"the id {schema_id} of context {context} is retired and in use, both, by the file "
+            f"({picture.places[context, schema_id]}, {picture.places[held[context, schema_id]]})"
+            for context, schema_id in sorted(picture.retired.keys() & held.keys())
         ]
         picture.count_ids()
 
 
-class _Unfit(ValueError):
-    """A member is not what it should be; the line is told with it."""
-
-
-def _number(body: Mapping[str, Any], name: str, *, lowest: int, most: int = MAX_VERSION) -> int:
-    value = body[name]
-    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= most:
-        raise _Unfit(f"`{name}`: {value!r} is no number from {lowest} to {most}")
-    return value
-
-
-def _subject(text: Any) -> Subject:
-    try:
-        return Subject.parse(str(text)).validated()
-    except InvalidSubject as error:
-        raise _Unfit(error.message) from None
+def _type(body: Mapping[str, Any]) -> SchemaType:
+    name = body.get("type", SchemaType.AVRO)
+    if name not in set(SchemaType):
+        raise Unfit(f"`type`: {name!r} is no schema type")
+    return SchemaType(name)

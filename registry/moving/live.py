@@ -6,28 +6,45 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from contractlog.clients.atransport import AsyncTransport
 from contractlog.clients.calls import Call
-from contractlog.compatibility.contract import Metadata, RuleSet
-from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.moving.members import (
+    Unfit,
+    context_of,
+    guid_of,
+    metadata_of,
+    read_binding,
+    read_flag,
+    read_id,
+    read_references,
+    read_string,
+    read_time,
+    read_version,
+    rule_set_of,
+    version_subject,
+)
 from contractlog.registry.moving.picture import Association, HeldSchema, HeldVersion, Picture
 from contractlog.registry.moving.report import Report, Strange
 from contractlog.registry.moving.scopes import known_config, known_mode
 from contractlog.registry.moving.storable import unstorable
 from contractlog.registry.moving.together import together
+from contractlog.registry.storage.associations import Lifecycle
 
 __all__ = ["Live", "Told", "get", "scope_of"]
 
 _PAGE: Final = 1_000  #: the most that the reference gives at once
 _AT_ONCE: Final = 16
+_MOST_VERSIONS: Final = 10_000_000  #: of a registry; a list that goes on beyond them has no end
 _ABSENT: Final = frozenset({"400", "404", "405", "422"})  #: how registries answer what they do not know or have
 _DEFAULT_CONFIG: Final = {"compatibilityLevel": Level.BACKWARD.value}
 
+T = TypeVar("T")
 Told = Callable[[int, int], None]
 
 
@@ -46,8 +63,16 @@ def scope_of(scope: Subject) -> tuple[str, ...]:
 class Live:
     """Asks a registry for all it has, a bounded number of questions at a time."""
 
-    def __init__(self, transport: AsyncTransport, report: Report, told: Told = lambda _done, _all: None) -> None:
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        report: Report,
+        told: Told = lambda _done, _all: None,
+        *,
+        most_versions: int = _MOST_VERSIONS,
+    ) -> None:
         self._transport = transport
+        self._most_versions = most_versions
         self._now = time.time_ns() // 1_000_000  #: for deletions whose time nobody tells
         self._report = report
         self._told = told
@@ -60,13 +85,14 @@ class Live:
 
         Raises:
             Unreachable: the registry does not answer.
+            UnreadableAnswer: it answers with no list of subjects, or with a list of versions that does not end.
         """
         self.picture = Picture()
-        contexts = await self._maybe(get("contexts")) or [DEFAULT_CONTEXT]
-        names = await self._ask(get("subjects", subjectPrefix=":*:", deleted="true"))
+        contexts = await self._contexts()
+        subjects = await self._subjects()
         bodies = await self._pages()
         self._done = 0
-        await together(self._subject(Subject.parse(name), bodies, len(names)) for name in names)
+        await together(self._subject(subject, bodies, len(subjects)) for subject in subjects)
         self.picture.reuse(sorted(self.picture.schemas))  # whatever order the answers came in
         await together(self._counter(context) for context in contexts)
         await self._shared_settings(contexts)
@@ -87,6 +113,33 @@ class Live:
                 raise
             return None
 
+    async def _contexts(self) -> list[str]:
+        names = await self._maybe(get("contexts"))
+        found = [name for name in self._listed(names, "GET /contexts") if self._fits("a context", context_of, name)]
+        return found or [DEFAULT_CONTEXT]
+
+    async def _subjects(self) -> list[Subject]:
+        names = await self._ask(get("subjects", subjectPrefix=":*:", deleted="true"))
+        if not isinstance(names, list):
+            raise UnreadableAnswer("to GET /subjects with what is no list of names")
+        found = [self._fits("a subject", version_subject, name) for name in names]
+        return [subject for subject in dict.fromkeys(found) if subject is not None]
+
+    def _listed(self, answer: Any, where: str) -> list[Any]:
+        """Return a list that was answered; what is none becomes an oddity."""
+        if answer is None or isinstance(answer, list):
+            return answer or []
+        self._report.odd(Strange.UNREADABLE, where, f"{type(answer).__name__} in place of a list")
+        return []
+
+    def _fits(self, where: str, read: Callable[[Any], T], value: Any) -> T | None:
+        """Read a value; one that cannot be used becomes an oddity."""
+        try:
+            return read(value)
+        except Unfit as error:
+            self._report.odd(Strange.UNREADABLE, where, str(error))
+            return None
+
     async def _pages(self) -> dict[tuple[str, int], Mapping[str, Any]]:
         """Read all versions a thousand at a time, where the registry has such a list; gaps are filled one by one."""
         found: dict[tuple[str, int], Mapping[str, Any]] = {}
@@ -98,9 +151,11 @@ class Live:
             before = len(found)
             for body in page if isinstance(page, list) else ():
                 if isinstance(body, dict) and "id" in body and "schema" in body:
-                    found[str(body.get("subject")), int(body.get("version") or 0)] = body
+                    found[str(body.get("subject")), _whole(body.get("version"))] = body
             if len(found) == before:
                 return found
+            if len(found) > self._most_versions:
+                raise UnreadableAnswer(f"to GET /schemas with more than {self._most_versions:,} versions")
             self._told(len(found), 0)
 
     async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:
@@ -109,16 +164,25 @@ class Live:
             self._hidden(subject, bodies)
             return
         path = ("subjects", str(subject), "versions")
-        every = await self._maybe(get(*path, deleted="true")) or []
-        live = set(await self._maybe(get(*path)) or [])
+        every = await self._numbers(subject, get(*path, deleted="true"))
+        live = await self._numbers(subject, get(*path))
         for number in every:
             body = bodies.get((str(subject), number))
             if body is None:
                 body = await self._maybe(get(*path, str(number), deleted="true"))
             if body is not None:
-                self._version(subject, int(number), body, deleted=number not in live)
+                self._version(subject, number, body, deleted=number not in live)
         self._done += 1
         self._told(self._done, total)
+
+    async def _numbers(self, subject: Subject, call: Call[Any]) -> dict[int, None]:
+        """Return the numbers of versions, in the order of the answer."""
+        where = f"versions of {subject}"
+        numbers = (
+            self._fits(where, lambda value: read_version({"version": value}), value)
+            for value in self._listed(await self._maybe(call), where)
+        )
+        return dict.fromkeys(number for number in numbers if number is not None)
 
     def _hidden(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:
         """Take the versions of a subject that has an alias from the list of all; nothing else shows them."""
@@ -128,12 +192,15 @@ class Live:
         for number, body in own.items():
             self._version(subject, number, body, deleted=body.get("deleted") is True)
 
-    def _version(self, subject: Subject, number: int, body: Mapping[str, Any], *, deleted: bool) -> None:
+    def _version(self, subject: Subject, number: int, body: Any, *, deleted: bool) -> None:
         where = f"{subject}/{number}"
+        if not isinstance(body, dict) or self._fits(where, read_version, {"version": number}) is None:
+            self._report.odd(Strange.UNREADABLE, where, f"{type(body).__name__} in place of a version")
+            return
         schema = self._schema(subject, body, where)
         if schema is None:
             return
-        created = body.get("ts")
+        created = schema.created_at
         if created is None:
             self._report.odd(Strange.NO_TIMESTAMP, where)
         if schema.encrypted:
@@ -151,26 +218,28 @@ class Live:
 
     def _schema(self, subject: Subject, body: Mapping[str, Any], where: str) -> HeldSchema | None:
         name = body.get("schemaType") or SchemaType.AVRO.value
-        if name not in set(SchemaType):
+        if not isinstance(name, str) or name not in set(SchemaType):
             self._report.odd(Strange.UNKNOWN_TYPE, where, str(name))
             return None
         try:
-            metadata, rule_set = body.get("metadata"), body.get("ruleSet")
             schema = HeldSchema(
                 context=subject.context,
-                id=int(body["id"]),
+                id=read_id(body),
                 type=SchemaType(name),
-                text=body["schema"],
-                references=tuple(map(Reference.from_body, body.get("references") or ())),
-                metadata=Metadata.from_body(metadata) if metadata else None,
-                rule_set=RuleSet.from_body(rule_set) if rule_set else None,
-                guid=body.get("guid"),
-                created_at=body.get("ts"),
+                text=read_string(body, "schema"),
+                references=read_references(body),
+                metadata=metadata_of(body.get("metadata") or None),
+                rule_set=rule_set_of(body.get("ruleSet") or None),
+                guid=guid_of(body["guid"]) if body.get("guid") else None,
+                created_at=read_time(body, "ts"),
             )
-            reason = unstorable(schema)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._report.odd(Strange.UNREADABLE, where, repr(error))
+        except KeyError as error:
+            self._report.odd(Strange.UNREADABLE, where, f"it has no `{error.args[0]}`")
             return None
+        except Unfit as error:
+            self._report.odd(Strange.UNREADABLE, where, str(error))
+            return None
+        reason = unstorable(schema)
         if reason:
             self._report.odd(Strange.NOT_STORABLE, where, reason)
             return None
@@ -181,8 +250,14 @@ class Live:
         following = 1
         if ids:
             query = {"fetchMaxId": "true"} | ({} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"})
-            body = await self._maybe(get("schemas", "ids", str(max(ids)), **query)) or {}
-            following = max(int(body.get("maxId") or 0), *ids) + 1
+            body = await self._maybe(get("schemas", "ids", str(max(ids)), **query))
+            highest = body.get("maxId") if isinstance(body, dict) else None
+            known = (
+                None
+                if highest is None
+                else self._fits("maxId", lambda value: read_id({"maxId": value}, "maxId"), highest)
+            )
+            following = (max(ids) if known is None else known) + 1
         self.picture.contexts[context] = following
 
     async def _shared_settings(self, contexts: Iterable[str]) -> None:
@@ -209,22 +284,30 @@ class Live:
                 self.picture.modes[scope] = mode
 
     async def _associations(self) -> None:
-        for body in await self._maybe(get("associations", "resources", "-", "-")) or ():
-            try:
-                one = Association(
-                    guid=body["guid"],
-                    subject=Subject.parse(body["subject"]),
-                    resource_id=body.get("resourceId") or "",
-                    resource_name=body["resourceName"],
-                    resource_namespace=body["resourceNamespace"],
-                    resource_type=body["resourceType"],
-                    association_type=body["associationType"],
-                    lifecycle=body["lifecycle"],
-                    frozen=bool(body.get("frozen", body["lifecycle"] == "STRONG")),
-                    created_at=body.get("createTs"),
-                    updated_at=body.get("updateTs"),
-                )
-            except (KeyError, TypeError, AttributeError) as error:
-                self._report.odd(Strange.UNREADABLE, "an association", repr(error))
-                continue
-            self.picture.associations[one.guid] = one
+        answer = await self._maybe(get("associations", "resources", "-", "-"))
+        for body in self._listed(answer, "associations"):
+            one = self._fits("an association", _association, body)
+            if one is not None:
+                self.picture.associations[one.guid] = one
+
+
+def _association(body: Any) -> Association:
+    if not isinstance(body, dict):
+        raise Unfit(f"{type(body).__name__} in place of an association")
+    try:
+        binding = read_binding(body | {"resourceId": body.get("resourceId") or ""})
+        return Association(
+            guid=guid_of(body["guid"]),
+            subject=version_subject(body["subject"]),
+            **binding,
+            frozen=read_flag(body, "frozen", default=binding["lifecycle"] == Lifecycle.STRONG),
+            created_at=read_time(body, "createTs"),
+            updated_at=read_time(body, "updateTs"),
+        )
+    except KeyError as error:
+        raise Unfit(f"it has no `{error.args[0]}`") from None
+
+
+def _whole(value: Any) -> int:
+    """Return a number; 0 where there is none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from contractlog.compatibility.contract import Metadata, RuleSet
-from contractlog.compatibility.names import GLOBAL_CONTEXT, MAX_VERSION, Subject
-from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.moving import members
 from contractlog.registry.moving.log_records import (
     KeyType,
     LogKey,
@@ -21,6 +21,7 @@ from contractlog.registry.moving.log_records import (
     read_key,
     read_value,
 )
+from contractlog.registry.moving.members import Unfit
 from contractlog.registry.moving.picture import (
     Association,
     Gone,
@@ -67,8 +68,10 @@ class Replay:
             if key.subject and Subject.parse(key.subject).ambiguous:
                 self._report.odd(Strange.NO_NAME, _at(record), key.subject)
                 return
+            if key.subject:
+                members.subject_of(key.subject)
             self._dispatch(key, record)
-        except Unreadable as reason:
+        except (Unreadable, Unfit) as reason:
             self._report.odd(Strange.BAD_RECORD, _at(record), str(reason))
 
     def _dispatch(self, key: LogKey, record: LogRecord) -> None:
@@ -113,14 +116,12 @@ class Replay:
 
     def _read_schema(self, at: VersionKey, value: Mapping[str, Any], record: LogRecord) -> HeldSchema | None:
         subject, version = at
-        schema_id, text = value.get("id"), value.get("schema")
-        if not _number(schema_id, 0) or not _number(version, 1) or not isinstance(text, str):
-            raise Unreadable("a schema without id, version or text")
+        members.version_subject(str(subject) if subject.name else f":{subject.context}:")
         name = value.get("schemaType") or SchemaType.AVRO
-        if name not in set(SchemaType):
+        if not isinstance(name, str) or name not in set(SchemaType):
             self._report.odd(Strange.UNKNOWN_TYPE, _at(record), f"{subject}/{version}: {name}")
             return None
-        held = _schema_of(subject.context, SchemaType(name), text, value, record.timestamp)
+        held = _schema_of(at, SchemaType(name), value, record.timestamp)
         reason = unstorable(held)
         if reason:
             self._report.odd(Strange.NOT_STORABLE, _at(record), f"{subject}/{version}: {reason}")
@@ -179,7 +180,7 @@ class Replay:
     def _delete_subject(self, value: Mapping[str, Any], record: LogRecord) -> None:
         """Soft-delete what is there now; versions that come later are live, whatever their number."""
         name, highest = value.get("subject"), value.get("version")
-        if not isinstance(name, str) or not isinstance(highest, int):
+        if not isinstance(name, str) or not isinstance(highest, int) or isinstance(highest, bool):
             raise Unreadable("a deletion without subject or version")
         subject = Subject.parse(name)
         for number in self._numbers.get(subject, ()):
@@ -217,20 +218,23 @@ class Replay:
             self.picture.gone.modes.add(scope)
 
     def _context(self, key: LogKey, record: LogRecord) -> None:
-        if not (key.context or "").startswith("."):
-            raise Unreadable("a context without a dot")
+        members.context_name(key.context or "")
         if record.deletes:
             self.picture.contexts.pop(key.context or "", None)
         else:
             self.picture.contexts.setdefault(key.context or "", 1)
 
     def _association(self, key: LogKey, record: LogRecord) -> None:
-        before = self._by_association.pop(key.association, None)
-        old = self.picture.associations.pop(before, None) if before else None
-        if before is not None:
-            self.picture.gone.associations.add(before)
+        known = self._by_association.get(key.association)
+        one = None
         if not record.deletes:
+            old = self.picture.associations.get(known) if known else None
             one = _association_of(read_value(record.value or b""), dict(key.association), old, record.timestamp)
+        if known is not None:
+            del self._by_association[key.association]
+            self.picture.associations.pop(known, None)
+            self.picture.gone.associations.add(known)
+        if one is not None:
             self.picture.associations[one.guid] = one
             self.picture.gone.associations.discard(one.guid)
             self._by_association[key.association] = one.guid
@@ -269,28 +273,25 @@ def _at(record: LogRecord) -> str:
     return f"offset {record.offset}"
 
 
-def _number(value: Any, lowest: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and lowest <= value <= MAX_VERSION
-
-
-def _schema_of(
-    context: str, schema_type: SchemaType, text: str, value: Mapping[str, Any], created_at: int
-) -> HeldSchema:
+def _schema_of(at: VersionKey, schema_type: SchemaType, value: Mapping[str, Any], created_at: int) -> HeldSchema:
+    subject, version = at
     try:
-        metadata, rule_set = value.get("metadata"), value.get("ruleSet")
+        members.read_version({"version": version})
         return HeldSchema(
-            context=context,
-            id=value["id"],
+            context=subject.context,
+            id=members.read_id(value),
             type=schema_type,
-            text=text,
-            references=tuple(map(Reference.from_body, value.get("references") or ())),
-            metadata=None if metadata is None else Metadata.from_body(metadata),
-            rule_set=None if rule_set is None else RuleSet.from_body(rule_set),
+            text=members.read_string(value, "schema"),
+            references=members.read_references(value),
+            metadata=members.metadata_of(value.get("metadata")),
+            rule_set=members.rule_set_of(value.get("ruleSet")),
             guid=_guid(value.get("md5")),
             created_at=created_at,
         )
-    except (AttributeError, TypeError, ValueError) as error:
-        raise Unreadable(f"a schema with members of another kind ({error})") from None
+    except KeyError as error:
+        raise Unreadable(f"a schema without {error}") from None
+    except Unfit as error:
+        raise Unreadable(f"a schema of which {error}") from None
 
 
 def _guid(md5: Any) -> str | None:
@@ -313,19 +314,17 @@ def _association_of(
     value: Mapping[str, Any], names: Mapping[str, str], old: Association | None, timestamp: int
 ) -> Association:
     merged = dict(names) | {name: found for name, found in value.items() if found is not None}
+    merged |= {"resourceId": merged.get("resourceId", ""), "lifecycle": str(merged.get("lifecycle") or "WEAK").upper()}
     try:
         return Association(
-            guid=str(uuid.UUID(merged["guid"])),
-            subject=Subject.parse(merged["subject"]),
-            resource_id=str(merged.get("resourceId") or ""),
-            resource_name=merged["resourceName"],
-            resource_namespace=merged["resourceNamespace"],
-            resource_type=merged["resourceType"],
-            association_type=merged["associationType"],
-            lifecycle=str(merged.get("lifecycle") or "WEAK").upper(),
-            frozen=bool(merged.get("frozen")),
+            guid=members.guid_of(merged["guid"]),
+            subject=members.version_subject(merged["subject"]),
+            **members.read_binding(merged),
+            frozen=members.read_flag(merged, "frozen", default=False),
             created_at=old.created_at if old else timestamp,
             updated_at=timestamp,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except KeyError as error:
         raise Unreadable(f"an association that lacks {error}") from None
+    except Unfit as error:
+        raise Unreadable(f"an association of which {error}") from None

@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.registry.moving import members
+from contractlog.registry.moving.members import Unfit
 
 __all__ = ["KeyType", "LogKey", "LogRecord", "Unreadable", "read_key", "read_value", "scope_text", "written_key"]
 
@@ -90,13 +92,20 @@ def _key(kind: KeyType, body: Mapping[str, Any], raw: bytes) -> LogKey:
     if kind is KeyType.SCHEMA and (not isinstance(version, int) or isinstance(version, bool)):
         raise Unreadable("a key whose version is no number")
     if kind is KeyType.CONTEXT:
-        return LogKey(kind, context=str(body.get("context") or ""))
+        return LogKey(kind, context=_text(body, "context"))
     if kind is KeyType.ASSOC:
         names = ("tenant", "resourceName", "resourceNamespace", "resourceType", "associationType", "subject")
-        return LogKey(kind, subject, association=tuple((name, str(body.get(name) or "")) for name in names))
+        return LogKey(kind, subject, association=tuple((name, _text(body, name)) for name in names))
     key = LogKey(kind, subject or None, version if kind is KeyType.SCHEMA else None)
     canonical = raw == written_key(kind, key.subject, key.version)
     return LogKey(kind, key.subject, key.version, canonical=canonical)
+
+
+def _text(body: Mapping[str, Any], name: str) -> str:
+    try:
+        return members.read_text(body, name, default="")
+    except Unfit as error:
+        raise Unreadable(f"a key of which {error}") from None
 
 
 def read_value(raw: bytes) -> dict[str, Any]:
@@ -115,6 +124,10 @@ def _json(raw: bytes, what: str) -> dict[str, Any]:
         raise Unreadable(f"a {what} that is no JSON") from None
     if not isinstance(body, dict):
         raise Unreadable(f"a {what} that is no JSON object")
+    try:
+        members.require_unicode(body)
+    except Unfit as error:
+        raise Unreadable(f"a {what} that cannot be stored: {error}") from None
     return body
 
 

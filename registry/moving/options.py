@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from contractlog.clients.cli.broker import add_brokers, brokers_of
 from contractlog.clients.settings import DEFAULT_TIMEOUT
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.moving.reaching import access_of, add_access, add_brokers, brokers_of, unused_access
+from contractlog.registry.moving.reaching import access_of, add_access, unused_access
 from contractlog.registry.moving.sources import Source, is_url, opened
 from contractlog.registry.settings import Settings
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.registry.storage.values import MAX_ID_GAP
 
 __all__ = [
     "ENCRYPTED",
@@ -153,6 +154,8 @@ class Picture:
     associations: dict[str, Association] = field(default_factory=dict)  #: by guid
     retired: dict[SchemaKey, Retired] = field(default_factory=dict)
     gone: Gone = field(default_factory=Gone)
+    #: where the source gives a schema, a version or a context: the line of a file
+    places: dict[SchemaKey | VersionKey | str, str] = field(default_factory=dict, compare=False)
 
     @property
     def subjects(self) -> set[Subject]:
@@ -160,11 +163,29 @@ class Picture:
         return {subject for subject, _ in self.versions}
 
     def count_ids(self) -> None:
-        """Make each context's next id larger than every id that is, or was, in use."""
-        for context, schema_id in (*self.schemas, *self.retired):
-            self.contexts[context] = max(self.contexts.get(context, 1), schema_id + 1)
+        """Make each context's next id larger than every id that is, or was, in use.
+
+        Where the source tells the next id, isolated ids above it, as `db lower-ids` leaves them, do not raise it.
+        """
+        for context, ids in self.ids().items():
+            following = self.contexts.get(context)
+            if following is None:
+                self.contexts[context] = ids[-1] + 1
+                continue
+            for schema_id in ids:
+                if schema_id - following >= MAX_ID_GAP:
+                    break
+                following = max(following, schema_id + 1)
+            self.contexts[context] = following
         for subject, _ in self.versions:
             self.contexts.setdefault(subject.context, 1)
+
+    def ids(self) -> dict[str, list[int]]:
+        """Return the ids of each context that are, or were, in use, lowest first."""
+        found: dict[str, list[int]] = {}
+        for context, schema_id in sorted({*self.schemas, *self.retired}):
+            found.setdefault(context, []).append(schema_id)
+        return found
 
     def since(self, before: Picture) -> Picture:
         """Return what changed since an earlier picture of the same registry; what is missing now is ``gone``."""

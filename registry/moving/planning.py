@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from contractlog.compatibility.errors import way_out
 from contractlog.compatibility.names import Subject
 from contractlog.registry.moving.picture import HeldVersion, Picture, SchemaKey, VersionKey
 from contractlog.registry.moving.scopes import columns_of
@@ -14,7 +15,7 @@ from contractlog.registry.moving.understanding import Identified, leads_to
 from contractlog.registry.storage import transfer
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import key_of
+from contractlog.registry.storage.values import MAX_ID_GAP, key_of
 
 __all__ = ["Plan", "planned"]
 
@@ -69,7 +70,14 @@ class Plan:
         return not any(number for _, number in self.counts()) and not self.contents
 
 
-def planned(snapshot: Snapshot, picture: Picture, identified: Mapping[SchemaKey, Identified], now: int) -> Plan:
+def planned(
+    snapshot: Snapshot,
+    picture: Picture,
+    identified: Mapping[SchemaKey, Identified],
+    now: int,
+    *,
+    allow_id_gap: bool = False,
+) -> Plan:
     """Compare a store with a picture.
 
     Args:
@@ -77,9 +85,12 @@ def planned(snapshot: Snapshot, picture: Picture, identified: Mapping[SchemaKey,
         picture: what the store shall hold.
         identified: the picture's schemas, understood.
         now: the time for what has none.
+        allow_id_gap: whether ids may be far above all others.
     """
     plan = Plan()
     _contexts(snapshot, picture, plan)
+    if not allow_id_gap:
+        _id_gaps(snapshot, picture, plan)
     _subjects(snapshot, picture, plan)
     removed = _versions(snapshot, picture, plan)
     _schemas(snapshot, picture, identified, plan, now)
@@ -100,6 +111,38 @@ def _contexts(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
         for name in picture.contexts
         if len(name) > _MAX_TEXT
     ]
+
+
+def _id_gaps(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
+    """Refuse ids far above all others: new ids go on from the highest one, and they are finite."""
+    following, every = transfer.counters_of(snapshot), picture.ids()
+    for context in sorted(picture.contexts.keys() | every.keys()):
+        highest = following.get(context, 1) - 1
+        above = [one for one in every.get(context, ()) if one > highest]
+        given = transfer.given_of(snapshot, context, above)
+        for schema_id in above:
+            if schema_id in given:  # an isolated id that is here already changes nothing
+                continue
+            if schema_id - highest > MAX_ID_GAP:
+                plan.conflicts.append(_gap(picture, (context, schema_id), f"the id {schema_id}", context, highest))
+            highest = schema_id
+        counter = picture.contexts.get(context, 1)
+        if counter - 1 - highest > MAX_ID_GAP:
+            plan.conflicts.append(_gap(picture, context, f"the next id {counter}", context, highest))
+
+
+def _gap(picture: Picture, key: SchemaKey | str, what: str, context: str, highest: int) -> str:
+    return (
+        f"{_place(picture, key)}{what} of context {context} is more than {MAX_ID_GAP:,} above {highest}, the "
+        "next lower id: new ids would go on from there. If that is meant, give --allow-id-gap (a registry that is "
+        "running needs CONTRACTLOG_ALLOW_ID_GAP=true)"
+    )
+
+
+def _place(picture: Picture, key: SchemaKey | str) -> str:
+    """Say where the source gives a schema or a context, in front of what is said about it."""
+    place = picture.places.get(key)
+    return f"{place}: " if place else ""
 
 
 def _subjects(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
@@ -159,8 +202,10 @@ def _schemas(
             one = identified[context, schema_id]
             row = found.get(schema_id)
             if schema_id in retired and retired[schema_id] != one.hash:
+                former = "a content that was not recorded" if retired[schema_id] is None else "another content"
                 plan.conflicts.append(
-                    f"the id {schema_id} of context {context} was deleted for good here, and stood for another content"
+                    f"{_place(picture, one.schema.key)}the id {schema_id} of context {context} was deleted for good "
+                    f"here, and stood for {former}: {way_out(context)}"
                 )
             elif row is None:
                 _add(one, plan, now)

@@ -1,4 +1,4 @@
-"""How the registry and the broker that a move reads are reached: names, passwords, certificates, properties."""
+"""Access to the registry that a move reads: names, passwords, certificates."""
 
 from __future__ import annotations
 
@@ -7,20 +7,15 @@ import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE
+from contractlog.clients.cli.broker import read_text
 from contractlog.clients.settings import Address, Security
 from contractlog.compatibility.errors import UsageError
-from contractlog.serdes.broker import add_broker
 
-__all__ = ["Access", "Brokers", "access_of", "add_access", "add_brokers", "brokers_of", "unused_access"]
+__all__ = ["Access", "access_of", "add_access", "unused_access"]
 
 _PREFIX: Final = "CONTRACTLOG_SOURCE_"
-_PROPERTIES_VARIABLE: Final = "CONTRACTLOG_BROKER_CONFIG"
-_PROPERTY: Final = re.compile(r"([A-Za-z0-9_.]+)\s*=\s*(.*)")
-_SERVERS: Final = "bootstrap.servers"
 _TOKEN: Final = re.compile(r"[!-~]+")
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([ -~]*)")
 #: What a file of secrets may give, by flag and variable; all are paths or names, none is a secret on a command line.
@@ -40,14 +35,6 @@ class Access:
 
     security: Security = field(default_factory=Security)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Brokers:
-    """A Kafka cluster: where it is, and what its client is told beside."""
-
-    servers: str
-    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def add_access(parser: ArgumentParser) -> None:
@@ -123,19 +110,10 @@ def _secret(member: str, file: str | None, known: Mapping[str, str]) -> str | No
 
 
 def _first_line(file: str, flag: str) -> str:
-    lines = _text(file, flag).splitlines()
-    if not lines or not lines[0]:
+    line = read_text(file, flag).partition("\n")[0].removesuffix("\r")  # other characters are part of the secret
+    if not line:
         raise UsageError(f"{flag}: the first line of `{file}` is empty")
-    return lines[0]
-
-
-def _text(file: str, flag: str) -> str:
-    try:
-        return Path(file).read_text("utf-8")
-    except OSError as error:
-        raise UsageError(f"{flag}: `{file}` cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{flag}: `{file}` is no text in UTF-8") from None
+    return line
 
 
 def _header(text: str) -> tuple[str, str]:
@@ -143,46 +121,3 @@ def _header(text: str) -> tuple[str, str]:
     if found is None:
         raise UsageError("--source-header takes 'NAME: VALUE'")
     return found[1], found[2].strip()
-
-
-def add_brokers(parser: ArgumentParser) -> None:
-    """Add ``--bootstrap-servers`` and ``--broker-config``; ``brokers_of`` reads them."""
-    add_broker(parser)
-    parser.add_argument(
-        "--broker-config",
-        metavar="FILE",
-        help="properties of librdkafka, one `name=value` on a line: security.protocol, sasl.username, … "
-        f"(else {_PROPERTIES_VARIABLE})",
-    )
-
-
-def brokers_of(options: Namespace, environ: Mapping[str, str] | None = None) -> Brokers:
-    """Read which Kafka cluster is meant, and how it is reached.
-
-    Raises:
-        UsageError: nothing names a broker, or the file cannot be read.
-    """
-    known = os.environ if environ is None else environ
-    file = options.broker_config or known.get(_PROPERTIES_VARIABLE)
-    properties = _properties(file) if file else {}
-    beside = properties.pop(_SERVERS, None)
-    servers = options.bootstrap_servers or beside or known.get(BOOTSTRAP_VARIABLE)
-    if not servers:
-        raise UsageError(
-            f"name the broker: --bootstrap-servers HOST:PORT, {_SERVERS} in --broker-config FILE, "
-            f"or set {BOOTSTRAP_VARIABLE}"
-        )
-    return Brokers(servers, properties)
-
-
-def _properties(file: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for number, line in enumerate(_text(file, "--broker-config").splitlines(), 1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        match = _PROPERTY.fullmatch(text)
-        if match is None:  # what the line says may be a secret
-            raise UsageError(f"--broker-config: line {number} of `{file}` is no `name=value`")
-        found[match[1]] = match[2]
-    return found

@@ -14,6 +14,7 @@ from contractlog.registry.moving.importing import bring, foreseen
 from contractlog.registry.moving.lines import read_lines
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.report import Report
+from contractlog.registry.services.work import current_work
 from contractlog.registry.storage.protocol import Store
 
 __all__ = ["FORMAT", "Receiving", "body"]
@@ -24,8 +25,9 @@ FORMAT: Final = "contractlog.import/1"
 class Receiving:
     """Brings exports into a store, one at a time."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, allow_id_gap: bool = False) -> None:
         self._store = store
+        self._allow_id_gap = allow_id_gap
         self._turn = threading.Lock()
 
     def take(self, file: IO[bytes], *, actor: str, dry_run: bool, modes: bool) -> Report:
@@ -49,9 +51,9 @@ class Receiving:
             counted(picture, report)
             if dry_run:
                 with self._store.reading() as snapshot:
-                    foreseen(snapshot, picture, report)
+                    foreseen(snapshot, picture, report, _awaited, allow_id_gap=self._allow_id_gap)
             elif not report.conflicts:
-                bring(self._store, picture, report, actor=actor)
+                bring(self._store, picture, report, actor=actor, told=_awaited, allow_id_gap=self._allow_id_gap)
             return report
 
     @contextmanager
@@ -62,6 +64,11 @@ class Receiving:
             yield
         finally:
             self._turn.release()
+
+
+def _awaited(_schemas: int) -> None:
+    """Raise ``Abandoned`` when the caller has gone; until something is written, that ends the import."""
+    current_work.get().require()
 
 
 def _read(file: IO[bytes], report: Report) -> Picture:

@@ -6,13 +6,16 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.policy import Policy
+from contractlog.registry.moving.members import Unfit, metadata_of, rule_set_of
 from contractlog.registry.moving.picture import SETTABLE
 from contractlog.registry.moving.report import Report, Strange
+from contractlog.registry.moving.storable import storable
 
-__all__ = ["columns_of", "config_of", "known_config", "known_mode"]
+__all__ = ["columns_of", "config_of", "known_config", "known_mode", "require_known"]
+
+_SHOWN: Final = 60  #: characters of a value in a message
 
 _COLUMNS: Final = dict(
     zip(
@@ -39,7 +42,7 @@ _COLUMNS: Final = dict(
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value and "\0" not in value else None
+    return value if isinstance(value, str) and value and storable(value) else None
 
 
 def _flag(value: Any) -> bool | None:
@@ -51,11 +54,13 @@ def _one_of(*values: str) -> Callable[[Any], str | None]:
 
 
 def _metadata(value: Any) -> dict[str, Any] | None:
-    return Metadata.from_body(value).body() if isinstance(value, dict) else None
+    found = metadata_of(value)
+    return None if found is None else found.body()
 
 
 def _rule_set(value: Any) -> dict[str, Any] | None:
-    return RuleSet.from_body(value).body() if isinstance(value, dict) else None
+    found = rule_set_of(value)
+    return None if found is None else found.body()
 
 
 _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
@@ -81,10 +86,7 @@ def known_config(members: Mapping[str, Any], where: str, report: Report) -> dict
     known: dict[str, Any] = {}
     for name in SETTABLE:
         if members.get(name) is not None:
-            try:
-                value = _READ[name](members[name])
-            except (AttributeError, TypeError, ValueError):
-                value = None
+            value = _read(name, members[name])
             if value is None:
                 report.odd(Strange.UNKNOWN_SETTING, where, f"{name}={members[name]}")
             else:
@@ -92,6 +94,27 @@ def known_config(members: Mapping[str, Any], where: str, report: Report) -> dict
     for name in members.keys() - set(SETTABLE) - {"subject"}:
         report.odd(Strange.UNKNOWN_SETTING, where, name)
     return known
+
+
+def require_known(members: Any) -> None:
+    """Return when each member that this release knows has a value that it knows, too.
+
+    Raises:
+        Unfit: one has another value.
+    """
+    if not isinstance(members, dict):
+        raise Unfit(f"`config` is of another kind than it should be: {type(members).__name__} in place of an object")
+    for name in SETTABLE:
+        if members.get(name) is not None and _read(name, members[name]) is None:
+            raise Unfit(f"`config`: {name} cannot be {str(members[name])[:_SHOWN]!r}")
+
+
+def _read(name: str, value: Any) -> Any:
+    """Read the value of a setting; None where it cannot be used."""
+    try:
+        return _READ[name](value)
+    except (AttributeError, TypeError, ValueError):
+        return None
 
 
 def known_mode(value: Any, where: str, report: Report) -> str | None:

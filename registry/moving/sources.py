@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from contractlog.clients.atransport import AsyncTransport
+from contractlog.clients.cli.broker import Brokers
 from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UsageError
 from contractlog.registry.moving.lines import read_lines
 from contractlog.registry.moving.live import Live, Told
 from contractlog.registry.moving.log import Replay
 from contractlog.registry.moving.picture import Picture
 from contractlog.registry.moving.progress import Progress
-from contractlog.registry.moving.reaching import Access, Brokers
+from contractlog.registry.moving.reaching import Access
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.topic import SchemasTopic
 

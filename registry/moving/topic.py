@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from contractlog.clients.cli.broker import Brokers
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.moving.log_records import LogRecord
-from contractlog.registry.moving.reaching import Brokers
-from contractlog.serdes.broker import PATIENCE, failed, quiet
+from contractlog.registry.moving.members import LATEST_TIME
+from contractlog.serdes.broker import PATIENCE, Reasons, configuration, failed, make_client, topics_of
 from contractlog.serdes.consuming import Log
 
 __all__ = ["SchemasTopic", "write_topic"]
@@ -22,15 +22,13 @@ __all__ = ["SchemasTopic", "write_topic"]
 _FLUSH_SECONDS: Final = 120.0
 _LARGEST_RECORD: Final = 100 * 1024 * 1024  #: what the broker takes is the broker's matter
 _PENDING: Final = 10_000
-_REFUSED: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})  # noqa: SLF001 - the client's own codes
 
 
 class SchemasTopic:
     """A ``_schemas`` topic, open for reading; every ``records`` goes on where the last one ended."""
 
     def __init__(self, brokers: Brokers, name: str) -> None:
-        with _explained() as heard:
-            self._log = Log(brokers.servers, name, dict(brokers.properties) | heard)
+        self._log = Log(brokers, name)
         self.position = 0
         if len(self._log.partitions) != 1:
             self._log.__exit__(None, None, None)
@@ -59,7 +57,7 @@ def _record(message: Message) -> LogRecord:
     key, value = message.key(), message.value()
     return LogRecord(
         offset=int(message.offset() or 0),
-        timestamp=max(int(message.timestamp()[1]), 0),
+        timestamp=min(max(int(message.timestamp()[1]), 0), LATEST_TIME),
         key=_bytes(key),
         value=_bytes(value),
         headed=bool(message.headers()),
@@ -85,7 +83,7 @@ def write_topic(brokers: Brokers, name: str, records: Iterable[tuple[bytes, byte
             failures.append(error)
 
     ours = {"enable.idempotence": True, "message.max.bytes": _LARGEST_RECORD}
-    producer = Producer(quiet(brokers.servers, **(dict(brokers.properties) | ours)))
+    producer = make_client(Producer, configuration(brokers, **ours))
     count = 0
     for key, value, timestamp in records:
         count += 1
@@ -101,37 +99,18 @@ def write_topic(brokers: Brokers, name: str, records: Iterable[tuple[bytes, byte
     return count
 
 
-@contextmanager
-def _explained() -> Iterator[dict[str, Any]]:
-    """Give the property by which a client tells why it gets nowhere, and say that in place of mere silence.
-
-    Raises:
-        UsageError: the client does not take its properties, or the broker not who we are.
-    """
-    reasons: list[KafkaError] = []
-    try:
-        yield {"error_cb": reasons.append}
-    except KafkaException as error:
-        raise UsageError(f"--broker-config: {error.args[0].str()}") from None
-    except Unreachable as error:
-        told = next((reason.str() for reason in reasons if reason.code() in _REFUSED), None)
-        raise (UsageError(f"the broker does not let us in: {told}") if told else error) from None
-
-
 def _make(brokers: Brokers, name: str, replication: int) -> None:
-    with _explained() as heard:
-        admin = AdminClient(quiet(brokers.servers, **(dict(brokers.properties) | heard)))
-        try:
-            known = admin.list_topics(timeout=PATIENCE).topics
-            if name not in known:
-                new = NewTopic(
-                    name, num_partitions=1, replication_factor=replication, config={"cleanup.policy": "compact"}
-                )
-                for future in admin.create_topics([new], operation_timeout=PATIENCE).values():
-                    future.result()
-                return
-        except KafkaException as error:
-            raise failed(error.args[0], f"topic {name}") from None
+    reasons = Reasons()
+    admin = make_client(AdminClient, configuration(brokers, **reasons.config))
+    try:
+        known = topics_of(admin, reasons)
+        if name not in known:
+            new = NewTopic(name, num_partitions=1, replication_factor=replication, config={"cleanup.policy": "compact"})
+            for future in admin.create_topics([new], operation_timeout=PATIENCE).values():
+                future.result()
+            return
+    except KafkaException as error:
+        raise failed(error.args[0], f"topic {name}") from None
     _require_empty(brokers, name)
 
 

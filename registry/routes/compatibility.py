@@ -13,6 +13,7 @@ from contractlog.compatibility.errors import (
     InvalidSubject,
     InvalidVersion,
     PayloadTooLarge,
+    TooManyRequests,
     Unprocessable,
     VersionNotFound,
 )
@@ -27,7 +28,7 @@ from contractlog.registry.services.compatibility import Answer as Judged
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["compatibility"])
-_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable, InvalidSchema, InvalidSubject)
+_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable, InvalidSchema, InvalidSubject, TooManyRequests)
 
 
 @router.post(

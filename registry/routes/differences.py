@@ -13,6 +13,7 @@ from contractlog.compatibility.errors import (
     Overloaded,
     PayloadTooLarge,
     SubjectNotFound,
+    TooManyRequests,
     Unprocessable,
     VersionNotFound,
 )
@@ -33,10 +34,10 @@ _Earlier = Annotated[str, Query(description="`SUBJECT:VERSION`, with a number or
 _Later = Annotated[str, Query(description="`SUBJECT:VERSION`; the subject may be another one.")]
 _Level = Annotated[str, Query(description="Whose findings come first, with mends; else what is in force."), said(Level)]
 _Policy = Annotated[str, Query(description="By which it is judged; else what is in force."), said(Policy)]
-_ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema, Overloaded)
+_ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema, TooManyRequests, Overloaded)
 
 
-@router.get(_PATH, **documented(DifferenceBody, *_ERRORS))
+@router.get(_PATH, **documented(DifferenceBody, *_ERRORS, Unprocessable))
 async def difference(
     differences: DifferencesDependency,
     *,

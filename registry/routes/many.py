@@ -13,6 +13,7 @@ from contractlog.compatibility.errors import (
     Overloaded,
     PayloadTooLarge,
     TooManyMembers,
+    TooManyRequests,
     Unprocessable,
 )
 from contractlog.registry.bodies.many import (
@@ -36,7 +37,7 @@ from contractlog.registry.services.many import bounded
 __all__ = ["router"]
 
 router: Final = APIRouter(tags=["many"], dependencies=[KnownAlone])
-_ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooManyMembers, Overloaded)
+_ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooManyMembers, TooManyRequests, Overloaded)
 
 
 @router.post("/contractlog/v1/lookup", **documented(LookupManyBody, *_ERRORS, body=LookupManyRequest))

@@ -61,7 +61,7 @@ async def take_in(
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:
         async for piece in request.stream():
             file.write(piece)
-        report = await threads.run(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes)
+        report = await threads.watched(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes)
     told = body(report, dry_run=dry_run)
     if report.conflicts and not dry_run:
         refused = ImportRefused(count=len(report.conflicts))

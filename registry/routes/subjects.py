@@ -24,10 +24,12 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     SubjectNotSoftDeleted,
     SubjectSoftDeleted,
+    TooManyRequests,
     Unprocessable,
     VersionNotFound,
     VersionNotSoftDeleted,
     VersionSoftDeleted,
+    WorkLimitExceeded,
 )
 from contractlog.compatibility.names import Subject
 from contractlog.registry.bodies.answers import RegisteredBody, SchemaBody
@@ -55,12 +57,20 @@ router: Final = APIRouter(tags=["subjects"])
 
 _BAD_BODY: Final = (BadRequest, PayloadTooLarge, Unprocessable)
 _WRITE: Final = (InvalidSubject, OperationNotPermitted, Overloaded)
+_WORK: Final = (TooManyRequests,)
 
 
 @router.post(
     "/subjects/{subject}/versions",
     **documented(
-        RegisteredBody, *_BAD_BODY, *_WRITE, IncompatibleSchema, InvalidSchema, InvalidRuleSet, body=RegisterRequest
+        RegisteredBody,
+        *_BAD_BODY,
+        *_WRITE,
+        *_WORK,
+        IncompatibleSchema,
+        InvalidSchema,
+        InvalidRuleSet,
+        body=RegisterRequest,
     ),
 )
 async def register(
@@ -106,7 +116,8 @@ async def registered(
         tags=body.tags(),
     )
     schema = found.schema
-    with suppress(InvalidSchema):  # it is registered: a refusal would say that it is not
+    # It is registered: a refusal would say that it is not.
+    with suppress(InvalidSchema, WorkLimitExceeded, TooManyRequests):
         schema = await lookup.shown(schema, view)
     return Answer(profile.shape(RegisteredBody.of(schema, stored=found.stored)))
 
@@ -117,6 +128,7 @@ async def registered(
         RegisteredBody,
         *_BAD_BODY,
         *_WRITE,
+        *_WORK,
         SubjectNotFound,
         VersionNotFound,
         InvalidVersion,
@@ -148,6 +160,7 @@ async def change_tags(
         SubjectNotFound,
         SchemaNotUnderSubject,
         InvalidSchema,
+        *_WORK,
         body=RegisterRequest,
     ),
 )

@@ -20,7 +20,7 @@ from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.access import rights as access
-from contractlog.registry.access.rights import Rights
+from contractlog.registry.access.rights import Rights, topic_subject
 from contractlog.registry.services.association_rules import Operation, Wish, default_subject, refuse
 from contractlog.registry.services.permits import taking_schemas
 from contractlog.registry.services.registration import Registered, refuse_read_only
@@ -31,7 +31,7 @@ from contractlog.registry.storage.associations import Association, Lifecycle, Re
 from contractlog.registry.storage.values import Append, Configured, Seen, Stale, scopes
 from contractlog.registry.storage.writes import Transaction
 
-__all__ = ["Bound", "JudgeAgain", "Proposal", "apply", "unbind"]
+__all__ = ["Bound", "JudgeAgain", "Proposal", "apply", "require_rights", "unbind"]
 
 Proposal = Registered | Append | None
 _IMPORTING: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
@@ -49,6 +49,16 @@ class Bound:
     schema: RegisteredSchema | None = None
 
 
+def require_rights(rights: Rights, subject: Subject, resource: Resource, association_type: str) -> None:
+    """Require write on the subject that is bound and on the topic's own: both decide what the topic's producers write.
+
+    Raises:
+        Denied: the caller may not write one of them.
+    """
+    rights.require(access.Operation.WRITE, subject)
+    rights.require(access.Operation.WRITE, topic_subject(resource.name, association_type))
+
+
 def apply(
     transaction: Transaction,
     resource: Resource,
@@ -56,13 +66,12 @@ def apply(
     new_guid: Callable[[], str],
     rights: Rights,
 ) -> list[Bound]:
-    """Carry out what is asked of one resource, all of it or nothing."""
+    """Carry out what is asked of one resource, all of it or nothing; rights to bind were required before."""
     bound = []
     for wish, proposal in wishes:
         if wish.operation is Operation.DELETE:
             unbind(transaction, resource.id, (wish.type or "",), cascade=wish.cascade, rights=rights)
         else:
-            rights.require(access.Operation.WRITE, wish.subject or default_subject(resource, wish.type or ""))
             bound.append(_bind(transaction, resource, wish, proposal, new_guid))
     return bound
 
@@ -81,14 +90,14 @@ def unbind(
     Raises:
         AssociationNotFound: there are none of these types.
         AssociationFrozen: the resource owns a subject, and ``cascade`` was not asked for.
-        Denied: one of their subjects may not be written.
+        Denied: one of their subjects, or the topic's own, may not be written.
     """
     wanted = Wanted(resource_id=resource_id, types=types, resource_type=resource_type)
     found = associations.find(transaction, wanted)
     if not found:
         raise AssociationNotFound(resource=resource_id)
     for one in found:
-        rights.require(access.Operation.WRITE, one.subject)
+        require_rights(rights, one.subject, one.resource, one.type)
         if one.frozen and not cascade:
             raise AssociationFrozen(type=one.type, subject=str(one.subject))
         refuse_read_only(one.subject, _configured(transaction, one.subject))

@@ -13,11 +13,21 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.storage.associations import TOPIC, Lifecycle, Resource
 
-__all__ = ["TYPES", "NewSchema", "Operation", "Wish", "checked_resource", "default_subject", "refuse", "settled"]
+__all__ = [
+    "LONGEST_RESOURCE",
+    "TYPES",
+    "NewSchema",
+    "Operation",
+    "Wish",
+    "checked_resource",
+    "default_subject",
+    "refuse",
+    "settled",
+]
 
 TYPES: Final = ("key", "value")
 _VALUE: Final = "value"
-_LONGEST: Final = 256
+LONGEST_RESOURCE: Final = 256  #: characters of a resource's id, name and namespace
 
 
 class Operation(StrEnum):
@@ -71,8 +81,8 @@ def checked_resource(resource: Resource, *, rehearsal: bool, named: bool = True)
         _name(resource.namespace, "resourceNamespace")
     if not resource.id and not (rehearsal and named):
         refuse("resourceId", "cannot be null or empty")
-    if len(resource.id) > _LONGEST:
-        refuse("resourceId", f"exceeds max length of {_LONGEST}")
+    if len(resource.id) > LONGEST_RESOURCE:
+        refuse("resourceId", f"exceeds max length of {LONGEST_RESOURCE}")
     for character in resource.id:
         if unicodedata.category(character) == "Cc":
             refuse("resourceId", f"illegal character {character!r}")
@@ -145,8 +155,8 @@ def refuse(member: str, detail: str) -> NoReturn:
 def _name(text: str, member: str) -> None:
     if not text:
         refuse(member, "cannot be null or empty")
-    if len(text) > _LONGEST:
-        refuse(member, f"exceeds max length of {_LONGEST}")
+    if len(text) > LONGEST_RESOURCE:
+        refuse(member, f"exceeds max length of {LONGEST_RESOURCE}")
     for character in text:
         if not (character.isalnum() or character in "_-"):
             refuse(member, f"illegal character '{character}'")

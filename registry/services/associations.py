@@ -9,8 +9,15 @@ from functools import partial
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
-from contractlog.registry.access.actor import current_rights
-from contractlog.registry.services.association_changes import Bound, JudgeAgain, Proposal, apply, unbind
+from contractlog.registry.access.actor import current_rights, may_read, may_read_binding
+from contractlog.registry.services.association_changes import (
+    Bound,
+    JudgeAgain,
+    Proposal,
+    apply,
+    require_rights,
+    unbind,
+)
 from contractlog.registry.services.association_rules import (
     Operation,
     Wish,
@@ -57,13 +64,23 @@ class Associations:
         self._new_guid = new_guid
 
     async def find(self, wanted: Wanted, *, schemas: bool = False) -> list[Bound]:
-        """List associations, in the order of resource, type and subject; with the newest schemas of their subjects."""
+        """List associations, in the order of resource, type and subject; with the newest schemas of their subjects.
+
+        What the caller may read neither by the subject nor by the topic is left out.
+        """
         return await self._threads.run(self._find, wanted, schemas=schemas)
 
     def _find(self, wanted: Wanted, *, schemas: bool) -> list[Bound]:
         with self._store.reading() as snapshot:
-            found = associations.find(snapshot, wanted)
-            return [Bound(one, snapshot.version(one.subject, None) if schemas else None) for one in found]
+            found = [
+                one
+                for one in associations.find(snapshot, wanted)
+                if may_read_binding(one.subject, one.resource.name, one.type)
+            ]
+            return [
+                Bound(one, snapshot.version(one.subject, None) if schemas and may_read(one.subject) else None)
+                for one in found
+            ]
 
     async def apply(self, resource: Resource, wishes: Sequence[Wish], *, rehearsal: bool = False) -> list[Bound]:
         """Carry out what is asked of one resource, all of it or nothing; a rehearsal only says what would come of it.
@@ -72,11 +89,16 @@ class Associations:
             InvalidAssociation, AssociationTypeExists, AssociationExists, StrongAssociationExists, NoActiveVersion,
             AssociationNotFound, AssociationFrozen, ReferenceExists: it cannot be.
             InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted: the schema cannot be registered.
+            Denied: the caller may not write the subject, or not the topic's own.
         """
         rights = current_rights.get()
         removing = bool(wishes) and all(wish.operation is Operation.DELETE for wish in wishes)
         resource = checked_resource(resource, rehearsal=rehearsal, named=bool(resource.name) or not removing)
         asked = settled(resource, wishes)
+        for wish in asked:  # before anything is judged: a refusal of the schema would tell about the subject
+            if wish.operation is not Operation.DELETE:
+                subject = wish.subject or default_subject(resource, wish.type or "")
+                require_rights(rights, subject, resource, wish.type or "")
         for _ in range(_ATTEMPTS):
             proposals = [(wish, await self._proposal(resource, wish)) for wish in asked]
             try:

@@ -11,6 +11,7 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.services.judging import Judging
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
+from contractlog.registry.services.work import current_work
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Seen
@@ -61,12 +62,9 @@ class Differences:
                 new = Side(CANDIDATE, later.text, read.parsed)
             else:
                 new = self._stored(snapshot, later)
-        return difference_of(
-            old,
-            new,
-            level=level or self._judging.level(configured),
-            policy=policy or self._judging.policy(configured),
-        )
+        by = level or self._judging.level(configured)
+        under = policy or self._judging.policy(configured)
+        return current_work.get().compared(lambda steps: difference_of(old, new, level=by, policy=under, within=steps))
 
     def _stored(self, snapshot: Snapshot, named: Named) -> Side:
         held = held_version(snapshot, *named)

@@ -9,6 +9,7 @@ from typing import Final
 
 from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import Subject
+from contractlog.registry.access.actor import may_read
 from contractlog.registry.services.differences import held_version
 from contractlog.registry.services.references import target_of
 from contractlog.registry.services.threads import Threads
@@ -48,7 +49,7 @@ class Graph:
 
     distance: dict[Held, int] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
-    truncated: bool = False  #: whether there is more than the bounds let through
+    truncated: bool = False  #: whether there is more than the bounds and the rights of the caller let through
 
 
 class Graphs:
@@ -59,7 +60,7 @@ class Graphs:
         self._threads = threads
 
     async def around(self, subject: Subject, version: str, *, ways: Ways, depth: int) -> Graph:
-        """Return what a subject leans on and what leans on it, directly or not.
+        """Return what a subject leans on and what leans on it, directly or not; subjects that may be read alone.
 
         Args:
             subject: where to begin.
@@ -108,7 +109,7 @@ def _walk(snapshot: Snapshot, found: Graph, step: _Step, *, depth: int, sign: in
         for leaning, target in step(snapshot, frontier):
             other = target if sign > 0 else leaning
             if other not in seen:
-                if distance > depth or len(found.distance) >= MOST_NODES:
+                if not may_read(other.subject) or distance > depth or len(found.distance) >= MOST_NODES:
                     found.truncated = True
                     continue
                 seen.add(other)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Final
 
 from contractlog.compatibility.errors import SchemaNotFound
 from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_ID, Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.services.asking import Asking
+from contractlog.registry.access.actor import may_read, may_read_in
+from contractlog.registry.services.asking import Asking, readable_page
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.viewing import AS_STORED, Shown, View, Viewing
 from contractlog.registry.storage import finding, listing
@@ -39,7 +41,7 @@ class Ids(Asking):
         def question(snapshot: Snapshot) -> Shown:
             return self._viewing.show(snapshot, _schema(snapshot, schema_id, subject), view)
 
-        return await self._ask(question)
+        return await self._view(question, view)
 
     async def max_id(self, subject: Subject | None = None) -> int:
         """Return the highest id of a context."""
@@ -48,26 +50,29 @@ class Ids(Asking):
     async def versions(
         self, schema_id: int, subject: Subject | None, seen: Seen, page: Page = EVERYTHING
     ) -> list[Holder]:
-        """List the versions that hold an id.
+        """List the versions that hold an id, of subjects that the caller may read.
 
         Raises:
             SchemaNotFound: nobody holds it, live or soft-deleted.
         """
 
         def question(snapshot: Snapshot) -> list[Holder]:
-            return listing.holders(snapshot, _context(snapshot, schema_id, subject), schema_id, seen, page)
+            listed = partial(listing.holders, snapshot, _context(snapshot, schema_id, subject), schema_id, seen)
+            return readable_page(listed, page, lambda holder: may_read(holder.subject))
 
         return await self._ask(question)
 
     async def subjects(self, schema_id: int, subject: Subject | None, seen: Seen, page: Page = EVERYTHING) -> list[str]:
-        """List the subjects that hold an id.
+        """List the subjects that hold an id and that the caller may read.
 
         Raises:
             SchemaNotFound: nobody holds it, live or soft-deleted.
         """
 
         def question(snapshot: Snapshot) -> list[str]:
-            return listing.subjects_of_id(snapshot, _context(snapshot, schema_id, subject), schema_id, seen, page)
+            context = _context(snapshot, schema_id, subject)
+            listed = partial(listing.subjects_of_id, snapshot, context, schema_id, seen)
+            return readable_page(listed, page, lambda name: may_read(Subject.parse(name)))
 
         return await self._ask(question)
 
@@ -85,12 +90,13 @@ class Ids(Asking):
                 raise SchemaNotFound(schema=text)
             return self._viewing.show(snapshot, found, view)
 
-        return await self._ask(question)
+        return await self._view(question, view)
 
     async def of_guid(self, text: str) -> list[tuple[str, int]]:
-        """List (context, id) of the schemas with a guid; none is no error."""
+        """List (context, id) of the schemas with a guid, in contexts that the caller may read; none is no error."""
         guid = _guid(text)
-        return [] if guid is None else await self._ask(Snapshot.ids_of_guid, guid)
+        found = [] if guid is None else await self._ask(Snapshot.ids_of_guid, guid)
+        return [(context, schema_id) for context, schema_id in found if may_read_in(context)]
 
 
 def _schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:

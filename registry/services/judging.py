@@ -17,6 +17,7 @@ from contractlog.compatibility.parsing import top_level_fields
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 from contractlog.registry.services.understanding import Understanding, Understood
+from contractlog.registry.services.work import current_work
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Configured, scopes
 
@@ -92,11 +93,15 @@ class Judging:
         understanding = self._understanding
         history = [_Stored(understanding, snapshot, one) for one in earlier]
         level, policy = self.level(configured), self.policy(configured)
+        work = current_work.get()
         if not understanding.judging.acquire(blocking=False):  # a long check elsewhere makes nobody wait
             plain = [Earlier(one.version, one.parsed) for one in history]
-            return judge(candidate.parsed, plain, level, policy=policy)
+            return work.compared(lambda steps: judge(candidate.parsed, plain, level, policy=policy, within=steps))
         try:
-            return judge(candidate.parsed, history, level, policy=policy, memo=understanding.memo)
+            memo = understanding.memo
+            return work.compared(
+                lambda steps: judge(candidate.parsed, history, level, policy=policy, memo=memo, within=steps)
+            )
         finally:
             understanding.judging.release()
 

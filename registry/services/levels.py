@@ -17,8 +17,8 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
 from contractlog.compatibility.rule_structure import check_rules
-from contractlog.registry.access.actor import require_alias
-from contractlog.registry.services.permits import refuse_read_only
+from contractlog.registry.access.actor import current_rights, require_alias
+from contractlog.registry.services.permits import IMPORTING, refuse_read_only, require_context
 from contractlog.registry.services.retirement import make_room
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage.protocol import Store
@@ -116,6 +116,7 @@ class Levels:
         IMPORT begins where nothing is live: what is soft-deleted there goes for good, unless it is forced.
 
         Raises:
+            Denied: IMPORT lets ids be named, and the caller may not write all of the context.
             InvalidMode: FORWARD is for all contexts together.
             ModesFrozen, SubjectsExist, InvalidSubject: nothing changed.
         """
@@ -123,6 +124,8 @@ class Levels:
         self._require_mutable()
         if mode is Mode.FORWARD and scope != _EVERYWHERE:
             raise InvalidMode("Forward mode only supported on global level")
+        if mode in IMPORTING:
+            require_context(current_rights.get(), scope.context)
 
         def work(transaction: Transaction) -> Mode | None:
             chain = transaction.configured(scopes(scope))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.services.asking import Asking
+from contractlog.registry.access.actor import may_read_in
+from contractlog.registry.services.asking import Asking, readable_page
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.viewing import AS_STORED, Shown, View, Viewing
 from contractlog.registry.storage import finding, listing
@@ -30,13 +32,13 @@ class Lookup(Asking):
         super().__init__(store, threads)
         self._viewing = viewing
 
-    async def check(self) -> None:
-        """Raise ``StoreError`` unless the database answers."""
-        await self._threads.run(self._store.check)
-
     async def contexts(self, prefix: str = "", page: Page = EVERYTHING) -> list[str]:
-        """List the contexts, the default one first."""
-        return await self._ask(listing.contexts, page, prefix=prefix)
+        """List the contexts in which the caller may read anything, the default one first."""
+
+        def question(snapshot: Snapshot) -> list[str]:
+            return readable_page(partial(listing.contexts, snapshot, prefix=prefix), page, may_read_in)
+
+        return await self._ask(question)
 
     async def subjects(self, prefix: str, seen: Seen, page: Page = EVERYTHING) -> list[str]:
         """List qualified names, sorted; the prefix ``:*:`` means every context."""
@@ -70,7 +72,7 @@ class Lookup(Asking):
         def question(snapshot: Snapshot) -> Shown:
             return self._viewing.show(snapshot, _version(snapshot, subject, number, seen), view)
 
-        return await self._ask(question)
+        return await self._view(question, view)
 
     async def shown(self, schema: RegisteredSchema, view: View) -> RegisteredSchema:
         """Return a version that is known already, as it was asked for.
@@ -80,7 +82,7 @@ class Lookup(Asking):
         """
         if view.plain:
             return schema
-        return (await self._ask(lambda snapshot: self._viewing.show(snapshot, schema, view))).schema
+        return (await self._view(lambda snapshot: self._viewing.show(snapshot, schema, view), view)).schema
 
     async def referenced_by(
         self, subject: Subject, number: int | None, seen: Seen, page: Page = EVERYTHING
@@ -116,7 +118,7 @@ class Lookup(Asking):
                 raise SubjectNotFound(subject=str(meant))
             raise SchemaNotUnderSubject
 
-        return await self._ask(question)
+        return await self._view(question, view)
 
     async def extended(self, wanted: Wanted, page: Page) -> list[Extended]:
         """List versions of many subjects, with their aliases and associations; never more than 1,000 at once."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final, TypeVar
 
-from contractlog.compatibility.errors import Overloaded, RegistryError, ServerError, TooManyMembers
+from contractlog.compatibility.errors import Overloaded, RegistryError, ServerError, TooManyMembers, TooManyRequests
 from contractlog.compatibility.names import SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 from contractlog.registry.services.compatibility import Answer, Compatibility
@@ -137,7 +137,7 @@ async def _each(members: Sequence[M], answer: Callable[[M], Awaitable[T]]) -> li
     for member in members:
         try:
             answers.append(await answer(member))
-        except (ServerError, Overloaded):
+        except (ServerError, Overloaded, TooManyRequests):
             raise
         except RegistryError as error:
             answers.append(error)

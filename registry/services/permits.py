@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-from contractlog.compatibility.errors import InvalidSubject, SubjectNotInImport, SubjectNotReadWrite, SubjectReadOnly
+from contractlog.compatibility.errors import (
+    Denied,
+    InvalidSubject,
+    SubjectNotInImport,
+    SubjectNotReadWrite,
+    SubjectReadOnly,
+)
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
+from contractlog.registry.access.rights import Operation, Rights
 from contractlog.registry.storage.values import Configured
 
-__all__ = ["IMPORTING", "refuse_mode", "refuse_read_only", "taking_schemas"]
+__all__ = ["IMPORTING", "refuse_mode", "refuse_read_only", "require_context", "taking_schemas"]
 
 IMPORTING: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
@@ -44,3 +51,13 @@ def refuse_mode(subject: Subject, configured: Configured, schema_id: int | None)
         raise SubjectNotInImport(subject=str(subject), context=subject.context)
     if schema_id is None and importing:
         raise SubjectNotReadWrite(subject=str(subject), context=subject.context)
+
+
+def require_context(rights: Rights, context: str) -> None:
+    """Require write on all of a context, for what concerns its ids: all of its subjects share them.
+
+    Raises:
+        Denied: the caller may not.
+    """
+    if not rights.may_all(Operation.WRITE, context):
+        raise Denied(operation=Operation.WRITE.value, subject=f":{context}:*")

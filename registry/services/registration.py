@@ -19,13 +19,20 @@ from contractlog.compatibility.messages import details
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.rule_structure import check_rules
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.registry.access.actor import current_actor
+from contractlog.registry.access.actor import current_actor, current_rights
+from contractlog.registry.access.rights import Rights
 from contractlog.registry.services.association_guards import refuse_strong
 from contractlog.registry.services.content_lookup import Sought, look_up
 from contractlog.registry.services.drafting import Derivation, TagEdits, completed
 from contractlog.registry.services.held import Registered, find
 from contractlog.registry.services.judging import Judging
-from contractlog.registry.services.permits import IMPORTING, refuse_mode, refuse_read_only, taking_schemas
+from contractlog.registry.services.permits import (
+    IMPORTING,
+    refuse_mode,
+    refuse_read_only,
+    require_context,
+    taking_schemas,
+)
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding, Understood
 from contractlog.registry.services.verbatim import held_verbatim, refuse_closed
@@ -53,6 +60,8 @@ class _Asked:
     force: bool
     tags: TagEdits | None
     actor: str
+    rights: Rights
+    allow_id_gap: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +95,23 @@ class _Scene:
             schema_id=asked.schema_id,
             details=judged,
             named=self.named,
+            allow_id_gap=asked.allow_id_gap,
         )
 
 
 class Registration:
     """Registers schemas and finds them again by content."""
 
-    def __init__(self, store: Store, threads: Threads, understanding: Understanding, judging: Judging) -> None:
+    def __init__(
+        self,
+        store: Store,
+        threads: Threads,
+        understanding: Understanding,
+        judging: Judging,
+        *,
+        allow_id_gap: bool = False,
+    ) -> None:
+        self._allow_id_gap = allow_id_gap
         self._store = store
         self._threads = threads
         self._understanding = understanding
@@ -116,14 +135,14 @@ class Registration:
             subject: the name; it may be an alias.
             draft: the schema; without a text it takes over that of the latest version.
             normalize: store the normalized text.
-            schema_id: the id that it must have; only an import may name one.
+            schema_id: the id that it must have; only an import may name one, and whoever may write all of the context.
             version: the number that it must get; -1 means that only the latest version counts as the same.
             force: whether it may be incompatible.
             tags: what changes inside the text.
 
         Raises:
-            InvalidRuleSet, InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted, Overloaded:
-                nothing was written.
+            Denied, InvalidRuleSet, InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted,
+            Overloaded: nothing was written.
         """
         for _ in range(_ATTEMPTS):
             proposal = await self.propose(
@@ -172,7 +191,17 @@ class Registration:
         """Understand and judge: return what the subject already holds, or what would have to be appended."""
         check_rules(draft.rule_set)
         taking_schemas(subject)
-        asked = _Asked(draft, normalize, schema_id, version or 0, force, tags, current_actor.get())
+        asked = _Asked(
+            draft,
+            normalize,
+            schema_id,
+            version or 0,
+            force,
+            tags,
+            current_actor.get(),
+            current_rights.get(),
+            self._allow_id_gap,
+        )
         self._inside += 1
         try:
             foreseen = None
@@ -195,6 +224,8 @@ class Registration:
         if configured.alias:
             subject = taking_schemas(meant(configured.alias, named))
             configured = self._judging.configured(snapshot, subject)
+        if asked.schema_id is not None:
+            require_context(asked.rights, subject.context)
         scene = _Scene(snapshot, named, subject, snapshot.state(subject), configured)
         asked = replace(asked, normalize=asked.normalize or bool(configured.normalize))
         understood = None

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
 from contractlog.compatibility.errors import Overloaded
+from contractlog.compatibility.steps import Steps
+from contractlog.registry.services.lane import Lane
+from contractlog.registry.services.work import SHORT_STEPS, Callers, TakesLong, Work, current_work
 
 __all__ = ["Threads"]
 
@@ -19,6 +23,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _LONG_CHARACTERS: Final = 32_768  #: of a text that takes its time
 _LONG_WAITING: Final = 64
+_SHORTER_STEPS: Final = 1_000  #: of short work, where its caller has asked for much lately
 _SWITCH_SECONDS: Final = 0.001  #: after which a thread with a long text lets the others on; Python's own is 0.005
 
 
@@ -58,32 +63,72 @@ _QUICK_TURNS: Final = _QuickTurns()
 class Threads:
     """A few threads, and a bound on how many requests may wait for them.
 
-    Long texts have a thread of their own: side by side they would be no faster, and take all threads from short ones.
+    Work that takes long has a thread of its own: side by side it would be no faster, and take all threads from others.
+    What parses or compares has at most three of four threads, so that whoever only reads always finds one.
     """
 
-    def __init__(self, threads: int, *, max_waiting: int) -> None:
+    def __init__(self, threads: int, *, max_waiting: int, callers: Callers | None = None) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="contractlog")
         self._room = threads + max_waiting
         self._inside = 0
         self._long = ThreadPoolExecutor(1, thread_name_prefix="contractlog-long")
-        self._long_inside = 0
+        self._short_lane = Lane(max(1, threads * 3 // 4), most_waiting=max_waiting)
+        self._long_lane = Lane(1, most_waiting=_LONG_WAITING)
+        self._callers = callers or Callers(0)
 
     async def judge(self, text: str, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that parses or judges a text; long ones one after the other.
+        """Run a function that parses or compares schemas; what takes long runs one after the other.
+
+        It may be run twice: as short work first, and at length when that takes more steps than short work may.
 
         Raises:
             Overloaded: at once, when too many wait already.
+            TooManyRequests: the caller has used up its share.
+            WorkLimitExceeded: it takes more steps than the request may.
+            Abandoned: the caller has gone.
         """
-        if len(text) <= _LONG_CHARACTERS:
-            return await self.run(work, *args, **kwargs)
-        if self._long_inside > _LONG_WAITING:
-            raise Overloaded
-        self._long_inside += 1
+        mine = current_work.get()
+        self._callers.require(mine.caller)
+        if len(text) <= _LONG_CHARACTERS and not mine.long:
+            with suppress(TakesLong):
+                steps = mine.short(SHORT_STEPS if self._callers.calm(mine.caller) else _SHORTER_STEPS)
+                return await self._counted(
+                    mine, steps, self._in_lane(self._short_lane, self._executor, mine, _here(work, *args, **kwargs))
+                )
+            mine.long = True
+        mine.at_length()
+        long = _here(_with_quick_turns, work, *args, **kwargs)
+        return await self._counted(mine, mine.steps, self._in_lane(self._long_lane, self._long, mine, long))
+
+    async def _counted(self, mine: Work, steps: Steps, running: Awaitable[T]) -> T:
+        before = steps.left
         try:
-            with _QUICK_TURNS:
-                return await asyncio.get_running_loop().run_in_executor(self._long, _here(work, *args, **kwargs))
+            return await running
         finally:
-            self._long_inside -= 1
+            self._callers.add(mine.caller, before - steps.left)
+
+    async def _in_lane(self, lane: Lane, executor: ThreadPoolExecutor, mine: Work, work: Callable[[], T]) -> T:
+        place = lane.enter(mine.caller)
+        if place is not None:
+            try:
+                await mine.wait(asyncio.wrap_future(place))
+            except BaseException:
+                lane.withdraw(mine.caller, place)
+                raise
+        job = executor.submit(work)
+        job.add_done_callback(lambda _job: lane.leave())  # also when the caller has gone, and nobody waits for it
+        if executor is self._long:
+            return await mine.wait(asyncio.wrap_future(job))
+        return await asyncio.wrap_future(job)
+
+    async def watched(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function on a thread as ``run`` does, and note when the caller goes.
+
+        Raises:
+            Overloaded: at once, when too many wait already.
+            Abandoned: the caller has gone.
+        """
+        return await current_work.get().wait(asyncio.ensure_future(self.run(work, *args, **kwargs)))
 
     async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function on a thread.
@@ -103,3 +148,8 @@ class Threads:
         """Wait for what runs and end the threads."""
         self._executor.shutdown(cancel_futures=True)
         self._long.shutdown(cancel_futures=True)
+
+
+def _with_quick_turns(work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    with _QUICK_TURNS:
+        return work(*args, **kwargs)

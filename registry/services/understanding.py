@@ -15,6 +15,7 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.parsing import parse, shape, supported
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.services.references import Resolved, resolve
+from contractlog.registry.services.work import current_work
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Content, Seen, Target
 
@@ -59,14 +60,17 @@ class Understood:
         )
 
 
+_Key = tuple[str, int, str]  #: context, id and guid
+
+
 class Understanding:
     """Parses schemas for the services; may be used from any thread."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, int], ParsedSchema] = OrderedDict()
+        self._kept: OrderedDict[_Key, ParsedSchema] = OrderedDict()
         self._kept_bytes = 0
         self._lock = threading.Lock()
-        self._shapes: Bounded[tuple[str, int], Any] = Bounded(_SHAPED_CHARACTERS)
+        self._shapes: Bounded[_Key, Any] = Bounded(_SHAPED_CHARACTERS)
         self.memo = Memo(shapes=_SHARED, verdicts=_SHARED)  #: of all that is judged, one at a time
         self.judging = threading.Lock()  #: held by who uses the memo
 
@@ -104,13 +108,13 @@ class Understanding:
     def stored(self, snapshot: Snapshot, held: RegisteredSchema) -> ParsedSchema:
         """Understand a stored schema, without the rules for new ones."""
         subject = held.subject or Subject.parse("")
-        key = (subject.context, held.schema_id)
+        key = _key(held)
         with self._lock:
             parsed = self._kept.get(key)
             if parsed is not None:
                 self._kept.move_to_end(key)
                 return parsed
-            parsed = self._kept.get((held.guid or "", _EXPECTED))
+            parsed = self._kept.get((held.guid or "", _EXPECTED, ""))
         if parsed is None or parsed.canonical != held.text or held.references or held.type is not SchemaType.AVRO:
             parsed = _parse(held.draft, resolve(snapshot, subject, held.references, Seen.ALL), strict=False)
         self._keep(key, parsed)
@@ -122,9 +126,9 @@ class Understanding:
         Of an Avro schema the stored text is understood as the draft's was: all that was left out is white space.
         """
         if content.type is SchemaType.AVRO and content.text == parsed.canonical and not content.references:
-            self._keep((content.guid, _EXPECTED), parsed)
+            self._keep((content.guid, _EXPECTED, ""), parsed)
 
-    def _keep(self, key: tuple[str, int], parsed: ParsedSchema) -> None:
+    def _keep(self, key: _Key, parsed: ParsedSchema) -> None:
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = parsed
@@ -137,13 +141,18 @@ class Understanding:
 
         Whoever asks holds ``judging``.
         """
-        key = ((held.subject or Subject.parse("")).context, held.schema_id)
+        key = _key(held)
         found = self._shapes.held.get(key)
         if found is None:
             found = shape(self.stored(snapshot, held), self.memo)
             if found is not None:
                 self._shapes.put(key, found, len(held.text))
         return found
+
+
+def _key(held: RegisteredSchema) -> _Key:
+    """Return what a stored schema is cached by: the guid too, as another node may forget a context with its ids."""
+    return (held.subject or Subject.parse("")).context, held.schema_id, held.guid or ""
 
 
 def _where(error: InvalidSchema) -> str:
@@ -160,6 +169,7 @@ def _target(snapshot: Snapshot, found: RegisteredSchema) -> Target:
 
 
 def _parse(draft: SchemaDraft, resolved: Resolved, *, strict: bool) -> ParsedSchema:
+    current_work.get().parse(len(draft.text) + sum(map(len, resolved.texts.values())))
     try:
         return parse(draft, resolved.texts, strict=strict)
     except RecursionError:

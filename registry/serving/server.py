@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from contractlog.registry.access.proxies import parse_proxies
 from contractlog.registry.access.tls import Certificates, CertifiedProtocol
 from contractlog.registry.app import create_app
 from contractlog.registry.connections import BoundedProtocol, bounded
@@ -28,9 +29,13 @@ _LOOK_SECONDS: Final = 0.05
 
 
 def leave_at_once() -> None:
-    """Let SIGTERM and SIGINT end the process; the server puts its own handlers over these while it runs."""
+    """Let SIGTERM and SIGINT end the process, and SIGHUP not; the server puts its own handlers over the first two.
+
+    SIGHUP asks a daemon to read its files again. Certificates and users are read again whenever they change.
+    """
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 def _leave(_number: int, _frame: Any) -> NoReturn:
@@ -85,6 +90,7 @@ class _Server(uvicorn.Server):
     def __init__(
         self, app: Any, settings: Settings, greet: Callable[[], None], certificates: Certificates | None
     ) -> None:
+        proxies = parse_proxies(settings.trusted_proxies)
         super().__init__(
             uvicorn.Config(
                 _direct(app),
@@ -95,6 +101,9 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                # Unless it is told whom to believe, uvicorn believes all of this machine what a client's address is.
+                proxy_headers=bool(proxies),
+                forwarded_allow_ips=proxies,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
                 timeout_keep_alive=_IDLE_SECONDS,
             )

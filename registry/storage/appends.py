@@ -7,13 +7,21 @@ version; an append whose subject, settings or references are not what was judged
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, bindparam, delete, insert, or_, select, tuple_, update
 
-from contractlog.compatibility.errors import InvalidSchema, OperationNotPermitted, OverwriteNotPermitted, RegistryError
+from contractlog.compatibility.errors import (
+    IdGapNotPermitted,
+    InvalidSchema,
+    OperationNotPermitted,
+    OverwriteNotPermitted,
+    RegistryError,
+    RetiredIdTaken,
+)
 from contractlog.compatibility.names import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import standing, tables
@@ -22,6 +30,7 @@ from contractlog.registry.storage.finding import aliased
 from contractlog.registry.storage.lines import Line
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import (
+    MAX_ID_GAP,
     Append,
     Content,
     Stale,
@@ -66,6 +75,7 @@ class _Plan:
         self._given = standing.counters(connection, {subject.context for subject in subjects})
         self._next_id = {one.subject.context: 1 for one in batch}
         self._next_id |= {context: counter.following for context, counter in self._given.items()}
+        self._occupied = {context: counter.occupied for context, counter in self._given.items()}
         self._states, self._highest = standing.states(connection, subjects)
         self._revisions = {subject: state.revision for subject, state in self._states.items()}
         self._configured = standing.configured(connection, batch)
@@ -102,7 +112,7 @@ class _Plan:
         if refused is not None:
             return refused
         if schema_id is None:
-            schema_id = self._new_schema(subject.context, content, self._next_id[subject.context])
+            schema_id = self._new_schema(subject.context, content, self._following(subject.context))
         else:
             self.touched.add((subject.context, schema_id))
         self._new_version(one, version, schema_id)
@@ -115,12 +125,21 @@ class _Plan:
         if version > MAX_VERSION:
             return _used_up(one.subject)
         context = one.subject.context
-        if new and self._next_id[context] > MAX_ID:
+        if new and self._following(context) > MAX_ID:
             return OperationNotPermitted(
                 f"Context {context} has given out the id {MAX_ID}, and no record can carry a larger one: "
-                "new schemas need another context"
+                "new schemas need another context. If that id is far above all others, an operator can let new ids "
+                f"begin below it: contractlog db lower-ids {shlex.quote(context)}"
             )
         return None
+
+    def _following(self, context: str) -> int:
+        """Return the id of the next new schema: the first one, from the counter on, that was never given."""
+        following, occupied = self._next_id[context], self._occupied.get(context)
+        if occupied is not None and following >= occupied:
+            following, self._occupied[context] = standing.free_id(self._connection, context, following)
+            self._next_id[context] = following
+        return following
 
     def _as_judged(self, one: Append) -> bool:
         """Whether subject, settings, name and references still are what was judged."""
@@ -140,11 +159,14 @@ class _Plan:
             return _used_up(subject)
         known = self._taken.get((context, schema_id))
         if known is not None and known.hash != content.hash:
-            return OverwriteNotPermitted(id=schema_id, context=context)
+            refusal = RetiredIdTaken if known.retired else OverwriteNotPermitted
+            return refusal(id=schema_id, context=context)
+        if known is None and not one.allow_id_gap and schema_id - self._next_id[context] >= MAX_ID_GAP:
+            return IdGapNotPermitted(id=schema_id, context=context, highest=self._next_id[context] - 1, gap=MAX_ID_GAP)
         if known is None or known.retired:
             if known is not None:
                 self._returned.append((context, schema_id))
-            self._new_schema(context, content, schema_id)
+            self._new_schema(context, content, schema_id, counted=known is None)
         self._reuse(context, content.hash, schema_id)
         self.touched.add((context, schema_id))
         self._new_version(one, version, schema_id)
@@ -163,8 +185,10 @@ class _Plan:
             self._ids[context, content_hash] = schema_id
             self._reused[context, content_hash] = schema_id
 
-    def _new_schema(self, context: str, content: Content, schema_id: int) -> int:
-        self._next_id[context] = max(self._next_id[context], schema_id + 1)
+    def _new_schema(self, context: str, content: Content, schema_id: int, *, counted: bool = True) -> int:
+        """Add a schema; new ids go on above its id, unless that was given before (``counted`` is false)."""
+        if counted:
+            self._next_id[context] = max(self._next_id[context], schema_id + 1)
         self._reuse(context, content.hash, schema_id)
         self._taken[context, schema_id] = standing.Taken(content.hash, retired=False)
         self._schemas.append(_schema_row(context, schema_id, content, self._now))
@@ -203,7 +227,7 @@ class _Plan:
             following = self._next_id[context]
             if context not in self._given:
                 execute(insert(tables.contexts).values(name=context, next_schema_id=following))
-            elif self._given[context] != (following, True):
+            elif self._given[context][:2] != (following, True):
                 execute(_counter_of(context).values(next_schema_id=following, deleted_at=None))
         if self._schemas:
             execute(insert(tables.schemas), self._schemas)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 import select
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -15,10 +17,12 @@ from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import StaticPool
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.registry.storage.responses import Responses
 
 __all__ = ["Engines", "FileInUse", "file_lock", "open_engines", "parse_url", "require_many"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
+_PROBE_TIMES: Final = 2  #: a connection that is silent for longer than that is replaced by another one
 _WAY_OUT: Final = (
     "A SQLite file serves one process; for several use PostgreSQL: --database-url postgresql://USER@HOST/DATABASE"
 )
@@ -46,10 +50,12 @@ def parse_url(text: str) -> URL:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The two engines; they are the same one for SQLite in memory, where there is one connection."""
+    """The engines; they are the same one for SQLite in memory, where there is one connection."""
 
     readers: Engine
     writer: Engine
+    probe: Engine  #: asks whether the database answers, whatever the others are waiting for
+    responses: Responses | None = None  #: of a database server; a file has none
 
     @property
     def shared(self) -> bool:
@@ -60,17 +66,43 @@ class Engines:
         """Close all connections."""
         self.readers.dispose()
         self.writer.dispose()
+        self.probe.dispose()
 
 
-def open_engines(url: URL, *, readers: int = 8, statement_timeout_ms: int = 30_000) -> Engines:
-    """Make the engines; nothing is connected yet."""
+def open_engines(
+    url: URL,
+    *,
+    readers: int = 8,
+    statement_timeout_ms: int = 30_000,
+    answer_timeout_ms: int = 1_000,
+    connect_timeout_ms: int = 3_000,
+    checkout_timeout_ms: int = 5_000,
+) -> Engines:
+    """Make the engines; nothing is connected yet.
+
+    Args:
+        url: the database.
+        readers: connections of the readers.
+        statement_timeout_ms: how long a statement may take; of PostgreSQL, as all the following but the last.
+        answer_timeout_ms: how long a call may be unanswered before it is asked whether the server answers at all.
+        connect_timeout_ms: how long connecting may take.
+        checkout_timeout_ms: how long to wait for a connection that others are using.
+    """
+    waiting = checkout_timeout_ms / 1000
     if url.get_backend_name() == "postgresql":
-        return _postgresql(url, readers, statement_timeout_ms)
+        responses = Responses.of(
+            statement_ms=statement_timeout_ms, answer_ms=answer_timeout_ms, connect_ms=connect_timeout_ms
+        )
+        return _postgresql(url, readers, statement_timeout_ms, responses, waiting)
     if in_memory(url):
         engine = create_engine(url, poolclass=StaticPool, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True)
         _on_begin(engine, "BEGIN")
-        return Engines(engine, engine)
-    return Engines(_sqlite(url, readers, "BEGIN"), _sqlite(url, 1, "BEGIN IMMEDIATE"))
+        return Engines(engine, engine, engine)
+    return Engines(
+        _sqlite(url, readers, "BEGIN", waiting),
+        _sqlite(url, 1, "BEGIN IMMEDIATE", waiting),
+        _sqlite(url, 1, "BEGIN", waiting),
+    )
 
 
 def in_memory(url: URL) -> bool:
@@ -81,9 +113,14 @@ def in_memory(url: URL) -> bool:
 _SQLITE_ARGUMENTS: Final[dict[str, Any]] = {"check_same_thread": False, "isolation_level": None}
 
 
-def _sqlite(url: URL, connections: int, begin: str) -> Engine:
+def _sqlite(url: URL, connections: int, begin: str, waiting: float) -> Engine:
     engine = create_engine(
-        url, pool_size=connections, max_overflow=0, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True
+        url,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=waiting,
+        connect_args=_SQLITE_ARGUMENTS,
+        hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare_sqlite)
     _on_begin(engine, begin)
@@ -105,9 +142,9 @@ def _on_begin(engine: Engine, statement: str) -> None:
     event.listen(engine, "begin", begin)
 
 
-def _postgresql(url: URL, readers: int, statement_timeout_ms: int) -> Engines:
+def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Responses, waiting: float) -> Engines:
     arguments = {
-        "connect_timeout": 3,
+        "connect_timeout": math.ceil(responses.connect_limit),
         "keepalives_idle": 10,  # a server that is gone without a word is noticed
         "keepalives_interval": 3,
         "keepalives_count": 3,
@@ -116,20 +153,32 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int) -> Engines:
         "options": f"-c statement_timeout={statement_timeout_ms} -c lock_timeout={statement_timeout_ms} "
         f"-c idle_in_transaction_session_timeout={4 * statement_timeout_ms}",
     }
-    engines = Engines(
-        create_engine(
+
+    def engine(size: int, **options: Any) -> Engine:
+        return create_engine(
             url,
-            pool_size=readers,
+            pool_size=size,
             max_overflow=0,
-            isolation_level="REPEATABLE READ",  # several statements of one answer see one state
+            pool_timeout=waiting,
             connect_args=arguments,
             hide_parameters=True,
-        ),
-        create_engine(
-            url, pool_size=1, max_overflow=0, pool_pre_ping=True, connect_args=arguments, hide_parameters=True
-        ),
+            **options,
+        )
+
+    engines = Engines(
+        engine(readers, isolation_level="REPEATABLE READ"),  # several statements of one answer see one state
+        engine(1, pool_pre_ping=True),
+        engine(1, isolation_level="AUTOCOMMIT"),
+        responses,
     )
-    event.listen(engines.readers, "checkout", _replace_if_ended)
+    for one in (engines.readers, engines.probe):
+        event.listen(one, "checkout", _replace_if_ended)
+    # Loaded when it is needed: the driver costs a tenth of the start on SQLite.
+    connector: Callable[..., Any] = import_module("contractlog.registry.storage.psycopg_connection").connector
+    for one in (engines.readers, engines.writer):
+        event.listen(one, "do_connect", connector(responses))
+    longest = _PROBE_TIMES * responses.patience
+    event.listen(engines.probe, "do_connect", connector(Responses(longest, longest, responses.connect_limit)))
     return engines
 
 

@@ -12,6 +12,8 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true, tup
 
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access.actor import readable
+from contractlog.registry.access.prefixes import parse_prefix
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import Association, of_subjects
 from contractlog.registry.storage.bytewise import bytewise
@@ -126,26 +128,18 @@ def _bound(wanted: Wanted) -> ColumnElement[bool]:
 
 
 def _aliases(snapshot: Snapshot, prefix: str) -> dict[Subject, list[str]]:
-    """Return the subjects that aliases with the prefix lead to, each with those names."""
+    """Return the subjects that aliases with the prefix lead to and that the caller may read, each with those names."""
     scoped = _T.alias.is_not(None) & (_T.alias != "")
+    ranges = parse_prefix(prefix)
     found: dict[Subject, list[str]] = {}
     for row in snapshot.connection.execute(select(_T.context, _T.name, _T.alias).where(scoped)):
         name = Subject(row.context, row.name)
-        if not _has_prefix(name, prefix):
+        if not any(one.contains(name) for one in ranges):
             continue
         alias = Subject.parse(row.alias)
         meant = alias if row.alias.startswith(":.") else Subject(name.context, alias.name)
         found.setdefault(meant, []).append(str(name))
-    return {subject: sorted(names) for subject, names in found.items()}
-
-
-def _has_prefix(name: Subject, prefix: str) -> bool:
-    if prefix.startswith(":*:"):
-        return name.name.startswith(prefix.removeprefix(":*:"))
-    if prefix.startswith(":.") and ":" not in prefix[1:]:
-        return str(name).startswith(prefix)
-    wanted = Subject.parse(prefix)
-    return name.context == wanted.context and name.name.startswith(wanted.name)
+    return {subject: sorted(found[subject]) for subject in readable(found)}
 
 
 def _with_rule(snapshot: Snapshot, keys: Select[Any], rule_type: str, page: Page) -> Select[Any]:

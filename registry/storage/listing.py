@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select
 
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.registry.access.prefixes import SubjectRange, parse_prefix
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.bytewise import bytewise
 from contractlog.registry.storage.paging import EVERYTHING, Page
@@ -33,7 +34,6 @@ _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 QUALIFIED: Final[ColumnElement[str]] = case(
     (_U.context == DEFAULT_CONTEXT, _U.name), else_=literal(":") + _U.context + ":" + _U.name
 )
-_EVERY_CONTEXT: Final = ":*:"
 _ANY: Final = select(1).where(_V.subject_id == _U.id).exists()
 _LIVE: Final = select(1).where(_V.subject_id == _U.id, _V.deleted_at.is_(None)).exists()
 _SEEN: Final[Mapping[Seen, ColumnElement[bool]]] = {Seen.LIVE: _LIVE, Seen.ALL: _ANY, Seen.DELETED: _ANY & ~_LIVE}
@@ -44,22 +44,21 @@ def _starts(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:
 
 
 def starting_with(prefix: str) -> list[ColumnElement[bool]] | None:
-    """Return conditions for subjects with a prefix; None where no subject can have it.
+    """Return conditions for subjects with a prefix, as ``parse_prefix`` reads it; None where no subject can have it."""
+    ranges = [list(_conditions(one)) for one in parse_prefix(prefix)]
+    if len(ranges) > 1:
+        return [or_(*(and_(*one) for one in ranges))]
+    return ranges[0] if ranges else None
 
-    ``:*:`` before the prefix means in every context, ``:.eu:`` in that one, nothing in the default one. A context that
-    is not written to its end means all that begin so.
-    """
-    if "\0" in prefix:
-        return None  # no name holds it, and PostgreSQL takes no such text
-    if prefix.startswith(_EVERY_CONTEXT):
-        start = prefix.removeprefix(_EVERY_CONTEXT)
-        return [_starts(_U.name, start)] if start else []
-    if prefix.startswith(":.") and ":" not in prefix[1:]:
-        named = and_(_U.context != DEFAULT_CONTEXT, _starts(_U.context, prefix[1:]))
-        return [or_(named, and_(_U.context == DEFAULT_CONTEXT, _starts(_U.name, prefix)))]
-    subject = Subject.parse(prefix)
-    conditions: list[ColumnElement[bool]] = [_U.context == subject.context]
-    return [*conditions, _starts(_U.name, subject.name)] if subject.name else conditions
+
+def _conditions(subjects: SubjectRange) -> Iterator[ColumnElement[bool]]:
+    if subjects.open:
+        yield _U.context != DEFAULT_CONTEXT
+        yield _starts(_U.context, subjects.context or "")
+    elif subjects.context is not None:
+        yield _U.context == subjects.context
+    if subjects.start:
+        yield _starts(_U.name, subjects.start)
 
 
 def contexts(snapshot: Snapshot, page: Page = EVERYTHING, *, prefix: str = "") -> list[str]:

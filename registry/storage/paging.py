@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import Select
 
 __all__ = ["EVERYTHING", "Page"]
 
+T = TypeVar("T")
 _FURTHEST: Final = 2**31 - 1  #: what every database takes as a number of rows
 
 
@@ -24,6 +25,11 @@ class Page:
         if self.limit > 0:
             statement = statement.limit(min(self.limit, _FURTHEST))
         return statement.offset(min(self.offset, _FURTHEST)) if self.offset > 0 else statement
+
+    def cut(self, items: list[T]) -> list[T]:
+        """Cut the page out of a list."""
+        start = max(self.offset, 0)
+        return items[start : start + self.limit] if self.limit > 0 else items[start:]
 
     def within(self, default: int, most: int) -> Page:
         """Return the page with a limit that the server allows; others become its default."""

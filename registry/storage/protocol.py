@@ -69,8 +69,11 @@ class Store(Protocol):
     def watch(self, watch: Watch) -> None:
         """Tell what happens to whoever counts it."""
 
-    def check(self) -> None:
-        """Raise ``StoreError`` unless the database answers and has the expected tables."""
+    def check(self, seconds: float) -> None:
+        """Raise ``StoreError`` unless the database has the expected tables, and says so within some seconds."""
+
+    def silence(self) -> float:
+        """Return for how many seconds calls to the database have been waiting without any being answered."""
 
     def close(self) -> None:
         """Commit what waits and free everything; later writes are refused."""

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
 from contractlog.compatibility.names import Subject
@@ -35,6 +36,9 @@ __all__ = ["SqlStore", "create_tables"]
 
 T = TypeVar("T")
 _LOG: Final = logging.getLogger("contractlog.registry.storage")
+_DISK_FULL_STATE: Final = "53100"  #: of PostgreSQL
+#: Of SQLite; a write beyond a quota or a limit is an I/O error there.
+_DISK_FULL_NAMES: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"})
 _TIMEOUT_STATES: Final = frozenset({"57014", "55P03", "25P03"})  #: statement, lock and idle timeouts of PostgreSQL
 
 
@@ -79,17 +83,25 @@ class SqlStore:
         self._before: list[Callable[[], None]] = []
         self._writer = Writer(self._commit, limit=max_pending_writes)
         self._foreseeing = Writer(self._foresee, limit=max_pending_writes, name="contractlog-foresight")
-        self._availability = Availability(self._ping)
+        self._availability = Availability(self._ping, responses=engines.responses)
+        self._disk_full = False
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
         """Open one state to ask questions of."""
         self._availability.require()
         try:
-            with self._turns, self._engines.readers.connect() as connection:
+            with self._turns, self._connected(self._engines.readers) as connection:
                 yield Fixed(connection)
         except SQLAlchemyError as error:
-            raise self._translated(error) from error
+            raise _translated(error) from error
+
+    def _connected(self, engine: Engine) -> Connection:
+        try:
+            return engine.connect()
+        except DBAPIError:
+            self._availability.lost()
+            raise
 
     def foresee(self, subject: Subject) -> Future[Foreseen | None]:
         """Read what a registration asks first."""
@@ -131,21 +143,27 @@ class SqlStore:
         """Tell what happens to whoever counts it."""
         self._availability.watch = self._writer.watch = watch
 
-    def check(self) -> None:
+    def check(self, seconds: float) -> None:
         """Raise ``StoreError`` unless the database answers."""
-        self._availability.require()
         try:
-            try:
-                self._ping()
-            except DBAPIError as error:
-                if not error.connection_invalidated:
-                    raise
-                self._ping()  # a connection that was lost while nobody used it says nothing about the database
+            self._availability.check(seconds)
         except SQLAlchemyError as error:
-            raise self._translated(error) from error
+            raise _translated(error) from error
+
+    def silence(self) -> float:
+        """Return for how long the database has not answered anything."""
+        return 0.0 if self._engines.responses is None else self._engines.responses.silence()
 
     def _ping(self) -> None:
-        with self._turns, self._engines.readers.connect() as connection:
+        try:
+            self._ask()
+        except DBAPIError as error:
+            if not error.connection_invalidated or getattr(error.orig, "unanswered", False):
+                raise
+            self._ask()  # a connection that was lost while nobody used it says nothing about the database
+
+    def _ask(self) -> None:
+        with self._turns, self._engines.probe.connect() as connection:
             connection.execute(select(tables.contexts.c.name).limit(1)).first()
 
     def close(self) -> None:
@@ -158,27 +176,36 @@ class SqlStore:
 
     def _commit(self, batch: Sequence[Any]) -> list[Any]:
         try:
-            return self._transact(batch)
+            outcomes = self._transact(batch)
         except DBAPIError as error:
-            translated = self._translated(error)
+            self._note_disk(full=_lacks_room(error))
+            translated = _translated(error)
             lost = error.connection_invalidated or error.statement is None
-            if len(batch) == 1 or lost or isinstance(translated, StoreTimeout):
+            if len(batch) == 1 or lost or self._disk_full or isinstance(translated, StoreTimeout):
                 return [translated] * len(batch)
         except SQLAlchemyError as error:
-            return [self._translated(error)] * len(batch)
+            return [_translated(error)] * len(batch)
+        except RegistryError as error:
+            return [error] * len(batch)
         except _BrokenDown as error:
             if len(batch) == 1:
                 return [error.__cause__]
+        else:
+            self._note_disk(full=False)
+            return outcomes
         _LOG.warning("a batch of %d writes failed; running them one by one", len(batch))
         return [outcome for work in batch for outcome in self._commit([work])]
 
-    def _translated(self, error: SQLAlchemyError) -> RegistryError:
-        if isinstance(error, DBAPIError) and error.statement is None and not error.connection_invalidated:
-            self._availability.lost()  # there was not even a connection
-        return _translated(error)
+    def _note_disk(self, *, full: bool) -> None:
+        """Note whether the last write found room; on the writer's thread."""
+        if full != self._disk_full:
+            self._disk_full = full
+            if self._availability.watch is not None:
+                self._availability.watch.disk_full(full=full)
 
     def _transact(self, batch: Sequence[Any]) -> list[Any]:
-        with self._turns, self._engines.writer.begin() as connection:
+        self._availability.require()  # it may have gone away while the writes waited
+        with self._turns, self._connected(self._engines.writer) as connection, connection.begin():
             lock(connection, _contexts(batch))
             try:
                 outcomes, touched = _run(connection, batch, self._clock())
@@ -240,9 +267,26 @@ def _contexts(batch: Sequence[Any]) -> Collection[str] | None:
 def _translated(error: SQLAlchemyError) -> RegistryError:
     """Say what failed without the address, the statement and its parameters; those are in the log."""
     cause = error.orig if isinstance(error, DBAPIError) else None
+    if _lacks_room(error):
+        _LOG.error("disk full: the database cannot store what is written; free space, or raise its quota: %s", error)
+        return StoreError(detail="disk full")
     _LOG.error("the database failed: %s", error)
+    if isinstance(error, NoConnection):
+        return StoreError(detail="all connections to the database are in use")
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return StoreTimeout()  # it may have been the commit that was lost
     if getattr(cause, "sqlstate", None) in _TIMEOUT_STATES or "database is locked" in str(cause):
         return StoreTimeout()
     return StoreError(detail=type(cause or error).__name__)
+
+
+def _lacks_room(error: BaseException | None) -> bool:
+    """Whether a disk is full; what failed afterwards, such as going back to a savepoint, may hide that."""
+    while error is not None:
+        cause = getattr(error, "orig", None)
+        if getattr(cause, "sqlstate", None) == _DISK_FULL_STATE:
+            return True
+        if getattr(cause, "sqlite_errorname", None) in _DISK_FULL_NAMES:
+            return True
+        error = error.__context__
+    return False

@@ -20,6 +20,7 @@ __all__ = [
     "Taken",
     "configured",
     "counters",
+    "free_id",
     "held",
     "known_contents",
     "standing_targets",
@@ -31,8 +32,21 @@ _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
 # Built once: making a statement costs more than running it.
 _NAMES = tables.contexts.c
-_COUNTERS: Final = select(_NAMES.name, _NAMES.next_schema_id, _NAMES.deleted_at).where(
-    texts_among(_NAMES.name, "names")
+_R = tables.retired.c
+#: Beside the counter, the lowest id from there on that was given already: named ones, and those of a restored database.
+_COUNTERS: Final = select(
+    _NAMES.name,
+    _NAMES.next_schema_id,
+    _NAMES.deleted_at,
+    *(
+        select(func.min(given)).where(context == _NAMES.name, given >= _NAMES.next_schema_id).scalar_subquery()
+        for context, given in ((_S.context, _S.id), (_R.context, _R.schema_id))
+    ),
+).where(texts_among(_NAMES.name, "names"))
+_WINDOW: Final = 1_000
+_GIVEN: Final = tuple(
+    select(given).where(context == bindparam("context"), given >= bindparam("start")).order_by(given).limit(_WINDOW)
+    for context, given in ((_S.context, _S.id), (_R.context, _R.schema_id))
 )
 _HIGHEST: Final = select(func.max(_V.version)).where(_V.subject_id == _U.id).scalar_subquery()
 _STATES: Final = select(_U.id, _U.key, _U.revision, _HIGHEST.label("highest")).where(texts_among(_U.key, "keys"))
@@ -51,12 +65,31 @@ class Counter(NamedTuple):
 
     following: int
     listed: bool  #: whether the context was not deleted since it held something
+    occupied: int | None = None  #: the lowest id from ``following`` on that was given already
 
 
 def counters(connection: Connection, contexts: set[str]) -> dict[str, Counter]:
     """Read the counters of those of these contexts that are there."""
     found = connection.execute(_COUNTERS, {"names": contexts})
-    return {row.name: Counter(row.next_schema_id, row.deleted_at is None) for row in found}
+    counted = {}
+    for name, following, deleted_at, *given in found:
+        occupied = min((one for one in given if one is not None), default=None)
+        counted[name] = Counter(following, deleted_at is None, occupied)
+    return counted
+
+
+def free_id(connection: Connection, context: str, start: int) -> tuple[int, int | None]:
+    """Return the first id from a number on that was never given in a context, and the lowest given one above it."""
+    while True:
+        parts = [connection.execute(part, {"context": context, "start": start}).scalars().all() for part in _GIVEN]
+        full = [part[-1] for part in parts if len(part) == _WINDOW]  # beyond these there may be more
+        given = sorted(one for part in parts for one in part if not full or one <= min(full))
+        for one in given:
+            if one > start:
+                return start, one
+            start = one + 1
+        if not full:
+            return start, None
 
 
 def states(

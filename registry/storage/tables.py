@@ -53,7 +53,8 @@ metadata: Final = MetaData(naming_convention=NAMING)
 # SQLite gives row numbers to INTEGER keys alone; PostgreSQL needs the room of BIGINT.
 _number = BigInteger().with_variant(Integer, "sqlite")
 
-#: The row ``.`` is locked first in every write; the counter only grows, so a deleted context keeps its row.
+#: The row ``.`` is locked first in every write. A deleted context keeps its row; the counter grows, unless an operator
+#: lowers it (``db lower-ids``): new ids skip those in ``schemas`` and ``retired``.
 contexts: Final = Table(
     "contexts",
     metadata,

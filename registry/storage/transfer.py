@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from heapq import merge
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -11,6 +12,7 @@ from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, sel
 
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.storage.values import MAX_ID_GAP
 from contractlog.registry.storage.writes import Transaction
 
 __all__ = [
@@ -23,11 +25,15 @@ __all__ = [
     "all_versions",
     "behind",
     "counters_of",
+    "dependent_on",
     "forget_retired",
+    "given_of",
     "holders_of",
     "insert_rows",
+    "isolated",
     "journal_head",
     "large",
+    "lower_counter",
     "mark_versions",
     "raise_counter",
     "replace_contents",
@@ -48,7 +54,8 @@ _S, _V, _U, _C = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.
 
 
 def _streamed(connection: Connection, statement: Select[Any]) -> Iterator[Row[Any]]:
-    yield from connection.execution_options(yield_per=_CHUNK).execute(statement)
+    # An option of the statement: set on the connection it would outlive it, and turn savepoints into cursors.
+    yield from connection.execute(statement, execution_options={"yield_per": _CHUNK})
 
 
 def all_contexts(snapshot: Snapshot) -> Iterator[Row[Any]]:
@@ -127,6 +134,11 @@ def retired_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[i
     }
 
 
+def given_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> set[int]:
+    """Return which of these ids were given already, deleted ones included."""
+    return schemas_of(snapshot, context, ids).keys() | retired_of(snapshot, context, ids).keys()
+
+
 def forget_retired(transaction: Transaction, context: str, schema_id: int) -> None:
     """Let an id answer again, because its own content comes back."""
     c = tables.retired.c
@@ -178,18 +190,67 @@ def counters_of(snapshot: Snapshot) -> dict[str, int]:
 
 
 def behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
-    """Return the contexts whose next id is not above every id in use, with that id and the largest one in use."""
+    """Return the contexts whose next id is not above every id in use, with that id and the largest one in use.
+
+    Those are left out whose ids above the next one are far away from it, as ``lower_counter`` leaves them.
+    """
     found: dict[str, tuple[int, int]] = {}
     for name, following in counters_of(snapshot).items():
-        ids = (
-            snapshot.connection.execute(select(column).where(context == name).order_by(column.desc()).limit(1)).scalar()
-            or 0
-            for column, context in ((_S.id, _S.context), (tables.retired.c.schema_id, tables.retired.c.context))
-        )
-        largest = max(ids)
-        if largest >= following:
-            found[name] = (following, largest)
+        above = [
+            tuple(
+                snapshot.connection.execute(select(extreme(given)).where(named == name, given >= following)).scalar()
+                for extreme in (func.min, func.max)
+            )
+            for named, given in ((_S.context, _S.id), (tables.retired.c.context, tables.retired.c.schema_id))
+        ]
+        lowest = [low for low, _ in above if low is not None]
+        if lowest and min(lowest) - following < MAX_ID_GAP:
+            found[name] = (following, max(high for _, high in above if high is not None))
     return found
+
+
+def dependent_on(snapshot: Snapshot, context: str) -> tuple[str, int] | None:
+    """Return context and id of a schema of another context that references a version of this one; None if none does."""
+    r = tables.schema_references.c
+    statement = (
+        select(r.context, r.schema_id)
+        .join_from(tables.schema_references, tables.subjects, _U.id == r.target_subject_id)
+        .where(_U.context == context, r.context != context)
+        .limit(1)
+    )
+    row = snapshot.connection.execute(statement).first()
+    return None if row is None else (row.context, row.schema_id)
+
+
+def isolated(snapshot: Snapshot, context: str) -> int | None:
+    """Return the id below the highest gap of more than ``MAX_ID_GAP`` under the next id; None where there is no gap.
+
+    It is 0 where the context gave no id below the gap.
+    """
+    following = counters_of(snapshot).get(context, 1)
+    upper = following - 1
+    for lower in _descending(snapshot, context, following):
+        if upper - lower > MAX_ID_GAP:
+            return lower
+        upper = lower
+    return 0 if upper > MAX_ID_GAP else None
+
+
+def _descending(snapshot: Snapshot, context: str, following: int) -> Iterator[int]:
+    """Yield the ids that a context has given below the next one, highest first."""
+    parts = (
+        snapshot.connection.execute(
+            select(given).where(named == context, given < following).order_by(given.desc())
+        ).scalars()
+        for named, given in ((_S.context, _S.id), (tables.retired.c.context, tables.retired.c.schema_id))
+    )
+    yield from merge(*parts, reverse=True)
+
+
+def lower_counter(transaction: Transaction, context: str, following: int) -> None:
+    """Let a context give out ids from this one on, those that were given already left out."""
+    c = tables.contexts.c
+    transaction.connection.execute(update(tables.contexts).where(c.name == context).values(next_schema_id=following))
 
 
 def raise_counter(transaction: Transaction, context: str, following: int) -> int:

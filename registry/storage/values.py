@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Final
 
 from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
@@ -15,6 +15,7 @@ from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, SchemaType
 
 __all__ = [
+    "MAX_ID_GAP",
     "Append",
     "Configured",
     "Content",
@@ -27,6 +28,10 @@ __all__ = [
     "key_of",
     "scopes",
 ]
+
+
+#: How far an id may be above the next lower one of its context: new ids go on from the highest, and they are finite.
+MAX_ID_GAP: Final = 1_000_000
 
 
 class Seen(Enum):
@@ -170,6 +175,7 @@ class Append:
     schema_id: int | None = None  #: the id that was asked for; then any free number will do
     details: Mapping[str, Any] = field(default_factory=dict, hash=False)  #: what it was judged by, for the journal
     named: Subject | None = None  #: the name it was asked for by, where that is an alias
+    allow_id_gap: bool = False  #: whether the id that was asked for may be far above all others
 
     @property
     def contexts(self) -> frozenset[str]:

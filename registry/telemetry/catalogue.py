@@ -82,6 +82,11 @@ BATCH_SECONDS: Final = Metric(
 DATABASE_AWAY: Final = Metric(
     "contractlog_database_away", Kind.GAUGE, "Workers that cannot reach the database now; 0 is good."
 )
+DATABASE_DISK_FULL: Final = Metric(
+    "contractlog_database_disk_full",
+    Kind.GAUGE,
+    "Workers whose last write failed because the database's disk is full; 0 is good.",
+)
 DRAINING: Final = Metric(
     "contractlog_draining", Kind.GAUGE, "Workers that finish what is in flight and take nothing new."
 )
@@ -110,6 +115,7 @@ CATALOGUE: Final = (
     BATCH_SIZE,
     BATCH_SECONDS,
     DATABASE_AWAY,
+    DATABASE_DISK_FULL,
     DRAINING,
     BUILD_INFO,
     WORKERS,

@@ -24,6 +24,7 @@ class Telemetry:
         self._waiting = self.meters.value(catalogue.WRITES_WAITING)
         self._refused = self.meters.value(catalogue.WRITES_REFUSED)
         self._away = self.meters.value(catalogue.DATABASE_AWAY)
+        self._disk_full = self.meters.value(catalogue.DATABASE_DISK_FULL)
         self.hits = self.meters.value(catalogue.CACHE_HITS)
         self.stale = self.meters.value(catalogue.STALE_ANSWERS)
         self._cached_bytes = self.meters.value(catalogue.CACHE_BYTES)
@@ -50,6 +51,10 @@ class Telemetry:
     def database_away(self, *, away: bool) -> None:
         """Note that the database went away, or came back."""
         self._away.set(away)
+
+    def disk_full(self, *, full: bool) -> None:
+        """Note that the database has no room for what is written, or has room again; on the writer's thread."""
+        self._disk_full.set(full)
 
     def committed(self, done: int, failed: int, seconds: float) -> None:
         """Note a batch; on the writer's thread."""

@@ -106,6 +106,21 @@ class InterpretedReader:
         except Failure as failure:
             raise self._judged(failure, body) from None
 
+    def read_next(self, source: Source) -> Any:
+        """Return the value at the source's place, which moves behind it; of files, where bodies follow each other.
+
+        Raises:
+            DecodeError: the bytes do not fit the writer's schema; with the field and the outcome.
+            ReaderMismatch: they do, and the reader's schema cannot follow.
+        """
+        source.empty_items = self._limits.max_empty_items
+        try:
+            return self.reader.read(source, self._limits.max_depth)
+        except RecursionError:
+            raise _told(DecodeError, _too_deep()) from None
+        except Failure as failure:
+            raise _told(ReaderMismatch if isinstance(failure, Mismatch) else DecodeError, failure) from None
+
     def _read(self, reader: Reader, data: bytes) -> Any:
         source = Source(data, self._limits)
         try:

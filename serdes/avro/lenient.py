@@ -92,7 +92,7 @@ class LenientLogicalCodec(LogicalCodec):
     def __init__(self, exact: LogicalCodec) -> None:
         super().__init__(exact.raw)
         self._exact = exact
-        self.expected = exact.expected
+        self.expected, self.accepts = exact.expected, exact.accepts
 
     def made(self, raw: Any) -> Any:
         """Make what the raw value stands for."""

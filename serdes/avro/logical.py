@@ -48,6 +48,8 @@ _SHORT: Final = 64  #: bytes that are a number in no time
 class LogicalCodec(Codec):
     """A codec around the codec of the raw values."""
 
+    accepts: str = ""  #: for messages: the Python types of a value
+
     def __init__(self, raw: Codec) -> None:
         self.raw = raw
         self.empty = raw.empty
@@ -71,7 +73,15 @@ class LogicalCodec(Codec):
 
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append the raw value's bytes."""
-        self.raw.write(out, self.unmade(value), depth)
+        raw = self.unmade(value)
+        try:
+            self.raw.write(out, raw, depth)
+        except Failure as failure:
+            if raw is value and not self.raw.fits(value):
+                hint = HINT if failure.reason.endswith(HINT) else ""
+                was = f"{shown(value)} ({type(value).__name__})"
+                raise Failure(failure.outcome, f"{self.expected}: {self.accepts} expected, not {was}{hint}") from None
+            raise
 
 
 def broken(reason: str) -> Failure:
@@ -109,6 +119,7 @@ class UuidCodec(LogicalCodec):
     """A UUID as a string of 36 characters."""
 
     expected = "a UUID"
+    accepts = "UUID or str"
 
     def made(self, raw: Any) -> UUID:
         """Make a UUID of its text."""
@@ -137,6 +148,7 @@ class FixedUuidCodec(LogicalCodec):
     """A UUID as its sixteen bytes."""
 
     expected = "a UUID"
+    accepts = "UUID, str or bytes"
 
     def made(self, raw: Any) -> UUID:
         """Make a UUID of its bytes; all are one."""
@@ -162,7 +174,8 @@ class DecimalCodec(LogicalCodec):
     takes grows with their square.
     """
 
-    expected = "a decimal number"
+    expected = "a decimal"
+    accepts = "Decimal or int"
 
     def __init__(self, raw: Codec, precision: int, scale: int) -> None:
         super().__init__(raw)

@@ -133,8 +133,8 @@ class AvroSerializer(_AvroSerializing, Serializer):
             registry's is used.
         to_dict: makes a dict of an object: ``(object, context) -> dict``.
         conf: dotted keys: those of confluent-kafka's serializer, and those that the keyword arguments stand for.
-        rule_conf: has to be None, as this release runs no rules.
-        rule_registry: has to be None, too.
+        rule_conf: has to be None or empty, as this release runs no rules.
+        rule_registry: has to be None or empty, too.
         limits: of nesting.
         options: what ``conf`` can say, as keyword arguments; ``AvroSerializerOptions`` has them all.
 
@@ -160,8 +160,8 @@ class AvroDeserializer(_AvroDeserializing, Deserializer):
         from_dict: makes an object of a dict: ``(dict, context) -> object``.
         return_record_name: read records inside unions as ``(name, record)``.
         conf: dotted keys: those of confluent-kafka's deserializer, and those that the keyword arguments stand for.
-        rule_conf: has to be None, as this release runs no rules.
-        rule_registry: has to be None, too.
+        rule_conf: has to be None or empty, as this release runs no rules.
+        rule_registry: has to be None or empty, too.
         limits: of nesting, lengths and numbers.
         options: what ``conf`` can say, as keyword arguments; ``DeserializerOptions`` has them all.
 

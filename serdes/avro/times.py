@@ -31,6 +31,7 @@ class DateCodec(LogicalCodec):
     """A day, as the number of days since 1970."""
 
     expected = "a date"
+    accepts = "date or int"
 
     def made(self, raw: Any) -> date | Any:
         """Make a date of the years 1 to 9999."""
@@ -63,6 +64,7 @@ class TimeCodec(LogicalCodec):
     """A time of day, as milliseconds or microseconds since midnight."""
 
     expected = "a time of day"
+    accepts = "time or int"
 
     def __init__(self, raw: Codec, per_second: int) -> None:
         super().__init__(raw)
@@ -97,7 +99,8 @@ class TimeCodec(LogicalCodec):
 class TimestampCodec(LogicalCodec):
     """A point in time, as milliseconds or microseconds since 1970."""
 
-    expected = "a datetime"
+    expected = "a timestamp"
+    accepts = "datetime or int"
     epoch = _EPOCH
 
     def __init__(self, raw: Codec, per_second: int) -> None:
@@ -146,7 +149,8 @@ class LocalTimestampCodec(TimestampCodec):
 class NanosCodec(TimestampCodec):
     """A point in time as nanoseconds since 1970, which no type of Python's library holds: read as the raw number."""
 
-    expected = "a datetime, or a number of nanoseconds"
+    expected = "a timestamp"
+    accepts = "datetime, or int of nanoseconds,"
 
     def __init__(self, raw: Codec, *, local: bool) -> None:
         super().__init__(raw, _MICROS_A_SECOND)

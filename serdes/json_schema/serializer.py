@@ -129,8 +129,8 @@ class JSONSerializer(_JSONSerializing, Serializer):
         schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``.
         to_dict: makes plain JSON values of an object: ``(object, context) -> dict``.
         conf: dotted keys: those of confluent-kafka's serializer, and those that the keyword arguments stand for.
-        rule_conf: has to be None, as this release runs no rules.
-        rule_registry: has to be None, too.
+        rule_conf: has to be None or empty, as this release runs no rules.
+        rule_registry: has to be None or empty, too.
         json_encode: makes the text of a value in place of ours; the text is what is validated.
         options: what ``conf`` can say, as keyword arguments; ``JSONSerializerOptions`` has them all.
 
@@ -158,8 +158,8 @@ class JSONDeserializer(_JSONDeserializing, Deserializer):
         schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``; None: values are
             held against ``schema_str`` alone, whatever their ids say.
         conf: dotted keys: those of confluent-kafka's deserializer, and those that the keyword arguments stand for.
-        rule_conf: has to be None, as this release runs no rules.
-        rule_registry: has to be None, too.
+        rule_conf: has to be None or empty, as this release runs no rules.
+        rule_registry: has to be None or empty, too.
         json_decode: makes the value of a text in place of ours.
         options: what ``conf`` can say, as keyword arguments; ``JSONDeserializerOptions`` has them all.
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, bootstrap_servers
+from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, brokers_of
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import result, result_json, say
@@ -86,6 +86,7 @@ def add_source(parser: ArgumentParser) -> None:
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE})"
     )
     place.add_argument("--archive", type=Path, metavar="DIR", help="a Parquet archive, DIR/topic=<name>/…, instead")
+    add_broker_config(parser)
 
 
 def add_reading(parser: ArgumentParser) -> None:
@@ -109,13 +110,17 @@ def source_of(options: Namespace) -> Source:
     """Return where the topics are, as the arguments or the environment name it.
 
     Raises:
-        UsageError: neither does.
+        UsageError: neither does, or both do.
     """
-    from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - help is quick
+    from contractlog.spark_validation.sources.kafka_talk import shared_file  # noqa: PLC0415 - help is quick
+    from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
 
     if options.archive:
+        if options.broker_config:
+            raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: give one of them")
         return ArchiveSource(options.archive, options.timestamp_unit)
-    return KafkaSource(bootstrap_servers(options.bootstrap_servers, instead=", or give --archive DIR"))
+    brokers = brokers_of(options, instead=", or give --archive DIR")
+    return KafkaSource(brokers.servers, config=shared_file(brokers.file))
 
 
 def _audit(options: Namespace) -> int:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, named_servers
+from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, find_brokers
 from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.options import add_registry, connect
 from contractlog.clients.cli.output import harmless, say
@@ -39,6 +39,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
         help=f"the Kafka cluster (else {BOOTSTRAP_VARIABLE}): audited without --state; names topics in OpenLineage",
     )
     place.add_argument("--archive", type=Path, metavar="DIR", help="without --state, audit this Parquet archive")
+    add_broker_config(parser)
     add_reading(parser)
     parser.add_argument(
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
@@ -128,9 +129,9 @@ def _namespace(options: Namespace) -> str:
     """Name the broker whose topics these are: as arguments or environment do, else as the audit's report does."""
     from contractlog.spark_validation.lineage.openlineage import kafka_namespace  # noqa: PLC0415 - only when asked
 
-    servers = named_servers(options.bootstrap_servers)
-    if servers:
-        return kafka_namespace(servers)
+    brokers = find_brokers(options)
+    if brokers is not None:
+        return kafka_namespace(brokers.servers)
     state: Path | None = options.state
     for report in () if state is None else (state / "report.json", state.parent / "report.json"):
         try:

@@ -3,13 +3,15 @@
 >>> spark.dataSource.register(KafkaDataSource)
 >>> spark.read.format("contractlog_kafka").option("kafka.bootstrap.servers", …).option("subscribe", "orders").load()
 
-Every other option that begins with ``kafka.`` goes to the client as it is, without the beginning.
+Every other option that begins with ``kafka.`` goes to the client as it is, without the beginning. Secrets belong into a
+file that ``brokerConfig`` names: each worker reads it itself, and no plan holds what it says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -17,6 +19,7 @@ from pyspark.sql.types import StructType
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources import kafka, kafka_ranges
+from contractlog.spark_validation.sources.kafka_talk import settings_in, shared_file
 from contractlog.spark_validation.sources.records import RECORDS_DDL, SPAN, OffsetRange
 
 __all__ = ["NAME", "KafkaDataSource"]
@@ -30,7 +33,7 @@ class KafkaDataSource(DataSource):
     """Records of topics from the first to the last stable offset, as they are when the query is planned.
 
     Options: ``kafka.bootstrap.servers``; ``subscribe``, topics parted by commas, all that do not start with ``_`` when
-    left out; ``maxRecordsPerPartition``, the offsets of one task.
+    left out; ``maxRecordsPerPartition``, the offsets of one task; ``brokerConfig``, a file of librdkafka properties.
     """
 
     @classmethod
@@ -57,11 +60,16 @@ class KafkaReader(DataSourceReader):
         self._bootstrap = given[_BOOTSTRAP]
         self._topics = [name for name in map(str.strip, given.get("subscribe", "").split(",")) if name]
         self._span = int(given.get("maxrecordsperpartition", SPAN))
-        self._settings = {
+        self._config = shared_file(Path(given["brokerconfig"])) if "brokerconfig" in given else None
+        self._options = {
             key.removeprefix(_CLIENT): value
             for key, value in given.items()
             if key.startswith(_CLIENT) and key != _BOOTSTRAP
         }
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {**settings_in(self._config), **self._options}
 
     def partitions(self) -> Sequence[InputPartition]:
         """Return the ranges of offsets, their ends fixed here, once."""

@@ -19,7 +19,8 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.errors import Unreachable, UsageError
+from contractlog.serdes.broker import Reasons, make_client
 from contractlog.spark_validation.sources.kafka_talk import (
     NO_SETTINGS,
     NO_TOPIC,
@@ -27,6 +28,7 @@ from contractlog.spark_validation.sources.kafka_talk import (
     answer,
     code_of,
     connection,
+    refuse_denied,
     unreachable,
 )
 from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetRange
@@ -39,6 +41,17 @@ AT_ONCE: Final = 10_000  #: records asked of the client at once
 WAIT: Final = 0.2  #: seconds; what a call may wait for the last records, so it is short
 PATIENCE: Final = 30.0
 
+_DEFAULTS: Final[Settings] = {
+    "isolation.level": "read_committed",
+    "queued.min.messages": 200_000,
+    "fetch.message.max.bytes": 8 * 2**20,
+}
+_OWNED: Final[Settings] = {
+    "group.id": "contractlog-audit",  # asked for by the client; nothing joins or commits
+    "enable.auto.commit": False,
+    "enable.partition.eof": True,
+    "auto.offset.reset": "error",
+}
 _GONE: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})  # noqa: SLF001 - librdkafka's
 
 
@@ -58,24 +71,18 @@ def read_range(
     Raises:
         Unreachable: the broker stopped answering before the end of the range was reached.
         UsageError: the topic is gone.
+        BrokerDenied: the user may not read it.
     """
     if not len(offsets):
         return
-    consumer = Consumer(
-        {
-            **connection(bootstrap),
-            "group.id": "contractlog-audit",  # asked for by the client; nothing joins or commits
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "auto.offset.reset": "error",
-            "isolation.level": "read_committed",
-            "queued.min.messages": 200_000,
-            "fetch.message.max.bytes": 8 * 2**20,
-            **settings,
-        }
-    )
+    reasons = Reasons()
+    config = {**connection(bootstrap), **_DEFAULTS, **settings, **_OWNED, **reasons.config}
+    consumer = make_client(Consumer, config)
     try:
         yield from _batches(_messages(consumer, bootstrap, offsets, patience), offsets, batch)
+    except Unreachable:
+        reasons.refuse(consumer)
+        raise
     finally:
         consumer.close()
 
@@ -106,6 +113,8 @@ def _after_event(
 ) -> int:
     """Return the position after something that is no record."""
     code = code_of(event.error())
+    if code != KafkaError.GROUP_AUTHORIZATION_FAILED:  # no group is used, so no permission is needed
+        refuse_denied(bootstrap, event.error(), f" `{offsets.topic}`")
     if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes are spelled so
         return max(position, int(event.offset() or 0))
     if code in _GONE:  # retention was quicker than we: go on where the log begins now

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from confluent_kafka import IsolationLevel, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.serdes.broker import Reasons, make_client, topics_of
 from contractlog.spark_validation.sources.kafka_talk import (
     NO_SETTINGS,
     NO_TOPIC,
@@ -43,22 +44,27 @@ def plan_ranges(
         patience: seconds to wait for an answer.
 
     Raises:
-        UsageError: a topic does not exist.
+        UsageError: a topic does not exist, or the broker refuses the credentials.
+        BrokerDenied: the user may not see or read a topic.
         Unreachable: the broker does not answer, or a partition has no leader.
     """
-    admin = AdminClient({**connection(bootstrap), **settings})
-    partitions = _partitions(admin, bootstrap, topics, patience)
+    reasons = Reasons()
+    admin = make_client(AdminClient, {**connection(bootstrap), **settings, **reasons.config})
+    found = answer(bootstrap, lambda: topics_of(admin, reasons, patience))
+    partitions = _partitions(found, bootstrap, topics, secured=bool(settings))
     starts = _offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
     ends = _offsets(admin, bootstrap, partitions, OffsetSpec.latest(), patience)  # type: ignore[no-untyped-call]
     return list(split((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
 
 
-def _partitions(admin: AdminClient, bootstrap: str, topics: Sequence[str], patience: float) -> list[tuple[str, int]]:
-    found = answer(bootstrap, lambda: admin.list_topics(timeout=patience)).topics
+def _partitions(
+    found: Mapping[str, Any], bootstrap: str, topics: Sequence[str], *, secured: bool
+) -> list[tuple[str, int]]:
     names = list(dict.fromkeys(topics)) or sorted(name for name in found if not name.startswith("_"))
     for name in names:
         if name not in found or (code_of(found[name].error) in NO_TOPIC):
-            raise UsageError(f"the topic `{name}` does not exist at {bootstrap}", topic=name)
+            visible = ", or this user may not see it" if secured else ""
+            raise UsageError(f"the topic `{name}` does not exist at {bootstrap}{visible}", topic=name)
     return [(name, partition) for name in names for partition in sorted(found[name].partitions)]
 
 

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-from contractlog.compatibility.errors import Unreachable
+from contractlog.clients.cli.broker import SERVERS, read_properties
+from contractlog.compatibility.errors import BrokerDenied, Unreachable, UsageError
+from contractlog.serdes.broker import DENIED
 
-__all__ = ["NO_SETTINGS", "NO_TOPIC", "Settings", "answer", "code_of", "connection", "settled", "unreachable"]
+__all__ = [
+    "NO_SETTINGS",
+    "NO_TOPIC",
+    "Settings",
+    "answer",
+    "code_of",
+    "connection",
+    "refuse_denied",
+    "settings_in",
+    "settled",
+    "shared_file",
+    "unreachable",
+]
 
 A = TypeVar("A")
 Settings = Mapping[str, Any]
@@ -38,6 +53,35 @@ def _ignore(_: object) -> None:
     """Swallow."""
 
 
+def shared_file(config: Path | None) -> Path | None:
+    """Return the absolute path of a file of properties, which workers read again.
+
+    Raises:
+        UsageError: it is a pipe, which can be read once.
+    """
+    if config is not None and not config.is_file():
+        raise UsageError(
+            f"--broker-config: `{config}` is not a regular file. Spark workers read it again: write it to a file "
+            "that they can read at the same path."
+        )
+    return None if config is None else config.absolute()
+
+
+def settings_in(config: Path | None) -> Settings:
+    """Return the properties in a file.
+
+    Raises:
+        UsageError: it cannot be read on this machine.
+    """
+    if config is None:
+        return NO_SETTINGS
+    try:
+        properties = read_properties(config)
+    except UsageError as error:
+        raise UsageError(f"{error} (each Spark worker reads this file itself, at the same path)") from None
+    return {name: value for name, value in properties.items() if name not in SERVERS}
+
+
 def answer(bootstrap: str, ask: Callable[[], A]) -> A:
     """Return what was asked.
 
@@ -47,6 +91,7 @@ def answer(bootstrap: str, ask: Callable[[], A]) -> A:
     try:
         return ask()
     except KafkaException as error:
+        refuse_denied(bootstrap, error.args[0])
         raise unreachable(bootstrap, error.args[0]) from error
 
 
@@ -68,6 +113,16 @@ def settled(ask: Callable[[], A], patience: float) -> A:
             if code_of(error.args[0]) not in _MOVING or time.monotonic() > deadline:
                 raise
             time.sleep(_PAUSE)
+
+
+def refuse_denied(bootstrap: str, error: KafkaError | None, what: str = "") -> None:
+    """Return unless an error says that the user lacks a permission.
+
+    Raises:
+        BrokerDenied: it does.
+    """
+    if error is not None and error.code() in DENIED:
+        raise BrokerDenied(f"the broker at {bootstrap} does not permit this user to read{what}: {error.str()}")
 
 
 def unreachable(bootstrap: str, error: KafkaError | None, doing: str = "") -> Unreachable:

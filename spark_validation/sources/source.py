@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from contractlog.contracts.observed.report import Source as SourceBody
 from contractlog.spark_validation.sources import archive, kafka, kafka_ranges
+from contractlog.spark_validation.sources.kafka_talk import settings_in
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange
 
 __all__ = ["ArchiveSource", "KafkaSource", "Source"]
@@ -42,15 +43,16 @@ class KafkaSource:
     """A Kafka cluster."""
 
     bootstrap: str
-    settings: Mapping[str, Any] = field(default_factory=dict)  #: more of librdkafka's settings
+    #: a file of librdkafka properties; each worker reads it itself, so that Spark never carries what it holds
+    config: Path | None = None
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
         """Return the ranges from the first to the last stable offset, as they are now."""
-        return kafka_ranges.plan_ranges(self.bootstrap, topics, settings=self.settings, span=span)
+        return kafka_ranges.plan_ranges(self.bootstrap, topics, settings=settings_in(self.config), span=span)
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
         """Yield the committed records of a range."""
-        return kafka.read_range(self.bootstrap, offsets, settings=self.settings)
+        return kafka.read_range(self.bootstrap, offsets, settings=settings_in(self.config))
 
     def body(self) -> SourceBody:
         """Name the cluster."""

@@ -14,7 +14,8 @@ PAGE = (Path(__file__).parent.parent.parent / "docs" / "access.md").read_text()
 SERVER = [
     PREFIX + one.name.upper()
     for one in fields(Settings)
-    if one.name.startswith("tls_") or one.name in {"users_file", "anonymous_reads"}
+    if one.name.startswith(("tls_", "allowed_"))
+    or one.name in {"users_file", "anonymous_reads", "metrics_token", "trusted_proxies"}
 ]
 CLIENT = [f"CONTRACTLOG_REGISTRY_{one.name.upper()}" for one in fields(Security)]
 

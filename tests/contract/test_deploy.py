@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -14,7 +17,7 @@ import pytest
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.registry.settings import PREFIX, Settings
 
-from support.registry import start, stop
+from support.registry import start
 
 ROOT = Path(__file__).parent.parent.parent
 ENV_FILE, UNIT, CONTAINER = (
@@ -52,14 +55,64 @@ def test_what_is_started_serves_with_what_is_set(name: str, tmp_path: Path) -> N
     assert verb in VERBS
     process, url = start(f"sqlite:///{tmp_path / 'registry.db'}", arguments=arguments, **SET[name])
     try:
-        assert httpx2.get(_health_check().replace("http://127.0.0.1:8081", url)).status_code == 200
+        port = url.rpartition(":")[2]
+        assert httpx2.get(f"http://127.0.0.1:{port}/healthz/ready").status_code == 200
+        checked = health_check(**SET[name] | {PREFIX + "PORT": port})
+        assert (checked.returncode, checked.stderr) == (0, "")
     finally:
-        assert stop(process) == 0
+        process.terminate()
+        assert process.stderr is not None
+        with process.stderr:
+            said = process.stderr.read()
+    warnings = said.splitlines()
+    assert process.wait(30) == 0
+    assert len(warnings) == (2 if SET[name][PREFIX + "HOST"] == "0.0.0.0" else 0), said
 
 
-def test_the_container_is_asked_for_its_health_where_it_listens() -> None:
-    assert f":{SET['Containerfile'][PREFIX + 'PORT']}/" in _health_check()
+def health_check(**environment: str) -> subprocess.CompletedProcess[str]:
+    """Run what the container file runs to ask for health."""
+    (command,) = re.findall(r"^HEALTHCHECK .* CMD (\[.*\])$", CONTAINER, re.MULTILINE)
+    program, *arguments = json.loads(command)
+    assert program == "python"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return subprocess.run(
+        [sys.executable, *arguments], env=clean | environment, check=False, capture_output=True, text=True, timeout=60
+    )
+
+
+def test_the_health_check_fails_where_nobody_answers() -> None:
+    checked = health_check(**SET["Containerfile"] | {PREFIX + "PORT": "9"})
+    assert checked.returncode == 1
+    assert "127.0.0.1:9" in checked.stderr
+
+
+def test_the_container_exposes_the_port_where_it_listens() -> None:
     assert re.findall(r"^EXPOSE (\d+)$", CONTAINER, re.MULTILINE) == [SET["Containerfile"][PREFIX + "PORT"]]
+
+
+def test_the_container_file_warns_of_a_listener_that_is_open_to_all() -> None:
+    comments = " ".join(line.removeprefix("# ") for line in CONTAINER.splitlines() if line.startswith("# "))
+    assert f"Without {PREFIX}USERS_FILE everyone" in comments
+    assert f"without {PREFIX}TLS_CERTIFICATE passwords" in comments
+
+
+def test_the_base_image_is_an_argument_of_the_build_that_the_documentation_pins() -> None:
+    assert re.findall(r"^FROM (\S+)", CONTAINER, re.MULTILINE) == ["${BASE_IMAGE}", "${BASE_IMAGE}"]
+    (default,) = re.findall(r"^ARG BASE_IMAGE=(\S+)$", CONTAINER, re.MULTILINE)
+    page = (ROOT / "docs" / "operating.md").read_text("utf-8")
+    assert f"--build-arg BASE_IMAGE={default}@" in page
+    assert "sha256:" not in CONTAINER + page  # a digest that is written here would be old by the time it is read
+
+
+@pytest.mark.parametrize("name", ["deploy/Containerfile", "Makefile"])
+def test_the_build_backend_is_pinned_with_hashes_wherever_something_is_built(name: str) -> None:
+    commands = (ROOT / name).read_text("utf-8").replace("\\\n", " ").splitlines()
+    builds = [line for line in commands if re.search(r"uv build --|pip install .*-e \.|pip wheel", line)]
+    assert builds
+    assert all("--build-constraints requirements/build.txt" in line for line in builds)
+    assert all("--require-hashes" in line for line in builds if "uv build" in line)
+    pins = (ROOT / "requirements" / "build.txt").read_text("utf-8")
+    assert re.match(r"setuptools==\S+ \\\n +--hash=sha256:", pins)
 
 
 def test_the_unit_reads_the_file_that_says_where_it_lives() -> None:
@@ -77,8 +130,3 @@ def test_docker_and_podman_leave_the_same_files_out() -> None:
     docker, podman = ((ROOT / name).read_text("utf-8") for name in (".dockerignore", ".containerignore"))
     assert docker == podman
     assert {".git", ".venv"} <= {line.rstrip("/") for line in docker.splitlines()}
-
-
-def _health_check() -> str:
-    (found,) = re.findall(r"urlopen\('(http://[^']+)'", CONTAINER)
-    return str(found)

@@ -124,7 +124,7 @@ def test_2_deleted_only_is_taken_as_java_and_as_python_write_it(wire: httpx2.Cli
 def test_3_nothing_is_negotiated_on_accept(url: str, accept: str) -> None:
     line = f"Accept: {accept}\n" if accept else ""
     for path in ("/subjects", "/schemas/types", "/config", "/subjects/nobody/versions/latest"):
-        _, headers, body = sent(url, f"GET {path} HTTP/1.1\nHost: registry\n{line}Connection: close\n\n")
+        _, headers, body = sent(url, f"GET {path} HTTP/1.1\nHost: localhost\n{line}Connection: close\n\n")
         assert headers["content-type"] == MEDIA_TYPE
         json.loads(body)
 
@@ -133,7 +133,9 @@ def test_3_nothing_is_negotiated_on_accept(url: str, accept: str) -> None:
 def test_3_bodies_are_json_under_any_of_its_names(url: str, subject: str, kind: str | None) -> None:
     body = json.dumps({"schema": RECORD})
     named = f"Content-Type: {kind}\n" if kind else ""
-    head = f"POST /subjects/{subject}/versions HTTP/1.1\nHost: r\nConnection: close\nContent-Length: {len(body)}\n"
+    head = (
+        f"POST /subjects/{subject}/versions HTTP/1.1\nHost: localhost\nConnection: close\nContent-Length: {len(body)}\n"
+    )
     status, _, answer = sent(url, f"{head}{named}\n{body}")
     assert (status, json.loads(answer)["version"]) == (200, 1)
 
@@ -180,11 +182,11 @@ def test_5_a_subject_is_what_was_encoded(url: str, name: str, written: list[str]
     body = json.dumps({"schema": RECORD})
     for number, path in enumerate(written):
         length = f"Content-Length: {len(body)}\nContent-Type: application/json\n"
-        request = f"POST /subjects/{path}/versions HTTP/1.1\nHost: r\nConnection: close\n{length}\n{body}"
+        request = f"POST /subjects/{path}/versions HTTP/1.1\nHost: localhost\nConnection: close\n{length}\n{body}"
         status, _, answer = sent(url, request)
         assert (status, json.loads(answer)["version"]) == (200, 1), (path, number, answer)
         for question in ("versions/latest", "versions/1"):
-            _, _, found = sent(url, f"GET /subjects/{path}/{question} HTTP/1.1\nHost: r\nConnection: close\n\n")
+            _, _, found = sent(url, f"GET /subjects/{path}/{question} HTTP/1.1\nHost: localhost\nConnection: close\n\n")
             assert json.loads(found)["subject"] == name
 
 

@@ -16,15 +16,15 @@ UNITS = {"GiB": 1024**3, "MiB": 1024**2}
 def shown(default: Any) -> str:
     """Write a default as the table does.
 
-    >>> shown(64 * 1024 * 1024), shown(False), shown(""), shown(2.0)
-    ('64 MiB', 'false', 'none', '2')
+    >>> shown(64 * 1024 * 1024), shown(False), shown(""), shown(2.0), shown(2_000_000)
+    ('64 MiB', 'false', 'none', '2', '2000000')
     """
     if isinstance(default, bool):
         return str(default).lower()
     if isinstance(default, str):
         return str(default) or "none"
-    unit = next((name for name, size in UNITS.items() if default >= size), None)
-    return f"{default:g}" if unit is None else f"{default // UNITS[unit]} {unit}"
+    unit = next((name for name, size in UNITS.items() if default >= size and default % size == 0), None)
+    return f"{default:.0f}" if unit is None else f"{default // UNITS[unit]} {unit}"
 
 
 def test_each_setting_has_its_row_with_its_default() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import sqlite3
@@ -18,6 +19,11 @@ from urllib.parse import quote
 import httpx2
 import pytest
 from cryptography import x509
+from cryptography.x509.oid import NameOID
+
+from contractlog.registry.access.failure_limits import NAME_FAILURES
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.users import entry
 
 from support.registry import served, start
 from support.tls import Authority, Pair
@@ -44,7 +50,8 @@ def users(tmp_path: Path) -> Path:
         (("svc", "--read", "*", "--no-password"), ""),
     ):
         made = contractlog("users", "add", *words, "--file", str(path), stdin=password)
-        assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
+        assert (made.returncode, made.stdout) == (0, "")
+        assert made.stderr.startswith(f"added user `{words[0]}` to `{path}`: reads *, ")
     return path
 
 
@@ -89,6 +96,57 @@ def test_users_come_by_password_or_by_certificate(secured: str, authority: Autho
         assert svc.post("/subjects/orders-value/versions", json={"schema": RECORD}).json()["error_code"] == 40301
     with client(secured, authority, authority.client("stranger")) as stranger:
         assert stranger.get("/subjects").json()["error_code"] == 40301
+
+
+SUBJECT = [(NameOID.ORGANIZATION_NAME, "Acme"), (NameOID.COMMON_NAME, "billing")]
+NAMED = '[users."%s"]\nwrite = ["*"]\n'
+CERTIFICATES: dict[str, tuple[list[Any], list[Any], int]] = {
+    "whole subject": (SUBJECT, [], 200),
+    "common name alone": ([(NameOID.COMMON_NAME, "svc")], [], 200),
+    "common name that reads like the subject": ([(NameOID.COMMON_NAME, "CN=billing,O=Acme")], [], 403),
+    "the subject's parts the other way round": (SUBJECT[::-1], [], 403),
+    "subject with one more part": ([(NameOID.COUNTRY_NAME, "CH"), *SUBJECT], [], 403),
+    "two common names, the first known": ([(NameOID.COMMON_NAME, "svc"), (NameOID.COMMON_NAME, "x")], [], 401),
+    "two common names, the last known": ([(NameOID.COMMON_NAME, "x"), (NameOID.COMMON_NAME, "svc")], [], 401),
+    "common name that reads like an alternative name": ([(NameOID.COMMON_NAME, "dns:a.example")], [], 403),
+    "dns": ([], [x509.DNSName("A.example")], 200),
+    "uri": ([], [x509.UniformResourceIdentifier("spiffe://acme/a")], 200),
+    "email": ([], [x509.RFC822Name("ops@Acme.example")], 200),
+    "ip": ([], [x509.IPAddress(ipaddress.ip_address("2001:db8::1"))], 200),
+    "uri that reads like a dns name": ([], [x509.UniformResourceIdentifier("dns:a.example")], 403),
+    "dns names of one user and of nobody": ([], [x509.DNSName("z.example"), x509.DNSName("a.example")], 200),
+    "names of two users": ([], [x509.DNSName("a.example"), x509.DNSName("b.example")], 401),
+    "nobody's name": ([], [x509.DNSName("z.example")], 403),
+}
+
+
+def test_a_certificate_stands_for_the_user_of_exactly_its_names(
+    authority: Authority, database_url: str, tmp_path: Path
+) -> None:
+    users = tmp_path / "users.toml"
+    names = ["CN=billing,O=Acme", "svc", "dns:a.example", "dns:b.example", "uri:spiffe://acme/a", "ip:2001:DB8::1"]
+    users.write_text("".join(NAMED % name for name in [*names, "email:ops@acme.example"]))
+    more = {"users_file": users, "tls_client_ca": authority.certificate}
+    with served(database_url, **settings(authority.server(), **more)) as url:
+        found = {}
+        for file, (parts, alternative, _) in CERTIFICATES.items():
+            with client(url, authority, authority.named(file, parts, alternative)) as one:
+                found[file] = one.get("/subjects").status_code
+    assert found == {file: status for file, (_, _, status) in CERTIFICATES.items()}
+
+
+def test_a_certificate_without_a_subject_is_a_caller_and_several_common_names_are_none(
+    authority: Authority, database_url: str
+) -> None:
+    """No file of users: whoever has a certificate may do everything, under its name."""
+    pairs = [authority.named(file, *CERTIFICATES[file][:2]) for file in ("dns", "two common names, the first known")]
+    with served(database_url, **settings(authority.server(), tls_client_ca=authority.certificate)) as url:
+        with client(url, authority, pairs[0]) as one:
+            assert one.post("/subjects/a/versions", json={"schema": RECORD}).status_code == 200
+        with client(url, authority, pairs[1]) as one:
+            answer = one.post("/subjects/b/versions", json={"schema": RECORD})
+    assert (answer.status_code, "has 2 common names (CN)" in answer.json()["message"]) == (401, True)
+    assert sqlite_rows(database_url, "SELECT actor FROM changes") == [("dns:a.example",)]
 
 
 def test_a_required_certificate_is_the_name_in_the_journal(authority: Authority, database_url: str) -> None:
@@ -156,6 +214,23 @@ def test_users_that_change_are_known_without_a_restart(secured: str, authority: 
             time.sleep(0.2)
 
 
+@pytest.mark.parametrize("proxies", ["127.0.0.1,10.0.0.0/8", ""])
+def test_behind_a_trusted_proxy_the_address_is_what_it_says(database_url: str, tmp_path: Path, proxies: str) -> None:
+    path = tmp_path / "users.toml"
+    path.write_text(entry("ci", HashedPassword.of("right", n=2, r=1, p=1), ["*"], []))
+    named = {"USERS_FILE": str(path), "TRUSTED_PROXIES": proxies, "LOG_LEVEL": "error"}
+    with served(database_url, **{f"CONTRACTLOG_{name}": value for name, value in named.items()}) as url:
+
+        def ask(password: str, forwarded: str) -> int:
+            headers = {"X-Forwarded-For": forwarded}
+            return httpx2.get(f"{url}/subjects", auth=("ci", password), headers=headers).status_code
+
+        for number in range(NAME_FAILURES):  # what the client itself puts in front means nothing
+            assert ask(f"wrong-{number}", f"198.51.100.{number}, 192.0.2.1, 10.0.0.1") == 401
+        assert ask("right", "192.0.2.1") == 429
+        assert ask("right", "192.0.2.2") == (200 if proxies else 429)
+
+
 def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: str, authority: Authority) -> None:
     with pytest.raises(httpx2.TransportError):
         httpx2.get(secured.replace("https://", "http://"))
@@ -174,6 +249,7 @@ def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: 
         ),
         ({"CONTRACTLOG_TLS_CLIENT_CERTIFICATES": "some"}, "it takes one of optional, required"),
         ({"CONTRACTLOG_ANONYMOUS_READS": "some"}, "it takes true or false"),
+        ({"CONTRACTLOG_TRUSTED_PROXIES": "10.0.0.1,proxy"}, "--trusted-proxies cannot have `proxy`: 'proxy' does not"),
     ],
 )
 def test_a_start_that_cannot_be_is_explained(database_url: str, environment: dict[str, str], sentence: str) -> None:
@@ -211,7 +287,10 @@ def test_the_verb_users_lists_what_the_file_says(users: Path) -> None:
 
 def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
     first = contractlog("users", "add", "x", "--generate", "--file", str(users)).stdout.strip()
-    again = contractlog("users", "add", "x", "--generate", "--file", str(users), "--format", "json")
+    generate = ("users", "add", "x", "--generate", "--file", str(users), "--format", "json")
+    refused = contractlog(*generate)
+    assert (refused.returncode, "already has a user `x`. Pass --replace" in refused.stderr) == (2, True)
+    again = contractlog(*generate, "--replace")
     assert len(first) >= 32
     assert json.loads(again.stdout)["password"] != first
     assert users.read_text().count('[users."x"]') == 1
@@ -225,6 +304,18 @@ def test_the_verb_users_makes_and_replaces_passwords(users: Path) -> None:
         assert done.returncode == 2
         assert sentence in done.stderr
     assert contractlog("users", "list").returncode == 2
+
+
+def test_the_verb_users_at_the_same_time_loses_no_change(users: Path) -> None:
+    words = [("add", f"new-{number}", "--no-password", "--write", "x") for number in range(6)]
+    processes = [
+        subprocess.Popen([*CLI, "users", *one, "--file", str(users)], stderr=subprocess.PIPE, text=True)
+        for one in [*words, ("remove", "svc")]
+    ]
+    said = [process.communicate(timeout=120)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * 7, said
+    listed = contractlog("users", "list", "--file", str(users)).stdout
+    assert sorted(line.split()[0] for line in listed.splitlines()) == ["ci", *(f"new-{n}" for n in range(6))]
 
 
 def ask(url: str, authority: Authority, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -242,17 +333,17 @@ def test_who_is_not_known_or_misses_something_is_told_where_and_what(
     export = tmp_path / "empty.ndjson"
     export.write_text('{"format": "contractlog.export/1"}\n{"kind": "end", "lines": 2}\n')
     asks = (
-        f"the registry at {secured} asks who you are: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"
+        f"the registry at {secured} needs credentials: set CONTRACTLOG_REGISTRY_USER and CONTRACTLOG_REGISTRY_PASSWORD"
     )
     own = authority.client("svc")
     named = secured.replace("https://", "https://me:wrong@")
-    pull, at = ("pull", "--all", "--out", str(tmp_path / "out")), f"the registry at {secured} does not "
+    pull, at = ("pull", "--all", "--out", str(tmp_path / "out")), f"the registry at {secured} rejected "
     for words, environment, code, said in (
         (pull, {}, 4, asks),
         (("import", str(export), "--registry", secured), {}, 4, asks),
-        (pull, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "no"}, 4, f"{at}know `ci` by this password; look at CONTRACT"),
-        (pull, {"CONTRACTLOG_REGISTRY_TOKEN": "no"}, 4, f"{at}take this token; look at CONTRACTLOG_REGISTRY_TOKEN"),
-        ((*pull, "--registry", named), {}, 4, f"{at}know `me` by this password; both are in the URL that was given"),
+        (pull, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "no"}, 4, f"{at}user `ci` and the password; check CONTRACT"),
+        (pull, {"CONTRACTLOG_REGISTRY_TOKEN": "no"}, 4, f"{at}the token; check CONTRACTLOG_REGISTRY_TOKEN"),
+        ((*pull, "--registry", named), {}, 4, f"{at}user `me` and the password, both taken from the URL"),
         (
             (*pull, "--registry", secured.replace("https:", "http:"), "--timeout", "1"),
             {},
@@ -292,7 +383,10 @@ def test_the_verbs_work_against_a_registry_with_tls_and_users(
 def test_the_verbs_say_what_stands_in_the_way(secured: str, authority: Authority, tmp_path: Path) -> None:
     (tmp_path / "users-value.avsc").write_text(RECORD)
     file = str(tmp_path / "users-value.avsc")
-    denied = ask(secured, authority, "register", file, **AS_CI)
+    for verb in ("check", "register"):
+        denied = ask(secured, authority, verb, file, **AS_CI)
+        assert (denied.returncode, "user `ci` has no permission to write `users-value`" in denied.stdout) == (4, True)
+    denied = ask(secured, authority, "register", file, "--keep-going", **AS_CI)
     assert (denied.returncode, "denied operation Write on Subject: users-value" in denied.stderr) == (4, True)
     for more in ({}, AS_CI | {"CONTRACTLOG_REGISTRY_PASSWORD": "wrong"}):
         unknown = ask(secured, authority, "register", file, **more)

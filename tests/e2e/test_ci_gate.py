@@ -12,9 +12,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from uuid import uuid4
 
 import pytest
@@ -100,7 +102,7 @@ def test_a_first_version_may_be_registered_and_is_once(gate: Gate, server: Regis
     assert server.subjects(prefix=gate.subject) == []
 
     assert f"{name}: registered as version 1 of `{gate.subject}`, id " in told(gate.process("register", name), 0)
-    assert f"{name}: was there already: version 1 of `{gate.subject}`" in told(gate.process("register", name), 0)
+    assert f"{name}: registered already as version 1 of `{gate.subject}`" in told(gate.process("register", name), 0)
     assert "registered already, as version 1" in told(gate.process("check", name), 0)
     assert server.versions(gate.subject) == [1]
 
@@ -175,6 +177,12 @@ def test_version_folders_are_judged_in_order_before_anything_is_registered(gate:
     assert server.subjects(prefix=gate.subject) == []
 
     done = gate.run("register", ".")
+    result = told(done, 1)
+    assert f"{second}: not registered, because other files cannot be" in result
+    assert "1 refused, nothing was registered" in done.stderr
+    assert server.subjects(prefix=gate.subject) == []
+
+    done = gate.run("register", ".", "--keep-going")
     told(done, 1)
     assert server.versions(gate.subject) == [1, 2]
     assert "2 files registered, 1 refused" in done.stderr
@@ -187,7 +195,7 @@ def test_a_later_version_waits_for_the_refused_one_before_it(gate: Gate, server:
     gate.put("1/{}-value.avsc", order())
     gate.put("2/{}-value.avsc", order(TOTAL))
     third = gate.put("3/{}-value.avsc", order(NOTE))
-    assert f"{third}: not tried, because an earlier version" in told(gate.run("register", "."), 1)
+    assert f"{third}: not registered, because an earlier version" in told(gate.run("register", ".", "--keep-going"), 1)
     assert server.versions(gate.subject) == [1]
 
 
@@ -296,7 +304,7 @@ def test_a_subject_that_cannot_be_is_refused_by_check_and_register(gate: Gate, s
     for verb in ("check", "register"):
         done = gate.run(verb, name, "--subject", subject)
         told(done, 2)
-        assert "is no name of a subject" in done.stderr
+        assert "cannot be a subject" in done.stderr
 
 
 def test_options_may_stand_between_files(gate: Gate) -> None:
@@ -355,6 +363,36 @@ def web_server(answer: bytes) -> Iterator[str]:
             thread.join()
 
 
+class EndlessChain(BaseHTTPRequestHandler):
+    """A registry with one subject, each version of which depends on the next."""
+
+    def do_GET(self) -> None:
+        last = unquote(self.path).partition("?")[0].rpartition("/")[2]
+        version = 1 if last == "latest" else int(last) if last.isdigit() else 0
+        reference = {"name": "next", "subject": "chain", "version": version + 1}
+        schema = {"subject": "chain", "version": version, "id": version, "schema": '"int"', "references": [reference]}
+        body = json.dumps(schema if version else ["chain"]).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def endless_chain() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), EndlessChain) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 def test_what_is_no_registry_is_exit_code_3_and_its_words_steer_nothing(gate: Gate) -> None:
     name = gate.put("{}-value.avsc", order())
     body = b"<html>\x1b[2Jhello"
@@ -369,10 +407,10 @@ def test_what_is_no_registry_is_exit_code_3_and_its_words_steer_nothing(gate: Ga
 def test_a_subject_that_may_not_be_written_is_exit_code_4(gate: Gate, server: Registry) -> None:
     name = gate.put("{}-value.avsc", order())
     server.set_mode(Mode.READONLY, gate.subject)
-    done = gate.process("register", name)
-    assert told(done, 4) == ""
-    assert "read-only" in done.stderr
-    told(gate.process("check", name), 0)
+    for verb in ("check", "register"):
+        done = gate.process(verb, name)
+        assert f"`{gate.subject}` is in mode READONLY" in told(done, 4)
+    assert server.subjects(prefix=gate.subject) == []
 
 
 def test_missing_rights_are_exit_code_4(gate: Gate) -> None:
@@ -395,15 +433,22 @@ def test_what_was_pulled_is_what_was_registered(gate: Gate, server: Registry) ->
     assert path.read_text().count("\n") > 5
     assert "unchanged" in told(gate.run("pull", gate.subject, "--out", "out"), 0)
     path.write_text("mine")
-    assert "changed" in told(gate.run("pull", gate.subject, "--out", "out"), 0)
+    done = gate.run("pull", gate.subject, "--out", "out")
+    assert "kept, because it was edited since the last pull" in told(done, 1)
+    assert "1 edited file kept" in done.stderr
+    assert path.read_text() == "mine"
+    assert "changed" in told(gate.run("pull", gate.subject, "--out", "out", "--force"), 0)
+    server.register(gate.subject, SchemaDraft(order(NOTE, TOTAL | {"default": 0})))
+    assert "changed" in told(gate.run("pull", gate.subject, "--out", "out"), 0), "what was pulled may be overwritten"
 
     told(gate.run("pull", gate.subject, "--history", "--out", "all"), 0)
     assert sorted(p.relative_to(gate.folder).as_posix() for p in (gate.folder / "all").rglob("*.avsc")) == [
         f"all/1/{gate.subject}.avsc",
         f"all/2/{gate.subject}.avsc",
+        f"all/3/{gate.subject}.avsc",
     ]
     result = told(gate.run("check", "all"), 0)
-    assert result.count("registered already") == 2
+    assert result.count("registered already") == 3
 
 
 def test_a_subject_with_a_hostile_name_is_pulled_into_the_folder_and_nowhere_else(gate: Gate, server: Registry) -> None:
@@ -418,7 +463,7 @@ def test_a_subject_with_a_hostile_name_is_pulled_into_the_folder_and_nowhere_els
 def test_several_files_are_pulled_into_a_folder_alone(gate: Gate) -> None:
     done = gate.run("pull", gate.subject, "--out", "-")
     told(done, 2)
-    assert "it is a folder" in done.stderr
+    assert "`-` is not a folder" in done.stderr
     assert not (gate.folder / "-").exists()
 
 
@@ -469,8 +514,8 @@ def test_everything_is_pulled_and_what_needs_more_is_told(gate: Gate, server: Re
     server.register(gate.subject, SchemaDraft(leaning, references=(Reference("Address", leaned_on, 1),)))
     done = gate.run("pull", "--all", "--out", "out")
     assert f"--reference Address={leaned_on}:1" in told(done, 0)
-    assert "need --subject" in done.stderr
-    assert f"contractlog check out/{leaned_on}.avsc --subject {leaned_on}\n" in done.stderr
+    assert "--subject names it" in done.stderr
+    assert f"contractlog check --subject={leaned_on} out/{leaned_on}.avsc\n" in done.stderr
     assert "check them" not in done.stderr
     assert len(list((gate.folder / "out").iterdir())) == len(server.subjects()) + 1  # and what the files do not tell
 
@@ -514,3 +559,52 @@ def test_an_argument_that_cannot_be_read_is_usage(gate: Gate, arguments: list[st
     done = gate.run("check", gate.put("{}-value.avsc", order()), *arguments)
     told(done, 2)
     assert arguments[0] in done.stderr
+
+
+def test_one_file_that_cannot_be_registered_keeps_the_others_back(gate: Gate, server: Registry) -> None:
+    other = f"{gate.topic}-key"
+    server.register(gate.subject, SchemaDraft(order()))
+    gate.put("{}-key.avsc", '"string"')
+    gate.put("{}-value.avsc", order(TOTAL))
+    told(gate.run("register", "."), 1)
+    assert server.subjects(prefix=other) == []
+    told(gate.run("register", ".", "--keep-going"), 1)
+    assert server.versions(other) == [1]
+
+
+def test_lines_from_files_and_registries_stay_on_their_line_and_command_no_ci_runner(gate: Gate) -> None:
+    line = "x\n::error::a\r\n##[error]b\x9b\u202e\u2028"
+    fields = [{"name": line, "type": "long"}]
+    name = gate.put("{}-value.avsc", json.dumps({"type": "record", "name": "A", "fields": fields}))
+    body = json.dumps({"error_code": 42201, "message": line}).encode()
+    head = f"HTTP/1.1 422 Unprocessable Entity\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
+    good = gate.put("good/{}-value.avsc", order())
+    with web_server(head + body) as url:
+        for done in (
+            gate.process("check", name),
+            gate.process("check", good, url=url),
+            gate.process("check", "--level", line, name),
+            gate.process("pull", line, "--out", line),
+            gate.process(line),
+        ):
+            assert done.returncode != 0
+            for printed in (done.stdout + done.stderr).split("\n"):
+                assert not printed.lstrip().startswith("::")
+                assert "##[" not in printed
+                assert printed.isprintable()
+
+
+def test_references_without_end_end_a_pull(gate: Gate) -> None:
+    with endless_chain() as url:
+        done = gate.run("pull", "--all", "--out", "out", url=url)
+    told(done, 3)
+    assert "version 1 of `chain` depends on more than 1,000 other versions" in done.stderr
+
+
+def test_commands_that_are_suggested_work_for_names_that_look_like_options(gate: Gate, server: Registry) -> None:
+    subject = f"--out {gate.topic}'s $HOME"
+    server.register(subject, SchemaDraft('"string"'))
+    done = gate.run("pull", "--all", "--out=-dash")
+    command = next(line for line in done.stderr.splitlines() if gate.topic in line and "contractlog check" in line)
+    again = gate.process(*shlex.split(command)[1:])
+    assert f"registered already, as version 1 of `{subject}`" in told(again, 0)

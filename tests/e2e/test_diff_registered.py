@@ -45,7 +45,7 @@ def test_registered_versions_are_told_alike_here_and_there(
     file = tmp_path / "orders-value.avsc"
     file.write_text(json.dumps(ITEM))
     assert main(["diff", "item:latest", str(file), "--registry", registry_url]) == exit_codes.CLEAN
-    assert ": none (nothing changed but the layout)" in capsys.readouterr().out
+    assert ": none (only the layout changed)" in capsys.readouterr().out
     assert main(["diff", "item:7", str(file), "--registry", registry_url]) == exit_codes.USAGE
     assert "Version 7 not found." in capsys.readouterr().err
     assert main(["diff", "item:latest", "nowhere.avsc", "--registry", registry_url]) == exit_codes.USAGE

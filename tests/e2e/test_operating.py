@@ -147,15 +147,15 @@ def test_a_rolling_restart_loses_no_read(postgres_url: str) -> None:
 def test_what_is_in_flight_is_answered_and_the_connection_ends_with_its_answer(tmp_path: Path) -> None:
     process, url = start(f"sqlite:///{tmp_path / 'r.db'}", CONTRACTLOG_DRAIN_SECONDS="5")
     host, port = url.removeprefix("http://").split(":")
-    request = b"POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    request = b"POST /subjects/s/versions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     body = json.dumps(record(1)).encode()
     with socket.create_connection((host, int(port))) as slow, socket.create_connection((host, int(port))) as kept:
         slow.sendall(request + f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:10])
-        kept.sendall(b"GET /subjects HTTP/1.1\r\nHost: x\r\n\r\n")
+        kept.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b"connection: close" not in answer_of(kept)
         process.send_signal(signal.SIGTERM)
         until(lambda: refused(host, int(port)))
-        kept.sendall(b"GET /subjects HTTP/1.1\r\nHost: x\r\n\r\n")
+        kept.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b"connection: close" in answer_of(kept)
         assert kept.recv(4096) == b""
         slow.sendall(body[10:])
@@ -227,6 +227,27 @@ def test_workers_end_with_their_parent_whatever_kills_it(postgres_url: str) -> N
         host, port = url.removeprefix("http://").split(":")
         assert refused(host, int(port))
         process.communicate()
+
+
+@pytest.mark.integration
+def test_a_hang_up_ends_neither_the_workers_nor_their_parent(several: tuple[subprocess.Popen[str], str]) -> None:
+    process, url = several
+    workers = children(process)
+    for pid in (process.pid, *workers):
+        for _ in range(3):
+            os.kill(pid, signal.SIGHUP)
+    for _ in range(10):
+        assert httpx2.get(f"{url}/subjects").json() == []
+    assert children(process) == workers
+    assert process.poll() is None
+
+
+def test_a_hang_up_does_not_end_a_registry_alone(tmp_path: Path) -> None:
+    process, url = start(f"sqlite:///{tmp_path / 'r.db'}")
+    for _ in range(3):
+        process.send_signal(signal.SIGHUP)
+        assert httpx2.get(f"{url}/subjects").json() == []
+    assert stop(process) == 0
 
 
 def test_several_workers_on_sqlite_are_refused_with_the_way_out(tmp_path: Path) -> None:

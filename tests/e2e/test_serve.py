@@ -77,7 +77,7 @@ def test_a_schema_of_5_mb_gets_an_answer_and_not_a_broken_connection(sqlite_url:
         answer = httpx2.post(f"{url}/subjects/s/versions", json={"schema": json.dumps("x" * 5_000_000)})
         assert (answer.status_code, answer.json()["error_code"]) == (413, 413)
         with socket.create_connection((url.split("/")[2].split(":")[0], int(url.rsplit(":", 1)[1]))) as raw:
-            raw.sendall(b"GET /subjects/a%2Fb%3Ac/versions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            raw.sendall(b"GET /subjects/a%2Fb%3Ac/versions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             assert b"Subject 'a/b:c' not found." in raw.makefile("rb").read()
 
 

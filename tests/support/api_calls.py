@@ -47,6 +47,7 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "ensure_bound": [calls.ensure_bound(RESOURCE, BOUND)],
     "fetches": [own_calls.fetches(1)],
     "graph": [own_calls.graph("s")],
+    "permissions": [own_calls.permissions("s")],
     "ids_of_guid": [calls.ids_of_guid("g")],
     "latest_with_metadata": [calls.latest_with_metadata("s", {"k": "v"})],
     "level": [calls.level(), calls.level("s")],

@@ -19,6 +19,7 @@ _ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP *.test 127.0.0.1",  # names that lead here, as those of a page that rebinds its own
 ]
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -66,14 +67,31 @@ class Server:
         self._control = (programs / "pg_ctl", "-D", folder / "data", "-w", "-t", "60")
         self.url = f"postgresql://{SUPERUSER}@/postgres?host={folder}"
 
-    def start(self) -> None:
-        """Start; returns once it answers."""
-        options = f"-c listen_addresses='' -k {self.folder} -c fsync={self._durable} -c max_connections=100"
+    def start(self, port: int | None = None) -> None:
+        """Start, on a TCP port too if one is given; returns once it answers."""
+        listening = "-c listen_addresses=''" if port is None else f"-c listen_addresses=127.0.0.1 -p {port}"
+        options = f"{listening} -k {self.folder} -c fsync={self._durable} -c max_connections=100"
         _run(*self._control, "-l", self.folder / "log", "-o", options, "start", **self._as_anybody)
 
     def stop(self, mode: str = "immediate") -> None:
         """Stop: ``immediate`` is as if it crashed, ``fast`` ends connections properly."""
         _run(*self._control, "-m", mode, "stop", **self._as_anybody)
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Suspend every process of the server: connections stay open, and nothing is answered."""
+        leader = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        os.kill(leader, signal.SIGSTOP)  # it makes no new ones from now on
+        children = [int(pid) for pid in Path(f"/proc/{leader}/task/{leader}/children").read_text().split()]
+        processes = [leader, *children]
+        for pid in children:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in processes:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
 
 
 @contextmanager
@@ -111,6 +129,13 @@ def making_server(version: int = NEWEST, *, durable: bool = False) -> Iterator[S
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """Make an empty database; yields its URL, and drops it."""
+    with temporary_database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def postgres_module_url(postgres_server: str) -> Iterator[str]:
+    """Make an empty database for the tests of a module; yields its URL, and drops it."""
     with temporary_database(postgres_server) as url:
         yield url
 

@@ -47,6 +47,12 @@ class Authority:
         parts = [(NameOID.ORGANIZATION_NAME, organization), (NameOID.COMMON_NAME, common_name)]
         return self._signed(common_name, parts, None)
 
+    def named(
+        self, file: str, parts: list[tuple[x509.ObjectIdentifier, str]], names: list[x509.GeneralName] | None = None
+    ) -> Pair:
+        """Sign a certificate of any subject, with alternative names."""
+        return self._signed(file, parts, x509.SubjectAlternativeName(names) if names else None)
+
     def _signed(
         self, name: str, parts: list[tuple[x509.ObjectIdentifier, str]], more: x509.ExtensionType | None
     ) -> Pair:

@@ -16,6 +16,7 @@ import pytest
 from confluent_kafka.admin import ConfigResource
 
 from contractlog.clients import Registry
+from contractlog.clients.cli.broker import Brokers
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import SchemaDraft
@@ -24,7 +25,6 @@ from contractlog.registry.moving.databases import reading, writing
 from contractlog.registry.moving.following import follow
 from contractlog.registry.moving.importing import bring
 from contractlog.registry.moving.lines import state_lines
-from contractlog.registry.moving.reaching import Brokers
 from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.sources import TopicSource
 from contractlog.registry.moving.stored import pictured

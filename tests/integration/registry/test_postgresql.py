@@ -48,12 +48,12 @@ def test_the_newest_and_the_oldest_version_that_are_promised_are_met(
 
 def test_lost_connections_are_made_again(store: Store, database: str) -> None:
     store.change(lambda change: change.configure(Subject(".", ""), Configured(level=Level.FULL))).result(30)
-    store.check()
+    store.check(20)
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'contractlog'"
         )
-    store.check()
+    store.check(20)
     store.change(lambda change: change.configure(Subject(".", ""), Configured(level=Level.NONE))).result(30)
     with store.reading() as snapshot:
         assert snapshot.configured([Subject(".", "")])[Subject(".", "")].level is Level.NONE

@@ -36,7 +36,7 @@ def opened(url: str) -> socket.socket:
 
 
 def head(length: int, path: str = "/subjects/s/versions") -> bytes:
-    lines = (f"POST {path} HTTP/1.1", "Host: x", "Content-Type: application/json", f"Content-Length: {length}")
+    lines = (f"POST {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", f"Content-Length: {length}")
     return "\r\n".join((*lines, "", "")).encode()
 
 
@@ -67,12 +67,12 @@ def test_a_body_that_never_comes_is_408_and_the_end_of_the_connection(url: str, 
 
 @pytest.mark.parametrize(
     ("asked", "begun"),
-    [(0, b"GET /subj"), (0, b"GET /subjects HTTP/1.1\r\nHost: x\r\n"), (1, b"GET /subj"), (2, b"G")],
+    [(0, b"GET /subj"), (0, b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n"), (1, b"GET /subj"), (2, b"G")],
 )
 def test_a_head_that_never_comes_is_408_and_the_end_of_the_connection(url: str, asked: int, begun: bytes) -> None:
     with opened(url) as connection:
         for _ in range(asked):
-            connection.sendall(b"GET /schemas/types HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.sendall(b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n")
             received = b""
             while not received.endswith(b"]"):
                 received += connection.recv(65536)
@@ -94,7 +94,10 @@ def test_who_never_asks_is_not_answered(url: str) -> None:
 @pytest.mark.parametrize("junk", [b"what is this\r\n\r\n", b"GET /subjects HTTP/9.9\r\n\r\n", b"}"])
 def test_what_was_asked_before_junk_is_answered_first(url: str, junk: bytes) -> None:
     """As from a client whose content length is too small; nothing is written to a connection that is closed."""
-    asked = [b"GET /schemas/types HTTP/1.1\r\nHost: x\r\n\r\n", head(len(BODY), "/subjects/junk/versions") + BODY]
+    asked = [
+        b"GET /schemas/types HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        head(len(BODY), "/subjects/junk/versions") + BODY,
+    ]
     for request in asked:
         with opened(url) as connection:
             connection.sendall(request + junk)
@@ -112,7 +115,7 @@ def test_what_was_asked_before_junk_is_answered_first(url: str, junk: bytes) -> 
 
 @pytest.mark.parametrize("broken", [b"zz\r\n", b"5\r\nab"])
 def test_a_body_that_breaks_off_as_no_http_is_400(url: str, broken: bytes) -> None:
-    lines = (b"POST /subjects/s/versions HTTP/1.1", b"Host: x", b"Transfer-Encoding: chunked", b"", b"")
+    lines = (b"POST /subjects/s/versions HTTP/1.1", b"Host: localhost", b"Transfer-Encoding: chunked", b"", b"")
     with opened(url) as connection:
         connection.sendall(b"\r\n".join(lines) + broken + b"cde!!\r\n")
         assert answered(connection)[:2] == (400, {"error_code": 400, "message": "Invalid HTTP request received."})
@@ -120,7 +123,7 @@ def test_a_body_that_breaks_off_as_no_http_is_400(url: str, broken: bytes) -> No
 
 @pytest.mark.parametrize("path", ["/subjects", "/subjects?" + "x" * 65_600])
 def test_a_long_head_is_431_though_it_comes_at_once(url: str, path: str) -> None:
-    long = f"GET {path} HTTP/1.1\r\nHost: x\r\nX-Big: {'x' * (70_000 - len(path))}\r\n\r\n".encode()
+    long = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Big: {'x' * (70_000 - len(path))}\r\n\r\n".encode()
     with opened(url) as connection:
         with contextlib.suppress(OSError):
             connection.sendall(long)
@@ -142,7 +145,7 @@ def test_who_waits_to_send_a_body_that_is_too_large_is_refused_at_once(url: str)
 
 def test_a_head_without_end_is_431_and_what_is_no_http_is_400(url: str) -> None:
     with opened(url) as connection:
-        connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: x\r\n")
+        connection.sendall(b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n")
         with contextlib.suppress(OSError):  # it may be closed while this writes
             for number in range(200):
                 connection.sendall(f"x-{number}: {'a' * 1_000}\r\n".encode())

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.compatibility.errors import (
+    IdGapNotPermitted,
     InvalidSchema,
     OperationNotPermitted,
     Overloaded,
@@ -415,7 +416,11 @@ def in_one_batch(store: Store, *batch: Append) -> list[object]:
 
 
 def test_no_id_is_given_out_after_the_last_one_and_the_neighbours_are_unharmed(store: Store) -> None:
-    last = store.append(judged(store, ORDERS, content("last"), schema_id=MAX_ID)).result(30)
+    named = judged(store, ORDERS, content("last"), schema_id=MAX_ID)
+    far = in_one_batch(store, named)[0]
+    assert isinstance(far, IdGapNotPermitted)
+    assert "CONTRACTLOG_ALLOW_ID_GAP=true" in far.message
+    last = store.append(replace(named, allow_id_gap=True)).result(30)
     assert not isinstance(last, Stale)
     assert last.schema_id == MAX_ID
     refused, again, elsewhere = in_one_batch(

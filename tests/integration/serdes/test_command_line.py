@@ -205,7 +205,8 @@ def test_what_is_not_there_is_told(cli: CommandLine, topic: str, tmp_path: Path)
     assert "has no topic `nowhere`" in cli.run("produce", "nowhere", code=2)[1]
     assert "has no topic `nowhere`" in cli.run("consume", "nowhere", code=2)[1]
     bare = cli.kafka.create_topic()
-    assert f"nothing is registered as `{bare}-value`" in cli.run("produce", bare, code=2)[1]
+    said = cli.run("produce", bare, code=2)[1]
+    assert (f"nothing is registered as `{bare}-value`" in said, said.count("\n")) == (True, 1)
     assert "cannot be read" in cli.run("produce", topic, "/no/such/file", code=2)[1]
     (tmp_path / "latin").write_bytes(b'{"id": "\xe9"}')
     assert "is no UTF-8" in cli.run("produce", topic, str(tmp_path / "latin"), code=2)[1]
@@ -267,3 +268,100 @@ def test_a_flood_that_is_interrupted_leaves_as_many_as_it_says(cli: CommandLine,
     said = int(out.split()[0].replace(",", ""))
     assert 0 < said < 2_000_000
     assert sorted(value["n"] for value in cli.consumed(topic)) == list(range(said))
+
+
+def test_headers_go_in_and_out(cli: CommandLine, topic: str) -> None:
+    given = {"key": "k", "value": ORDERS[0], "headers": [{"key": "trace", "value": "é"}, {"key": "raw", "hex": "ff00"}]}
+    cli.run("produce", topic, "--envelope", "--header", "source=test", given=lines([given]))
+    cli.run("produce", topic, "--header", "a=1", "--header", "a=2", given=lines(ORDERS[:1]))
+    first, second = cli.consumed(topic, "--envelope")
+    assert first["headers"] == [*given["headers"], {"key": "source", "value": "test"}]
+    assert second["headers"] == [{"key": "a", "value": "1"}, {"key": "a", "value": "2"}]
+    _, said = cli.run("produce", topic, "--header", "nothing", given=lines(ORDERS), code=2)
+    assert "`nothing` does not read NAME=VALUE" in said
+
+
+def test_what_consume_prints_of_frames_in_headers_can_be_produced(
+    cli: CommandLine, topic: str, registry_url: str
+) -> None:
+    from contractlog.serdes.avro import AvroSerializer
+    from contractlog.serdes.context import SerializationContext
+    from contractlog.serdes.schema_ids import header_schema_id_serializer
+
+    schema = '"int"'
+    other = cli.kafka.create_topic()
+    context = SerializationContext(other, "value", [])
+    with Registry(registry_url) as registry:
+        body = AvroSerializer(registry, schema, schema_id_serializer=header_schema_id_serializer)(7, context)
+    cli.kafka.produce(other, [{"key": b"k", "value": body, "headers": context.headers}])
+    printed = cli.consumed(other, "--envelope")
+    assert printed[0]["value"] == 7
+    cli.run("produce", other, "--envelope", given=lines(printed))
+    again = cli.consumed(other, "--envelope")[1]
+    assert (again["value"], again["headers"]) == (7, [])
+    assert again["value_schema_id"] == printed[0]["value_schema_id"]
+
+
+def test_following_prints_what_is_written_later_until_an_interruption(cli: CommandLine, registry_url: str) -> None:
+    topic = cli.kafka.create_topic(partitions=2)
+    with Registry(registry_url) as registry:
+        registry.register(f"{topic}-value", SchemaDraft('"int"'))
+    cli.run("produce", topic, given="0\n")
+    process = cli.start("consume", topic, "--follow")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "0\n"
+    for number in range(1, 6):
+        cli.run("produce", topic, given=f"{number}\n")
+        assert process.stdout.readline() == f"{number}\n"  # it is there at once, through a pipe too
+    process.send_signal(signal.SIGINT)
+    out, said = process.communicate(timeout=60)
+    assert (process.returncode, out, said) == (0, "", "")
+
+
+def test_following_ends_at_its_limit_and_says_what_could_not_be_read(cli: CommandLine, topic: str) -> None:
+    process = cli.start("consume", topic, "--follow", "--limit", "2", "--partition", "0")
+    cli.kafka.produce(topic, [{"value": b"plain"}])
+    cli.run("produce", topic, given=lines(ORDERS))
+    out, said = process.communicate(timeout=60)
+    assert (process.returncode, [json.loads(line) for line in out.splitlines()]) == (1, ORDERS[:1])
+    assert "1 record of 2 could not be decoded" in said
+
+
+def test_a_topic_goes_through_an_avro_file_into_another(
+    cli: CommandLine, topic: str, registry_url: str, tmp_path: Path
+) -> None:
+    cli.run("produce", topic, given=lines(ORDERS))
+    file = tmp_path / "orders.avro"
+    command = [sys.executable, "-m", "contractlog.clients.cli.main", "consume", topic, "--format", "avro"]
+    with file.open("wb") as out:
+        subprocess.run(command, env=cli.environment, stdout=out, check=True, timeout=60)
+    other = cli.kafka.create_topic()
+    out_, said = cli.run("produce", other, str(file), "--key-field", "id")
+    assert (out_, said) == (f"2 records written to {other}\n", "")
+    assert cli.consumed(other) == ORDERS
+    assert [line["key"] for line in cli.consumed(other, "--envelope")] == ["1", "2"]
+    with Registry(registry_url) as registry:  # the file's own schema, as nothing was registered
+        assert json.loads(registry.version(f"{other}-value", "latest").text)["name"] == "Order"
+    (tmp_path / "no.avro").write_text("{}")
+    assert "is not an Avro object container file" in cli.run("produce", other, str(tmp_path / "no.avro"), code=2)[1]
+    assert "--envelope is for JSON lines" in cli.run("produce", other, str(file), "--envelope", code=2)[1]
+    assert "--envelope is for JSON lines" in cli.run("consume", other, "--format", "avro", "--envelope", code=2)[1]
+
+
+def test_a_schema_file_with_a_reference_and_a_strategy(cli: CommandLine, registry_url: str, tmp_path: Path) -> None:
+    topic = cli.kafka.create_topic()
+    order = '{"type": "record", "name": "acme.Cart", "fields": [{"name": "line", "type": "acme.Line"}]}'
+    with Registry(registry_url) as registry:
+        registry.register(
+            "lines", SchemaDraft('{"type": "record", "name": "acme.Line", "fields": [{"name": "n", "type": "int"}]}')
+        )
+    (tmp_path / "cart.avsc").write_text(order)
+    schema = ("--schema", str(tmp_path / "cart.avsc"), "--reference", "acme.Line=lines:latest")
+    cli.run("produce", topic, *schema, "--strategy", "topic-record", given='{"line": {"n": 1}}\n')
+    assert cli.consumed(topic) == [{"line": {"n": 1}}]
+    assert cli.consumed(topic, "--strategy", "TopicRecordNameStrategy") == [{"line": {"n": 1}}]
+    with Registry(registry_url) as registry:
+        assert registry.versions(f"{topic}-acme.Cart") == [1]
+    assert "--schema FILE" in cli.run("produce", topic, *schema[2:], given="{}\n", code=2)[1]
+    assert "--schema FILE" in cli.run("produce", topic, "--strategy", "record", given="{}\n", code=2)[1]
+    assert "is no strategy" in cli.run("produce", topic, "--strategy", "x", code=2)[1]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.clients import AsyncRegistry, Exchange, Registry
+from contractlog.clients import AsyncRegistry, Exchange, Registry, calls
 from contractlog.clients.confluent import (
     AsyncSchemaRegistryClient,
     Metadata,
@@ -20,6 +20,9 @@ from contractlog.clients.confluent import (
     SchemaRegistryClient,
     SchemaRegistryError,
 )
+from contractlog.clients.confluent.errors import catchable
+from contractlog.clients.conversation import Answer, Retries, converse
+from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.testing import Registries
 
 
@@ -176,3 +179,31 @@ def test_the_asynchronous_client_remembers_alike(app: Any) -> None:
 
     asked = asyncio.run(journey())
     assert (asked[REGISTER], asked[BY_ID], asked[VERSION]) == (2, 1, 2)
+
+
+def test_caches_are_cleared_with_and_without_await() -> None:
+    async def clear() -> None:
+        async with AsyncSchemaRegistryClient({"url": "http://127.0.0.1:1"}) as client:
+            client.clear_caches()
+            client.clear_latest_caches()
+            await client.clear_caches()
+            await client.clear_latest_caches()
+
+    asyncio.run(clear())
+
+
+def test_an_unknown_key_names_the_nearest_one() -> None:
+    with pytest.raises(ValueError, match=r"Unrecognized properties: ssl.ca.locaton \(did you mean ssl.ca.location\?\)"):
+        SchemaRegistryClient({"url": "http://127.0.0.1:1", "ssl.ca.locaton": "x"})
+
+
+@pytest.mark.parametrize("status", [401, 403, 409, 413])
+@pytest.mark.parametrize("body", [b"", b"no", b'{"message": "no"}'])
+def test_an_answer_without_a_code_has_the_code_minus_one(status: int, body: bytes) -> None:
+    steps = converse(calls.subjects(), ("http://one",), Retries(attempts=1))
+    next(steps)
+    with pytest.raises(RegistryError) as caught:
+        steps.send(Answer(status, body))
+    error: Any = catchable(caught.value)
+    assert isinstance(error, SchemaRegistryError)
+    assert (error.http_status_code, error.error_code) == (status, -1)

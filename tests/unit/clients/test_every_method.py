@@ -136,6 +136,7 @@ JOURNEY: list[Step] = [
     ask("check_many", [("orders", THIRD)]),
     ask("difference", ("orders", 1), THIRD),
     ask("graph", "lines"),
+    ask("permissions", "lines"),
     ask("search", field="a"),
     ask("each_hit", field="a"),
     ask("changes", limit=1),

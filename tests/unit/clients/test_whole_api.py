@@ -96,6 +96,7 @@ def test_a_route_tells_no_names() -> None:
         calls.by_guid(secret),
         calls.conformance(secret),
         own_calls.graph(secret),
+        own_calls.permissions(secret),
         calls.associations_by_resource_name(secret, namespace=secret),
         calls.delete_context(secret),
         calls.register("s", DRAFT).within(secret),

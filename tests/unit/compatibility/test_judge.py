@@ -148,7 +148,8 @@ def test_a_thousand_hostile_versions_share_the_steps_of_one_call(monkeypatch: py
     """When they are used up, no version gets more: the first that is compared in detail ends the call."""
     calls: list[CountedSteps] = []
 
-    def counted(limit: int) -> CountedSteps:
+    def counted(limit: int, within: Steps | None = None) -> CountedSteps:
+        assert within is None
         assert limit <= 2 * STEP_LIMIT
         calls.append(CountedSteps(SCARCE))
         return calls[-1]

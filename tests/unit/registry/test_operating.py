@@ -180,6 +180,17 @@ def test_health_of_a_registry_that_is_well_and_on_its_way_out(http: httpx2.Clien
     assert http.get("/healthz/live").status_code == 200
 
 
+@pytest.mark.parametrize("path", ["live", "startup", "ready"])
+def test_health_answers_probes_that_send_head_or_options(http: httpx2.Client, path: str) -> None:
+    asked, head, options = (http.request(method, f"/healthz/{path}") for method in ("GET", "HEAD", "OPTIONS"))
+    kept = ("content-length", "content-type", "cache-control")
+    assert (head.status_code, [head.headers[name] for name in kept]) == (200, [asked.headers[name] for name in kept])
+    assert head.content == b""
+    assert (options.status_code, options.headers["allow"], options.content) == (204, "GET, HEAD, OPTIONS", b"")
+    http.app.state.services.telemetry.drain()  # type: ignore[attr-defined]
+    assert http.head(f"/healthz/{path}").status_code == (503 if path == "ready" else 200)
+
+
 class Breakable:
     """A SQLite store whose engines can be told to refuse connections, as a server that is down does."""
 
@@ -187,7 +198,7 @@ class Breakable:
         self.store = store
         self.down = False
         self.seconds = 0.0  #: that the cache's clock is ahead
-        for engine in (store._engines.readers, store._engines.writer):
+        for engine in (store._engines.readers, store._engines.writer, store._engines.probe):
             event.listen(engine, "checkout", self._checkout)
 
     def _checkout(self, *_: object) -> None:

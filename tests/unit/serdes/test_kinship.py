@@ -9,8 +9,20 @@ from typing import Any
 
 import pytest
 
-from contractlog.compatibility.errors import IncompatibleSchema, RegistryError, SubjectNotFound
-from contractlog.serdes.errors import BadFrame, DecodeError, EncodeError, ReaderMismatch, RuleNotRun, SerializationError
+from contractlog.clients import Registry
+from contractlog.compatibility.errors import IncompatibleSchema, NotFound, RegistryError, SubjectNotFound
+from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
+from contractlog.serdes.context import MessageField, SerializationContext
+from contractlog.serdes.errors import (
+    BadFrame,
+    ContextMissing,
+    DecodeError,
+    EncodeError,
+    ReaderMismatch,
+    RuleNotRun,
+    SchemaIdNotFound,
+    SerializationError,
+)
 
 _ALONE = """
 import sys
@@ -40,7 +52,9 @@ def caught_as(theirs: type[Exception], error: Exception) -> Exception | None:
         return None
 
 
-@pytest.mark.parametrize("kind", [EncodeError, DecodeError, BadFrame, ReaderMismatch, RuleNotRun])
+@pytest.mark.parametrize(
+    "kind", [EncodeError, DecodeError, BadFrame, ReaderMismatch, RuleNotRun, ContextMissing, SchemaIdNotFound]
+)
 def test_every_error_of_serializers_is_one_of_theirs(kind: type[SerializationError]) -> None:
     from confluent_kafka import KafkaException
     from confluent_kafka.serialization import SerializationError as Theirs
@@ -68,3 +82,43 @@ def test_every_error_of_a_registry_is_one_of_theirs(error: RegistryError) -> Non
 def test_nothing_is_loaded_for_it() -> None:
     done = subprocess.run([sys.executable, "-c", _ALONE], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("DecodeError('broken')\n", "")
+
+
+RECORD = '{"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}'
+
+
+def test_values_that_do_not_fit_are_caught_as_value_errors_and_type_errors(registry: Registry) -> None:
+    serializer = AvroSerializer(registry, RECORD)
+    context = SerializationContext("orders", MessageField.VALUE)
+    for value in ({"a": "x"}, {"a": 2**31}, {}, 5):
+        with pytest.raises(EncodeError) as caught:
+            serializer(value, context)
+        assert caught_as(ValueError, caught.value) is caught.value
+        assert caught_as(TypeError, caught.value) is caught.value
+    with pytest.raises(ContextMissing) as missing:
+        serializer({"a": 1}, None)
+    assert caught_as(ValueError, missing.value) is missing.value
+
+
+def test_an_unknown_id_is_caught_as_the_answer_of_the_registry(registry: Registry) -> None:
+    from confluent_kafka.schema_registry.error import SchemaRegistryError as Theirs
+
+    from contractlog.clients.confluent import SchemaRegistryError as Ours
+
+    deserializer = AvroDeserializer(registry)
+    for _ in range(2):  # asked for, and kept
+        with pytest.raises(SchemaIdNotFound) as caught:
+            deserializer(b"\0\0\0\0\x63\2", SerializationContext("orders", MessageField.VALUE))
+        error: Any = caught.value
+        assert caught_as(Theirs, error) is error
+        assert caught_as(Ours, error) is error
+        assert (error.error_code, error.http_status_code) == (40403, 404)
+        assert isinstance(error.__cause__, NotFound)
+        assert error.error_message == str(error.__cause__)
+
+
+def test_attributes_of_errors_can_be_set() -> None:
+    for error in (SubjectNotFound(subject="s"), DecodeError(reason="broken"), SchemaIdNotFound(reason="unknown")):
+        for name, value in (("error_code", 1), ("http_status_code", 2), ("error_message", "three"), ("mine", 4)):
+            setattr(error, name, value)
+            assert getattr(error, name) == value

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from contractlog.clients.values import AssociationDraft, Resource
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes.lines import LineReader
 from contractlog.serdes.producing import Interruption, lines
+from contractlog.serdes.subjects import SubjectNameStrategyType
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry
@@ -25,7 +27,7 @@ def test_a_tombstone_needs_a_key(registry: Registry, *, envelope: bool) -> None:
     with pytest.raises(UsageError, match=r"line 4: null would be a tombstone.*--envelope"):
         reader.record(4, '{"value": null}' if envelope else "null")
     if envelope:
-        assert reader.record(5, '{"key": "k", "value": null}') == (b"k", None, None)
+        assert reader.record(5, '{"key": "k", "value": null}') == (b"k", None, None, [])
 
 
 def test_a_line_that_is_no_json_has_one_place(registry: Registry) -> None:
@@ -39,3 +41,27 @@ def test_a_line_that_is_no_utf_8_is_told_by_its_number() -> None:
     assert [next(read), next(read)] == [(1, "1\n"), (2, "2\n")]
     with pytest.raises(UsageError, match=r"^line 3 is no UTF-8 \(column 2\)$"):
         next(read)
+
+
+def test_values_go_to_the_associated_subject(registry: Registry) -> None:
+    registry.register("shared", SchemaDraft('"int"'))
+    registry.bind(Resource("orders", "lkc-1", "lkc-1:orders"), [AssociationDraft(subject="shared")])
+    reader = LineReader(registry, "orders", schema=None, key_field=None, envelope=False)
+    assert reader.record(1, "7").value == b"\0\0\0\0\x01\x0e"
+    with pytest.raises(UsageError, match="nothing is registered as `orders-value`"):
+        LineReader(
+            registry,
+            "orders",
+            schema=None,
+            key_field=None,
+            envelope=False,
+            strategy=SubjectNameStrategyType.TOPIC,
+        )
+
+
+def test_an_envelope_holds_headers_beside_those_of_every_record(registry: Registry) -> None:
+    registry.register("orders-value", SchemaDraft('"int"'))
+    reader = LineReader(registry, "orders", schema=None, key_field=None, envelope=True, headers=[("all", b"1")])
+    assert reader.record(1, '{"value": 7, "headers": {"a": null}}').headers == [("a", None), ("all", b"1")]
+    with pytest.raises(UsageError, match=r"^line 2: headers read"):
+        reader.record(2, '{"value": 7, "headers": 1}')

@@ -117,7 +117,7 @@ def test_what_is_not_understood_is_refused_at_once(registry: Registry, kind: Any
 @pytest.mark.parametrize("name", ["rule_conf", "rule_registry"])
 @pytest.mark.parametrize("kind", [AvroSerializer, AvroDeserializer, JSONSerializer, JSONDeserializer])
 def test_rules_are_refused(registry: Registry, kind: Any, name: str) -> None:
-    with pytest.raises(ValueError, match=f"{name} has to be None: this release runs no rules"):
+    with pytest.raises(ValueError, match=f"{name} has to be empty: this release runs no rules"):
         made(kind, registry, **{name: object()})
 
 
@@ -174,3 +174,15 @@ def test_a_registry_is_asked_for(client: Any) -> None:
 def test_keys_of_rules_are_refused_with_the_reason(registry: Registry, kind: Any, key: str) -> None:
     with pytest.raises(ValueError, match=rf"{key} is a setting of rules: this release runs no rules"):
         made(kind, registry, {key: "x"})
+
+
+@pytest.mark.parametrize("kind", [AvroSerializer, AvroDeserializer, JSONSerializer, JSONDeserializer])
+def test_rules_without_content_are_accepted(registry: Registry, kind: Any) -> None:
+    from confluent_kafka.schema_registry.rule_registry import RuleRegistry
+
+    assert made(kind, registry, rule_conf={}, rule_registry=RuleRegistry()) is not None
+
+
+def test_an_unknown_setting_names_the_nearest_one(registry: Registry) -> None:
+    with pytest.raises(ValueError, match=r"auto.register.schema \(did you mean auto.register.schemas\?\)"):
+        made(AvroSerializer, registry, {"auto.register.schema": False})

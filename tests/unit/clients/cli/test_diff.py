@@ -72,7 +72,7 @@ def test_what_the_level_does_not_ask_for_is_told_after_the_rest(files: Files) ->
     code, told = files.diff(earlier, later)
     assert code == exit_codes.CLEAN
     assert f"✓ {later}: backward (" in told
-    assert told.index("what other levels hold against it") < told.index("AVRO_FIELD_DEFAULT_MISSING")
+    assert told.index("findings of other levels") < told.index("AVRO_FIELD_DEFAULT_MISSING")
 
 
 def test_machines_get_the_mended_texts(files: Files) -> None:
@@ -163,7 +163,7 @@ def test_one_side_may_come_through_a_pipe(files: Files, monkeypatch: pytest.Monk
     )
     assert piped("", "-", "-") == (
         exit_codes.USAGE,
-        "contractlog: one of the two can be `-`, standard input: name the other one\n",
+        "contractlog: only one of the two can be `-`, standard input\n",
     )
 
 
@@ -173,7 +173,7 @@ def test_a_file_whose_name_tells_no_format_has_that_of_the_other(files: Files) -
     code, told = files.diff(plain, plain)
     assert (code, told) == (
         exit_codes.USAGE,
-        f"contractlog: `{plain}` tells no format: schema files end in .avsc or .schema.json\n",
+        f"contractlog: `{plain}` has no known format: schema files end in .avsc or .schema.json\n",
     )
 
 

@@ -44,7 +44,7 @@ def test_a_refusal_of_the_registry_alone_decides_and_is_told(registry: Registry)
     lines = "\n".join(details(result))
     assert "the registry says: " in lines
     assert "READER_FIELD_MISSING_DEFAULT_VALUE" in lines
-    assert "the registry refuses it" in lines
+    assert "the registry rejects this schema" in lines
 
 
 def test_a_consent_of_the_registry_alone_decides_and_is_told(registry: Registry) -> None:
@@ -55,7 +55,7 @@ def test_a_consent_of_the_registry_alone_decides_and_is_told(registry: Registry)
     result = examined(gate, file(TOTAL))
     assert result.outcome == "compatible"
     assert [line.strip() for line in details(result)] == [
-        "note: the registry takes it, though this command finds reasons against it; the registry decides"
+        "note: the registry accepts this schema, though this command finds reasons against it; the registry decides"
     ]
 
 
@@ -162,7 +162,7 @@ def test_an_unreadable_reference_is_told_as_such(registry: Registry) -> None:
 
 def test_a_reference_that_is_not_registered_is_told_with_its_file(registry: Registry) -> None:
     what = SchemaFile(Path("x.avsc"), SUBJECT, SchemaDraft('"A"', references=(Reference("A", "gone", 1),)))
-    with pytest.raises(UsageError, match=r"^x\.avsc: what it leans on .*gone"):
+    with pytest.raises(UsageError, match=r"^x\.avsc: what it depends on .*gone"):
         understand(what, registry)
 
 

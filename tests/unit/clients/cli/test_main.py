@@ -71,7 +71,7 @@ def test_help_lists_every_verb_and_every_exit_code(capsys: pytest.CaptureFixture
 
 def test_what_is_no_verb_is_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chek"]) == exit_codes.USAGE
-    assert "`chek` is no verb" in capsys.readouterr().err
+    assert "unknown verb `chek`" in capsys.readouterr().err
     assert main([]) == exit_codes.USAGE
     assert main(["check"]) == exit_codes.USAGE
     assert main(["check", "--nonsense", "x"]) == exit_codes.USAGE

@@ -16,6 +16,8 @@ from contractlog.compatibility.errors import Denied, UsageError
 from contractlog.compatibility.names import Subject
 from contractlog.registry.access import authentication
 from contractlog.registry.access.actor import current_rights
+from contractlog.registry.access.authentication import Authentication
+from contractlog.registry.access.failure_limits import NAME_FAILURES
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.rights import Rights
 from contractlog.registry.access.users import entry
@@ -72,6 +74,20 @@ def test_who_is_not_known_is_asked_for_a_name(secured: httpx2.Client, header: st
 def test_wrong_credentials_are_refused_however_often(secured: httpx2.Client, credentials: tuple[str, str]) -> None:
     for _ in range(2):
         assert told(secured.get("/subjects", auth=credentials)) == UNKNOWN
+
+
+@pytest.mark.parametrize("password", ["c:i\0", "c:i\0\0", "\0c:i", "c:i ", "c:i\n", "C:I"])
+def test_a_password_with_one_more_byte_is_another(secured: httpx2.Client, password: str) -> None:
+    assert secured.get("/subjects", auth=CI).status_code == 200
+    assert told(secured.get("/subjects", auth=(CI[0], password))) == UNKNOWN
+
+
+@pytest.mark.parametrize("header", [b"Basic OG==", b"Basic oG==", b"Basic oh=="])
+def test_only_an_empty_name_and_password_count_as_none(file: Path, header: bytes) -> None:
+    """In base64 letters of both cases differ: these are other credentials than ``Og==``, and wrong ones."""
+    with in_process(Settings(database_url="sqlite://", users_file=str(file), anonymous_reads=True)) as http:
+        assert http.get("/subjects", headers=[(b"authorization", b"bAsIc Og==")]).status_code == 200
+        assert told(http.get("/subjects", headers=[(b"authorization", header)])) == UNKNOWN
 
 
 def test_a_user_writes_what_their_prefix_covers(secured: httpx2.Client) -> None:
@@ -165,6 +181,78 @@ def test_associations_need_the_right_to_write_the_subjects_they_bind(file: Path)
         assert http.delete(cascade, auth=("p", "p")).status_code == 204
 
 
+MINE = [("mine", ["mine-*", ":.lkc-1:*"]), ("admin", ["*"]), ("owner", ["mine-*", "payments-*"])]
+PAYMENTS = {"resourceName": "payments", "resourceNamespace": "lkc-1", "resourceId": "r1"}
+
+
+@pytest.fixture
+def shared(file: Path) -> Iterator[httpx2.Client]:
+    """A registry with the subjects ``mine-x`` and ``mine-key``, a user who owns them, and one who owns a topic too."""
+    users = [entry(name, HashedPassword.of("p", n=2, r=1, p=1), [], write) for name, write in MINE]
+    file.write_text("\n".join(users))
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as http:
+        for subject in ("mine-x", "mine-key"):
+            http.post(f"/subjects/{subject}/versions", json=STRING, auth=("admin", "p"))
+        yield http
+
+
+def bound(http: httpx2.Client) -> list[str]:
+    listed = http.get("/associations/resources/-/payments?resourceType=topic", auth=("admin", "p")).json()
+    return [f"{one['associationType']}: {one['subject']}" for one in listed]
+
+
+def binding(kind: str | None, **members: Any) -> dict[str, Any]:
+    named = {} if kind is None else {"associationType": kind}
+    return PAYMENTS | {"associations": [named | {"subject": "mine-x"} | members]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "needed"), [("value", "payments-value"), ("key", "payments-key"), (None, "payments-value")]
+)
+@pytest.mark.parametrize("namespace", ["lkc-1", "elsewhere"])
+def test_binding_a_subject_to_a_topic_needs_write_on_the_topics_own_subject(
+    shared: httpx2.Client, kind: str | None, needed: str, namespace: str
+) -> None:
+    refused = (403, 40301, f"User is denied operation Write on Subject: {needed}")
+    body = binding(kind) | {"resourceNamespace": namespace}
+    upserted, mutated = shared.put, shared.post
+    for dry_run in ("", "?dryRun=true"):
+        assert told(shared.post(f"/associations{dry_run}", json=body, auth=("mine", "p"))) == refused
+        assert told(upserted(f"/associations/resources/r1{dry_run}", json=body, auth=("mine", "p"))) == refused
+        for operation in ("CREATE", "UPSERT"):
+            many = {"requests": [body | {"opType": operation}, body | {"opType": operation}]}
+            answer = mutated(f"/associations:batchMutate{dry_run}", json=many, auth=("mine", "p"))
+            assert [one["error"]["error_code"] for one in answer.json()["results"]] == [40301, 40301]
+    assert bound(shared) == []
+    assert shared.post("/associations", json=body, auth=("owner", "p")).status_code == 200
+    assert bound(shared) == [f"{kind or 'value'}: mine-x"]
+
+
+def test_a_schema_of_an_association_is_not_judged_for_who_may_not_bind(shared: httpx2.Client) -> None:
+    """The namespace's subject may be written; the topic of that name may not, so nothing is said of the schema."""
+    owned = PAYMENTS | {"associations": [{"schema": {"schema": "no schema"}}]}
+    assert told(shared.post("/associations", json=owned, auth=("mine", "p")))[1] == 40301
+    assert told(shared.post("/associations", json=owned, auth=("admin", "p")))[1] == 42201
+
+
+def test_changing_or_removing_a_binding_needs_write_on_the_topics_own_subject(shared: httpx2.Client) -> None:
+    shared.post("/associations", json=binding("value"), auth=("admin", "p"))
+    shared.post("/associations", json=binding("key"), auth=("admin", "p"))
+    one = PAYMENTS | {"opType": "DELETE"}
+    members = one | {"associations": [{"associationType": "key"}]}
+    refused = 40301
+    for query in ("", "?associationType=value", "?cascadeLifecycle=true", "?dryRun=true"):
+        assert told(shared.delete(f"/associations/resources/r1{query}", auth=("mine", "p")))[1] == refused
+    assert told(shared.put("/associations/resources/r1", json=binding("key"), auth=("mine", "p")))[1] == refused
+    answer = shared.post("/associations:batchMutate", json={"requests": [one, members]}, auth=("mine", "p"))
+    assert [each["error"]["error_code"] for each in answer.json()["results"]] == [refused, refused]
+    assert bound(shared) == ["key: mine-x", "value: mine-x"]
+    assert shared.delete("/associations/resources/r1?associationType=key", auth=("owner", "p")).status_code == 204
+    answer = shared.post("/associations:batchMutate", json={"requests": [one]}, auth=("owner", "p"))
+    assert "result" in answer.json()["results"][0]
+    assert bound(shared) == []
+
+
 def test_anonymous_reads_are_a_setting(file: Path) -> None:
     with in_process(Settings(database_url="sqlite://", users_file=str(file), anonymous_reads=True)) as http:
         for headers in ({}, {"Authorization": "Basic Og=="}):
@@ -196,44 +284,103 @@ def test_the_access_log_names_the_actor_and_no_password(
     assert not any(word in str(vars(record)) for record in caplog.records for word in ("c:i", "ré", "wrong"))
 
 
-def test_each_credential_is_checked_once_until_the_file_changes(
-    secured: httpx2.Client, file: Path, monkeypatch: pytest.MonkeyPatch
+def authentication_of(http: httpx2.Client) -> Authentication:
+    """The authentication inside an app."""
+    access = http.app.middleware_stack  # type: ignore[attr-defined]
+    while not hasattr(access, "_authentication"):
+        access = getattr(access, "app", None) or access._app
+    found: Authentication = access._authentication
+    return found
+
+
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The passwords that were hashed."""
+    hashed: list[str] = []
+    matches = HashedPassword.matches
+    monkeypatch.setattr(HashedPassword, "matches", lambda self, text: hashed.append(text) or matches(self, text))
+    return hashed
+
+
+def change(http: httpx2.Client, file: Path, text: str) -> None:
+    """Write the file of users, and let the server look at it at once."""
+    users = authentication_of(http)._file
+    assert users is not None
+    file.write_text(text)
+    users._looked -= 2
+
+
+def test_each_credential_is_checked_once_until_its_user_changes(
+    secured: httpx2.Client, file: Path, checked: list[str]
 ) -> None:
-    checked: list[bytes] = []
-    check = authentication._caller
-
-    def counted(header: bytes, users: Any) -> Any:
-        checked.append(header)
-        return check(header, users)
-
-    monkeypatch.setattr(authentication, "_caller", counted)
     for _ in range(5):
         assert secured.get("/subjects", auth=CI).status_code == 200
         assert told(secured.get("/subjects", auth=("ci", "no"))) == UNKNOWN
-    assert len(checked) == 2
-    access = secured.app.middleware_stack  # type: ignore[attr-defined]
-    while not hasattr(access, "_authentication"):
-        access = getattr(access, "app", None) or access._app
-    users = access._authentication._file
-    users._clock = lambda: users._looked + 2
-    file.write_text(entry("ci", HashedPassword.of("new", n=2, r=1, p=1), ["*"], []))
+        assert told(secured.get("/subjects", auth=("nobody", "c:i"))) == UNKNOWN
+    assert checked == ["c:i", "no", "c:i"]
+    new = entry("ci", HashedPassword.of("new", n=2, r=1, p=1), ["*"], [])
+    change(secured, file, new)
     assert told(secured.get("/subjects", auth=CI)) == UNKNOWN
     assert secured.get("/subjects", auth=("ci", "new")).status_code == 200
-    assert len(checked) == 4
+    change(secured, file, new + entry("nobody", HashedPassword.of("c:i", n=2, r=1, p=1), ["*"], []))
+    assert secured.get("/subjects", auth=("nobody", "c:i")).status_code == 200
+    assert checked == ["c:i", "no", "c:i", "c:i", "new", "c:i"]
+
+
+def test_right_credentials_survive_changes_to_other_users_and_get_the_rights_of_now(
+    secured: httpx2.Client, file: Path, checked: list[str]
+) -> None:
+    ci, reader = file.read_text().split("\n\n")
+    assert secured.get("/subjects", auth=CI).status_code == 200
+    change(secured, file, f"{ci}\n\n" + reader.replace("reader", "another"))
+    assert secured.get("/subjects", auth=CI).status_code == 200
+    change(secured, file, ci.replace('write = ["orders-*"]', 'write = ["users-*"]'))
+    assert secured.post("/subjects/users-value/versions", json=STRING, auth=CI).status_code == 200
+    assert told(secured.post("/subjects/orders-value/versions", json=STRING, auth=CI))[1] == 40301
+    assert len(checked) == 1
+    change(secured, file, reader)
+    assert told(secured.get("/subjects", auth=CI)) == UNKNOWN
+
+
+def test_right_credentials_that_are_used_outlast_others_and_wrong_ones_push_out_none(
+    file: Path, checked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authentication, "_MOST_VERIFIED", 2)
+    monkeypatch.setattr(authentication, "_MOST_REFUSED", 2)
+    names = ["a", "b", "c"]
+    file.write_text("\n".join(entry(name, HashedPassword.of("p", n=2, r=1, p=1), ["*"], []) for name in names))
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as http:
+        for name in ("a", "b", "a", "c", "a"):
+            assert http.get("/subjects", auth=(name, "p")).status_code == 200
+        for number in range(5):
+            assert http.get("/subjects", auth=("a", f"wrong-{number}")).status_code == 401
+        assert http.get("/subjects", auth=("a", "p")).status_code == 200
+        assert [one for one in checked if one == "p"] == ["p"] * 3
+        assert len(authentication_of(http)._refused) == 2
 
 
 def test_what_is_kept_of_credentials_does_not_tell_them(secured: httpx2.Client) -> None:
     header = base64.b64encode(b":".join(part.encode() for part in CI))
-    checks = authentication.Authentication(None)
     secured.get("/subjects", auth=CI)
-    assert checks._kept == {}
-    access = secured.app.middleware_stack  # type: ignore[attr-defined]
-    while not hasattr(access, "_authentication"):
-        access = getattr(access, "app", None) or access._app
-    kept = list(access._authentication._kept)
+    kept = list(authentication_of(secured)._verified._found)
     assert len(kept) == 1
     assert header not in kept[0]
     assert len(kept[0]) == 32
+
+
+def test_too_many_wrong_passwords_are_refused_unchecked_by_name_and_address(
+    secured: httpx2.Client, checked: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(NAME_FAILURES):
+        assert told(secured.get("/subjects", auth=("reader", f"wrong-{number}"))) == UNKNOWN
+    refused = secured.get("/subjects", auth=("reader", "another"))
+    assert told(refused)[:2] == (429, 42980)
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    assert "another" not in checked
+    assert secured.get("/subjects", auth=CI).status_code == 200  # of the same address, but by another name
+    assert "10 wrong passwords in a minute from" in caplog.text
+    assert "reader" not in caplog.text
+    assert told(secured.get("/subjects", auth=("reader", "wrong-1"))) == UNKNOWN  # it is known to be wrong
 
 
 def test_a_file_of_users_that_cannot_be_used_stops_the_start(tmp_path: Path) -> None:

@@ -77,6 +77,7 @@ ALLOWED = [
     ("GET", "/contractlog/v1/conformance/orders"),
     ("POST", "/contractlog/v1/conformance/pay"),
     ("GET", "/contractlog/v1/graph/orders-value"),
+    ("GET", "/contractlog/v1/permissions/orders-value"),
 ]
 REFUSED = [
     ("GET", "/subjects", ":*:*"),

@@ -68,9 +68,11 @@ def test_what_was_deleted_here_for_good_comes_back_as_itself_or_not_at_all(store
     gone.gone.versions = {(S, 1, 1)}
     assert brought(store, picture(id1='"int"'), gone).conflicts == []
     assert set(now(store).retired) == {(".", 1)}
-    assert brought(store, picture(id1='"long"')).conflicts == [
-        "the id 1 of context . was deleted for good here, and stood for another content"
-    ]
+    (refusal,) = brought(store, picture(id1='"long"')).conflicts
+    assert refusal.startswith(
+        "the id 1 of context . was deleted for good here, and stood for another content: import it"
+    )
+    assert "contractlog db forget-context . --confirm ." in refusal
     assert brought(store, picture(id1='"int"')).conflicts == []
     assert (set(now(store).schemas), now(store).retired) == ({(".", 1)}, {})
 

@@ -30,7 +30,7 @@ def lines(*bodies: dict[str, Any]) -> list[str]:
         ([*lines(), "{}"], "line 3 of the file follows its end"),
         (["nothing"], "this is no file of `contractlog export`"),
         (lines({"kind": "other"}), "line 2 of the file is of an unknown kind: 'other'"),
-        (lines(VERSION), "version 1 of s has the id 1, which no line of the file gives a content"),
+        (lines(VERSION), "line 2 of the file: version 1 of s has the id 1, which no line of the file gives a content"),
         (lines(SCHEMA | {"id": -1}), "line 2 of the file cannot be read: `id`: -1 is no number from 0"),
         (lines(SCHEMA | {"id": "1"}), "line 2 of the file cannot be read: `id`: '1' is no number from 0 to 2147483647"),
         (
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_used_is_refused_by_its_line(file: list[str], reas
         ),
         (
             [SCHEMA, VERSION, {"kind": "retired", "context": ".", "id": 1}],
-            "the id 1 of context . is retired and in use, both, by the file",
+            "the id 1 of context . is retired and in use, both, by the file (line 4, line 3)",
         ),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.registry.moving.reaching import Access, Brokers, access_of, add_access, add_brokers, brokers_of
+from contractlog.registry.moving.reaching import Access, access_of, add_access
 from contractlog.registry.moving.together import together
 
 URL = "https://old:8081"
@@ -19,7 +19,6 @@ URL = "https://old:8081"
 def options(*argv: str) -> Namespace:
     parser = ArgumentParser()
     add_access(parser)
-    add_brokers(parser)
     return parser.parse_args(argv)
 
 
@@ -41,6 +40,16 @@ def test_flags_go_before_the_environment_and_files_before_variables(tmp_path: Pa
     assert found is not None
     assert (found.security.user, found.security.password, found.security.ca) == ("bob", "from a file", "other.pem")
     assert access_of(options(), URL, {}) is None
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\n\n", "\nnote"])
+@pytest.mark.parametrize("secret", ["a\rb", "a\x0bb\x0c", "a\x85b", "a\u2028b", "a\0", " a ", "\ufeffa"])
+def test_a_password_in_a_file_is_every_byte_of_its_first_line(tmp_path: Path, secret: str, end: str) -> None:
+    file = tmp_path / "password"
+    file.write_bytes((secret + end).encode())
+    found = access_of(options("--source-user", "ann", "--source-password-file", str(file)), URL, {})
+    assert found is not None
+    assert found.security.password == secret
 
 
 def test_a_token_and_headers_are_sent_and_shown_nowhere(tmp_path: Path) -> None:
@@ -70,29 +79,6 @@ def test_what_cannot_be_meant_is_refused(argv: tuple[str, ...], environ: dict[st
     with pytest.raises(UsageError, match=told) as refused:
         access_of(options(*argv), URL, environ)
     assert "two words" not in str(refused.value)
-
-
-def test_properties_name_the_broker_unless_the_flag_does(tmp_path: Path) -> None:
-    file = tmp_path / "kafka.properties"
-    file.write_text("# one\n\nbootstrap.servers = a:1,b:2\n sasl.password=p=w# 1\nsecurity.protocol=SASL_SSL\n")
-    named = ("--broker-config", str(file))
-    properties = {"sasl.password": "p=w# 1", "security.protocol": "SASL_SSL"}
-    found = brokers_of(options(*named), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"})
-    assert found == Brokers("a:1,b:2", properties)
-    assert "p=w" not in repr(found)
-    assert brokers_of(options(*named, "--bootstrap-servers", "d:4"), {}).servers == "d:4"
-    assert brokers_of(options(), {"CONTRACTLOG_BROKER_CONFIG": str(file)}) == Brokers("a:1,b:2", properties)
-    assert brokers_of(options(), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"}) == Brokers("c:3")
-
-
-def test_properties_that_cannot_be_read_are_told_by_line_without_what_it_says(tmp_path: Path) -> None:
-    file = tmp_path / "kafka.properties"
-    file.write_text("sasl.username=me\nhunter2\n")
-    with pytest.raises(UsageError, match=r"line 2 of `.*` is no `name=value`") as refused:
-        brokers_of(options("--broker-config", str(file)), {})
-    assert "hunter2" not in str(refused.value)
-    with pytest.raises(UsageError, match="name the broker: --bootstrap-servers"):
-        brokers_of(options(), {})
 
 
 def test_of_many_questions_the_first_failure_is_told_as_it_was_raised() -> None:

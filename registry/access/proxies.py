@@ -1,0 +1,29 @@
+"""Proxies whose word is taken for the address of a client."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from contractlog.compatibility.errors import UsageError
+
+__all__ = ["parse_proxies"]
+
+
+def parse_proxies(text: str) -> list[str]:
+    """Read addresses and networks, separated by commas.
+
+    Raises:
+        UsageError: one is neither, or stands for everybody: then anybody could pretend to be anybody.
+
+    >>> parse_proxies("127.0.0.1, 10.0.0.0/8")
+    ['127.0.0.1', '10.0.0.0/8']
+    """
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    for one in found:
+        try:
+            network = ipaddress.ip_network(one)
+        except ValueError as error:
+            raise UsageError(f"--trusted-proxies cannot have `{one}`: {error}") from None
+        if network.prefixlen == 0:
+            raise UsageError(f"--trusted-proxies cannot have `{one}`: every client could pretend to be another one")
+    return found

@@ -1,0 +1,192 @@
+"""Changes to the file of users: one at a time, and whole or not at all.
+
+A lock beside the file orders commands that run at the same time. The new text is written aside, flushed to the disk and
+put in the place of the old one, so that a server and a crash meet one or the other.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access.users import Users, parse, unreadable, without
+
+__all__ = ["add_user", "already_there", "read_users", "remove_user"]
+
+_HEAD: Final = "# Who may read and write which subjects; made by `contractlog users`, read again when it changes.\n\n"
+_OWNER_ONLY: Final = 0o600
+_LOCK_SECONDS: Final = 30.0  #: a change holds the lock for milliseconds
+_RETRY_SECONDS: Final = 0.02
+
+
+def read_users(path: Path) -> tuple[str, Users]:
+    """Read the text of a file, and its users.
+
+    Raises:
+        UsageError: it cannot be read, or not used.
+    """
+    try:
+        text = path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(path, error) from None
+    try:
+        return text, parse(text)
+    except ValueError as error:
+        raise UsageError(f"the file of users {path} cannot be used: {error}") from None
+
+
+def add_user(path: Path, name: str, entry: str, *, replace: bool) -> bool:
+    """Add a user, and make the file if there is none; return whether an earlier one was replaced.
+
+    Raises:
+        UsageError: the user exists and ``replace`` is not set, or the file cannot be changed.
+    """
+    _require_valid(path, entry)  # where nothing will be changed, no lock is made
+    with _lock(path):
+        text, users = read_users(path) if path.exists() else (_HEAD, Users())
+        existing = name in users.by_name
+        if existing and not replace:
+            raise already_there(path, name)
+        kept = _without(path, text, name) if existing else text
+        new = f"{kept.rstrip()}\n\n{entry}"
+        _verify(path, new, users, name, present=True)
+        _write(path, new)
+    return existing
+
+
+def already_there(path: Path, name: str) -> UsageError:
+    """Make the error that says how to replace a user."""
+    return UsageError(
+        f"`{path}` already has a user `{name}`. Pass --replace to give the user a new password and new rights."
+    )
+
+
+def remove_user(path: Path, name: str) -> None:
+    """Remove a user.
+
+    Raises:
+        UsageError: there is none of this name, or the file cannot be changed.
+    """
+    read_users(path)  # where nothing will be changed, no lock is made
+    with _lock(path):
+        text, users = read_users(path)
+        if name not in users.by_name:
+            raise UsageError(f"`{path}` has no user `{name}`")
+        new = _without(path, text, name)
+        _verify(path, new, users, name, present=False)
+        _write(path, new)
+
+
+def _without(path: Path, text: str, name: str) -> str:
+    try:
+        return without(text, name)
+    except (ValueError, KeyError):  # tables that do not stand alone
+        raise _unknown_form(path, name) from None
+
+
+def _require_valid(path: Path, text: str) -> Users:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError(f"{error}; {path} stays as it was") from None
+
+
+def _verify(path: Path, text: str, before: Users, name: str, *, present: bool) -> None:
+    """Verify that a new text differs from the old one by this user alone.
+
+    Raises:
+        UsageError: it does not.
+    """
+    after = _require_valid(path, text)
+    others = [{one: user for one, user in users.by_name.items() if one != name} for users in (before, after)]
+    if others[0] != others[1] or (name in after.by_name) != present:
+        raise _unknown_form(path, name)
+
+
+def _unknown_form(path: Path, name: str) -> UsageError:
+    return UsageError(
+        f"`{path}` does not have user `{name}` in a table [users.NAME] of its own, so the file stays as it was. "
+        "Edit it by hand."
+    )
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    """Hold the lock of a file of users.
+
+    Raises:
+        UsageError: it cannot be made, or another command keeps it too long.
+    """
+    target = path.resolve()
+    lock = target.with_name(f"{target.name}-lock")
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        _acquire(handle, lock)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _acquire(handle: int, lock: Path) -> None:
+    until = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise UsageError(
+                    f"another command has held `{lock}` for {_LOCK_SECONDS:g} seconds: end it, and try again"
+                ) from None
+            time.sleep(_RETRY_SECONDS)
+        else:
+            return
+
+
+def _write(path: Path, text: str) -> None:
+    target = path.resolve()
+    try:
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # for its owner alone
+        try:
+            with os.fdopen(handle, "wb") as file:
+                _take_over(target, handle)
+                file.write(text.encode())
+                file.flush()
+                os.fsync(handle)
+            Path(aside).replace(target)
+        except BaseException:
+            Path(aside).unlink(missing_ok=True)
+            raise
+        _flush_folder(target.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _take_over(target: Path, handle: int) -> None:
+    """Give a new file the mode and, as far as it is permitted, the owner of the one that it replaces."""
+    with suppress(FileNotFoundError):
+        existing = target.stat()
+        with suppress(PermissionError):
+            os.fchown(handle, existing.st_uid, existing.st_gid)
+        os.fchmod(handle, existing.st_mode & 0o777)
+
+
+def _flush_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _unwritable(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"the file of users `{path}` cannot be written: {error.strerror}")

@@ -1,0 +1,141 @@
+"""Protection from web pages: which hosts are served, and which requests of a browser may change anything.
+
+A browser sends requests for any page that it shows. Three checks keep foreign pages from using a registry through it:
+
+- ``Host`` must name this registry, so that a page cannot reach it by a name of its own (DNS rebinding).
+- A state-changing request must come from the registry's own origin, as ``Sec-Fetch-Site`` and ``Origin`` tell.
+- The body of such a request must be declared as JSON, which a page of another origin may not send unasked.
+
+Programs that are no browsers send neither header, and only the first check concerns them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from contractlog.compatibility.errors import (
+    CrossSiteRequest,
+    RegistryError,
+    UnsupportedMediaType,
+    UsageError,
+)
+from contractlog.registry.content import is_json
+from contractlog.registry.hosts import EVERY_HOST, HOST_NAME, AllowedHosts, listed, shown, without_dot
+from contractlog.registry.problems import problem
+from contractlog.registry.settings import Settings
+
+__all__ = ["AllowedOrigins", "CrossSite", "layer"]
+
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_OWN_SITES: Final = frozenset({b"same-origin", b"none"})  #: ``none``: a person typed the address
+_ORIGIN: Final = re.compile(rf"([a-z][a-z0-9+.-]*)://{HOST_NAME}(?::([0-9]*))?", re.ASCII | re.IGNORECASE)
+_DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
+
+Origin = tuple[str, str, str]  #: scheme, host, port
+
+
+def layer(settings: Settings) -> Middleware:
+    """Return the layer that makes the checks.
+
+    Raises:
+        UsageError: an allowed host or origin cannot be one.
+    """
+    hosts = AllowedHosts(settings.allowed_hosts, settings.host)
+    return Middleware(CrossSite, hosts=hosts, origins=AllowedOrigins(settings.allowed_origins))
+
+
+class AllowedOrigins:
+    """The origins besides the registry's own from which pages may change something.
+
+    Args:
+        origins: as a browser sends them, ``https://registry.example``, separated by commas.
+
+    Raises:
+        UsageError: one of them is no origin.
+    """
+
+    def __init__(self, origins: str = "") -> None:
+        self._origins = frozenset(_given_origin(text) for text in listed(origins))
+
+    def require(self, scope: Scope, host: tuple[str, str]) -> None:
+        """Refuse a state-changing request of a page that is not the registry's own.
+
+        Raises:
+            CrossSiteRequest: another site sent it.
+            UnsupportedMediaType: a browser sent a body that is not declared as JSON.
+        """
+        sites, origins = _values(scope, b"sec-fetch-site"), _values(scope, b"origin")
+        if not sites and not origins:
+            return
+        for site in sites:
+            if site not in _OWN_SITES:
+                raise CrossSiteRequest(
+                    detail=f"a web page of another site sent it (Sec-Fetch-Site: {shown(site)}). Send it from a page "
+                    "of the registry's own origin; behind a proxy, serve that page and the registry under one origin "
+                    "and name the origin in CONTRACTLOG_ALLOWED_ORIGINS"
+                )
+        for text in origins:
+            origin = _origin(text.decode("latin-1"))
+            own = (scope["scheme"], host[0], host[1] or _DEFAULT_PORTS.get(scope["scheme"], ""))
+            if origin is None or (origin != own and origin not in self._origins):
+                raise CrossSiteRequest(
+                    detail=f"a web page of the origin `{shown(text)}` sent it. If that is the registry's own address "
+                    "behind a proxy, name it in CONTRACTLOG_ALLOWED_ORIGINS"
+                )
+        types = _values(scope, b"content-type")
+        if _has_body(scope) and not (types and all(is_json(one.decode("latin-1")) for one in types)):
+            raise UnsupportedMediaType
+
+
+class CrossSite:
+    """Answer requests for other hosts, and those of foreign pages, with an error."""
+
+    def __init__(self, app: ASGIApp, hosts: AllowedHosts, origins: AllowedOrigins) -> None:
+        self._app = app
+        self._origins = origins
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check a request, and pass it on."""
+        if scope["type"] == "http":
+            try:
+                host = self.hosts.require(scope)
+                if scope["method"] not in _SAFE_METHODS:
+                    self._origins.require(scope, host)
+            except RegistryError as error:
+                await problem(error)(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _values(scope: Scope, header: bytes) -> list[bytes]:
+    return [value.strip() for name, value in scope["headers"] if name == header]
+
+
+def _has_body(scope: Scope) -> bool:
+    return any(
+        name == b"transfer-encoding" or (name == b"content-length" and value.strip(b"0 \t"))
+        for name, value in scope["headers"]
+    )
+
+
+def _origin(text: str) -> Origin | None:
+    match = _ORIGIN.fullmatch(text)
+    if match is None:
+        return None
+    scheme = match[1].lower()
+    return scheme, without_dot(match[2]), match[3] or _DEFAULT_PORTS.get(scheme, "")
+
+
+def _given_origin(text: str) -> Origin:
+    origin = _origin(text)
+    if origin is None or not origin[1] or EVERY_HOST in origin[1]:
+        raise UsageError(
+            f"CONTRACTLOG_ALLOWED_ORIGINS cannot have `{text}`: name whole origins without a path, "
+            "such as https://registry.example"
+        )
+    return origin

@@ -1,0 +1,74 @@
+"""A health check for containers: ask the registry of this machine whether it is ready, by the same settings.
+
+``python -m contractlog.registry.healthcheck`` exits with 0 when it is, and with 1 when it is not. It reads the same
+``CONTRACTLOG_*`` variables as ``contractlog serve``, so that it follows the port, the address, TLS and the allowed
+hosts; flags of ``serve`` are not known to it.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+import sys
+from typing import Final
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.hosts import AllowedHosts, is_wildcard
+from contractlog.registry.settings import ClientCertificates, Settings
+
+__all__ = ["check", "main"]
+
+_SECONDS: Final = 2.0
+_READY: Final = "/healthz/ready"
+_OK: Final = 200
+
+
+def main() -> int:
+    """Check the registry that the environment describes; returns the exit code."""
+    try:
+        problem = check(Settings.from_environment())
+    except UsageError as error:
+        problem = str(error)
+    if problem:
+        print(problem, file=sys.stderr)  # noqa: T201 - `docker inspect` shows it
+    return bool(problem)
+
+
+def check(settings: Settings) -> str:
+    """Ask for readiness; returns what is wrong, or an empty text."""
+    host = _reachable(settings.host)
+    connection = _connection(settings, host)
+    name = AllowedHosts(settings.allowed_hosts, settings.host).name
+    try:
+        if settings.tls_client_ca and settings.tls_client_certificates is ClientCertificates.REQUIRED:
+            connection.connect()  # nobody without a certificate of a client learns more than that it listens
+            return ""
+        connection.request("GET", _READY, headers={"Host": name} if name else {})
+        answer = connection.getresponse()
+        body = answer.read().decode("utf-8", "replace")
+    except (OSError, http.client.HTTPException) as error:
+        return f"the registry does not answer on {host}:{settings.port}: {error}"
+    finally:
+        connection.close()
+    return "" if answer.status == _OK else f"the registry answers {answer.status}: {body}"
+
+
+def _reachable(host: str) -> str:
+    """Return the address by which this machine reaches a listener."""
+    if is_wildcard(host):
+        return "::1" if ":" in host else "127.0.0.1"
+    return host
+
+
+def _connection(settings: Settings, host: str) -> http.client.HTTPConnection:
+    if not settings.tls_certificate:
+        return http.client.HTTPConnection(host, settings.port, timeout=_SECONDS)
+    # The certificate is for the names that clients use, and this connection does not leave the machine.
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return http.client.HTTPSConnection(host, settings.port, timeout=_SECONDS, context=context)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""Which values of the header ``Host`` are served, so that no page reaches a registry by a name of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Final
+
+from starlette.types import Scope
+
+from contractlog.compatibility.errors import BadRequest, HostNotAllowed, UsageError
+
+__all__ = ["EVERY_HOST", "HOST_NAME", "AllowedHosts", "is_loopback", "is_wildcard", "listed", "shown", "without_dot"]
+
+HOST_NAME: Final = r"(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)"  #: a group of a pattern that ignores case; RFC 3986
+EVERY_HOST: Final = "*"
+_LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_HOST: Final = re.compile(rf"{HOST_NAME}(?::([0-9]*))?", re.ASCII | re.IGNORECASE)
+_MOST_KNOWN: Final = 1_000
+_LONGEST_SHOWN: Final = 200
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach an address.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.2"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_wildcard(host: str) -> bool:
+    """Return whether an address to listen on stands for all addresses of the machine.
+
+    >>> is_wildcard("0.0.0.0"), is_wildcard("::"), is_wildcard(""), is_wildcard("localhost")
+    (True, True, True, False)
+    """
+    try:
+        return not host or ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
+class AllowedHosts:
+    """The values of ``Host`` that are served.
+
+    Args:
+        names: host names and addresses without ports, separated by commas; ``*`` serves every host. When empty,
+            connections to a loopback address may only ask for that address, and others for any host.
+        listening: the address or name that the registry listens on.
+
+    Raises:
+        UsageError: a name cannot be one.
+    """
+
+    def __init__(self, names: str = "", listening: str = "") -> None:
+        given = frozenset(_normal_name(name) for name in listed(names))
+        own = f"[{listening}]" if ":" in listening else without_dot(listening)
+        self._names = given or _LOOPBACK_NAMES | {own}
+        self._explicit = bool(given)
+        self._every = EVERY_HOST in given or (not given and is_wildcard(listening))
+        self._known: set[tuple[bytes, str | None]] = set()
+
+    @property
+    def name(self) -> str:
+        """A name that is allowed; empty when none is given."""
+        return "" if self._every or not self._explicit else min(self._names)
+
+    def known(self, scope: Scope) -> bool:
+        """Return whether a request asks for a host that was checked before; the cached reads ask this alone."""
+        values = [value for name, value in scope["headers"] if name == b"host"]
+        server = scope.get("server")
+        return len(values) == 1 and (values[0], server[0] if server else None) in self._known
+
+    def require(self, scope: Scope) -> tuple[str, str]:
+        """Return the host and the port that a request asks for; both are empty in HTTP/1.0 without ``Host``.
+
+        Raises:
+            BadRequest: there is no ``Host``, more than one, or one that cannot be read.
+            HostNotAllowed: it is not served here.
+        """
+        values = [value for name, value in scope["headers"] if name == b"host"]
+        if not values and scope.get("http_version") == "1.0":
+            return "", ""
+        if len(values) != 1:
+            raise BadRequest(f"The request has {len(values) or 'no'} Host headers; send exactly one")
+        match = _HOST.fullmatch(values[0].decode("latin-1"))
+        if match is None:
+            raise BadRequest(f"The Host header `{shown(values[0])}` is not a host and a port")
+        name, address = without_dot(match[1]), _local_address(scope)
+        if not self._allows(name, address):
+            raise HostNotAllowed(host=shown(values[0]), name=name or "NAME")
+        if len(self._known) >= _MOST_KNOWN:
+            self._known.clear()
+        self._known.add((values[0], address))
+        return name, match[2] or ""
+
+    def _allows(self, name: str, local_address: str | None) -> bool:
+        if self._every or name in self._names:
+            return True
+        return not self._explicit and not is_loopback(local_address or "")
+
+
+def listed(text: str) -> Iterator[str]:
+    """Split a setting at its commas."""
+    return (part.strip() for part in text.split(",") if part.strip())
+
+
+def without_dot(name: str) -> str:
+    """Return a host name in lower case, without the dot that may end it."""
+    return name.lower().removesuffix(".")
+
+
+def shown(value: bytes) -> str:
+    """Return a header's value as a message may show it."""
+    return value[:_LONGEST_SHOWN].decode("latin-1")
+
+
+def _local_address(scope: Scope) -> str | None:
+    """Return the address that a connection was made to; in-process calls have the name from their URL."""
+    server = scope.get("server")
+    return server[0] if server else None
+
+
+def _normal_name(text: str) -> str:
+    """Return a name of the settings as it stands in ``Host``.
+
+    >>> _normal_name("Registry.example."), _normal_name("::1")
+    ('registry.example', '[::1]')
+    """
+    try:
+        return f"[{ip_address(text.strip('[]'))}]" if ":" in text else without_dot(_host_name(text))
+    except ValueError:
+        raise UsageError(
+            f"CONTRACTLOG_ALLOWED_HOSTS cannot have `{text}`: name hosts without scheme and port, "
+            "such as registry.example,10.0.0.7, or * for every host"
+        ) from None
+
+
+def _host_name(text: str) -> str:
+    if not re.fullmatch(HOST_NAME, text, re.ASCII | re.IGNORECASE) or (EVERY_HOST in text and text != EVERY_HOST):
+        raise ValueError
+    return text

@@ -1,0 +1,40 @@
+"""Health of the database, asked beside all other work."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Final
+
+from contractlog.registry.storage.protocol import Store
+
+__all__ = ["Health"]
+
+_SECONDS: Final = 0.7  #: to wait for the database; whoever asks for the health has an answer within a second
+
+
+class Health:
+    """Asks the database whether it serves, on a thread of its own: those of requests may all be busy."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="contractlog-health")
+        self._lock = threading.Lock()
+        self._asked: Future[None] | None = None
+
+    async def check(self) -> None:
+        """Return when the database answers; all who ask at the same time share one question.
+
+        Raises:
+            StoreError, StoreTimeout: it does not, or not in time.
+        """
+        with self._lock:
+            if self._asked is None or self._asked.done():
+                self._asked = self._thread.submit(self._store.check, _SECONDS)
+            asked = self._asked
+        await asyncio.shield(asyncio.wrap_future(asked))
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._thread.shutdown(wait=False)

@@ -1,0 +1,39 @@
+"""The layer that gives each request its share of work, and ends the work of requests whose callers have gone."""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from contractlog.compatibility.steps import Steps
+from contractlog.registry.services.work import Abandoned, Work, current_work
+
+__all__ = ["WorkLimits"]
+
+
+class WorkLimits:
+    """Puts a request's ``Work`` where services find it; plain ASGI."""
+
+    def __init__(self, app: ASGIApp, steps: int) -> None:
+        self._app = app
+        self._steps = steps
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; what was abandoned has no answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        work = Work(_caller(scope), Steps(self._steps), receive)
+        token = current_work.set(work)
+        try:
+            await self._app(scope, receive, send)
+        except Abandoned:
+            return
+        finally:
+            work.close()
+            current_work.reset(token)
+
+
+def _caller(scope: Scope) -> str:
+    """Return who is authenticated, else from which address the request came."""
+    client = scope.get("client")
+    return scope.get("actor") or (client[0] if client else "")

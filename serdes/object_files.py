@@ -1,0 +1,161 @@
+"""Avro object container files (``.avro``): fastavro reads and writes blocks and compression, our codecs values."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from types import ModuleType
+from typing import IO, Any, Final
+
+from contractlog.compatibility.avro.canonical import inlined
+from contractlog.compatibility.errors import ContractlogError, UsageError
+from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.serdes.avro.binary import Source, put_bytes
+from contractlog.serdes.avro.interpreted import InterpretedReader, is_bytes, tree_of
+from contractlog.serdes.avro.limits import DEFAULT_LIMITS
+from contractlog.serdes.avro.plan import AvroWriter
+from contractlog.serdes.errors import SerializationError
+
+__all__ = ["ObjectFile", "ObjectFileWriter", "require_fastavro"]
+
+_BLOCK: Final = 64 * 1024  #: bytes of values in a block, before compression
+_SCHEMA: Final = "avro.schema"
+
+
+class ObjectFile:
+    """A file that is read.
+
+    Args:
+        stream: the file, open for reading bytes.
+        name: of the file, for messages.
+
+    Raises:
+        UsageError: it is no such file, its schema cannot be used, or fastavro is not installed.
+    """
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._name = name
+        fastavro = require_fastavro()
+        try:
+            self._blocks = fastavro.block_reader(stream)
+            text = self._blocks.metadata[_SCHEMA]
+        except Exception as error:
+            raise UsageError(f"`{name}` is not an Avro object container file: {_told(error)}") from error
+        self.draft = SchemaDraft(text)
+        try:
+            self.parsed = parse(self.draft, {}, strict=False)
+        except ContractlogError as error:
+            raise UsageError(f"the schema of `{name}` cannot be used: {error}") from error
+
+    def values(self, wanted: ParsedSchema | None = None) -> Iterator[tuple[int, Any]]:
+        """Yield the number of each record, from 1, and its value as another schema wants it, or as it was written.
+
+        Raises:
+            UsageError: a block or a record is damaged, or the other schema cannot follow; with the record's number.
+        """
+        reader = InterpretedReader(self.parsed, wanted, named_records=wanted is not None)
+        number = 0
+        for block in self._each_block():
+            source = Source(block.bytes_.getvalue())
+            if block.num_records > max(source.end, DEFAULT_LIMITS.max_empty_items):
+                raise UsageError(
+                    f"`{self._name}`: a block of {source.end:,} bytes claims {block.num_records:,} records"
+                )
+            for _ in range(block.num_records):
+                number += 1
+                try:
+                    value = reader.read_next(source)
+                except SerializationError as error:
+                    raise UsageError(f"record {number} of `{self._name}`: {error}") from None
+                yield number, value
+            if source.at < source.end:
+                raise UsageError(f"`{self._name}`: bytes are left in the block of record {number}")
+
+    def _each_block(self) -> Iterator[Any]:
+        blocks = iter(self._blocks)
+        while True:
+            try:
+                block = next(blocks)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise UsageError(f"`{self._name}` cannot be read to its end: {_told(error)}") from error
+            yield block
+
+
+class ObjectFileWriter:
+    """Writes values of one schema, compressed with deflate.
+
+    Args:
+        stream: where bytes go; nothing is sought in it.
+        parsed: the schema, which is written out whole, with those that it references.
+
+    Raises:
+        UsageError: fastavro refuses the schema, or is not installed.
+    """
+
+    def __init__(self, stream: IO[bytes], parsed: ParsedSchema) -> None:
+        require_fastavro()
+        from fastavro.write import Writer  # noqa: PLC0415 -- an extra
+
+        self._stream = stream
+        self._encoder = AvroWriter(parsed)
+        self._bare = is_bytes(tree_of(parsed))
+        self._pending = bytearray()
+        self._records = 0
+        schema = json.loads(inlined(parsed.root))
+        try:
+            self._writer: Any = Writer(stream, schema, codec="deflate")
+        except Exception as error:
+            raise UsageError(f"the schema cannot be written to an Avro file: {_told(error)}") from error
+
+    def write(self, value: Any) -> None:
+        """Add a value.
+
+        Raises:
+            EncodeError: it does not fit the schema.
+        """
+        body = self._encoder.encode(value)
+        if self._bare:
+            put_bytes(self._pending, body)
+        else:
+            self._pending += body
+        self._records += 1
+        if len(self._pending) >= _BLOCK:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is pending as a block."""
+        if self._records:
+            self._writer.write_block(_Block(bytes(self._pending), self._records))
+            self._pending.clear()
+            self._records = 0
+        self._writer.flush()
+        self._stream.flush()
+
+
+class _Block:
+    """What fastavro asks of a block."""
+
+    def __init__(self, data: bytes, records: int) -> None:
+        self.bytes_ = io.BytesIO(data)
+        self.num_records = records
+
+
+def require_fastavro() -> ModuleType:
+    """Return the package fastavro.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        import fastavro  # noqa: PLC0415 -- an extra
+    except ModuleNotFoundError:
+        raise UsageError("Avro files (`.avro`) need the package fastavro: pip install 'contractlog[avro]'") from None
+    return fastavro
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

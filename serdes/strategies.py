@@ -1,0 +1,26 @@
+"""The option ``--strategy``: how the subjects of a topic are named."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+
+from contractlog.serdes.subjects import SubjectNameStrategyType, parse_strategy
+
+__all__ = ["add_strategy"]
+
+
+def add_strategy(parser: ArgumentParser, meaning: str) -> None:
+    """Add ``--strategy``."""
+    parser.add_argument(
+        "--strategy",
+        type=_strategy,
+        metavar="STRATEGY",
+        help=f"the subject name strategy {meaning}: topic, record, topic-record or associated",
+    )
+
+
+def _strategy(text: str) -> SubjectNameStrategyType:
+    try:
+        return parse_strategy(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None

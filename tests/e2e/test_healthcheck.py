@@ -1,0 +1,61 @@
+"""The container's health check follows the settings of the registry: address, port, TLS, allowed hosts."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contractlog.registry.healthcheck import check
+from contractlog.registry.settings import Settings
+
+from support.registry import served, start
+from support.tls import Authority
+
+pytestmark = pytest.mark.e2e
+
+
+def environment(settings: dict[str, Any]) -> dict[str, str]:
+    return {f"CONTRACTLOG_{name.upper()}": str(value) for name, value in settings.items()}
+
+
+def port_of(url: str) -> int:
+    return int(url.rpartition(":")[2])
+
+
+def test_tls_and_allowed_hosts(tmp_path: Path, authority: Authority) -> None:
+    pair = authority.server()
+    given = {"tls_certificate": pair.certificate, "tls_key": pair.key, "allowed_hosts": "registry.example"}
+    with served(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
+        port = port_of(url)
+        assert check(Settings(port=port, **given)) == ""  # type: ignore[arg-type]
+        assert "does not answer" in check(Settings(port=port))  # without TLS
+        assert "answers 403" in check(Settings(port=port, **given | {"allowed_hosts": "other.example"}))  # type: ignore[arg-type]
+
+
+def test_certificates_of_clients(tmp_path: Path, authority: Authority) -> None:
+    pair = authority.server()
+    given = {"tls_certificate": pair.certificate, "tls_key": pair.key, "tls_client_ca": authority.certificate}
+    with served(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
+        assert check(Settings(port=port_of(url), **given)) == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6 on this machine")
+def test_an_address_of_ipv6(tmp_path: Path) -> None:
+    process, url = start(f"sqlite:///{tmp_path / 'r.db'}", arguments=["--host", "::1"])
+    try:
+        assert url.startswith("http://[::1]:")
+        assert check(Settings(host="::1", port=port_of(url))) == ""
+        assert check(Settings(host="::", port=port_of(url))) == ""
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    for host in ("127.0.0.1", "0.0.0.0", "localhost"):
+        assert f":{port}" in check(Settings(host=host, port=port))

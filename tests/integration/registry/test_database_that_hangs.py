@@ -1,0 +1,142 @@
+"""A PostgreSQL that is suspended, not ended: its connections stay open, and nothing is answered."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import httpx2
+import pytest
+
+from contractlog.compatibility.errors import StoreError, Unreachable
+from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.settings import Settings
+
+from support.postgres import SUPERUSER, Server, making_server
+from support.registry import in_process
+
+pytestmark = pytest.mark.integration
+MARGIN: Final = 4
+DETECTED: Final = 2.0  #: seconds: of a call, and of the question whether the server answers at all
+CONNECTED: Final = 3.0  #: seconds after which connecting is given up
+READY: Final = 1.0
+FULL: Final = 10  #: concurrent requests that use every connection of the readers
+
+
+def schema(number: int) -> dict[str, str]:
+    return {"schema": json.dumps({"type": "fixed", "name": f"F{number}", "size": 1})}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[Server, int]]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    with making_server() as made:
+        made.start(port)
+        upgrade(made.url.replace("?", f"?port={port}&"))
+        yield made, port
+
+
+@pytest.fixture(params=["socket", "tcp"])
+def database(request: pytest.FixtureRequest, server: tuple[Server, int]) -> tuple[Server, str]:
+    made, port = server
+    host = made.folder if request.param == "socket" else "127.0.0.1"
+    return made, f"postgresql://{SUPERUSER}@/postgres?port={port}&host={host}"
+
+
+def within(seconds: float, call: Callable[[], httpx2.Response]) -> httpx2.Response:
+    """Call, and require the answer within a time, with a margin."""
+    began = time.monotonic()
+    answer = call()
+    assert time.monotonic() - began < MARGIN * seconds
+    return answer
+
+
+def use_every_connection(http: httpx2.Client) -> None:
+    with ThreadPoolExecutor(FULL) as threads:
+        barrier = threading.Barrier(FULL)
+
+        def read(_number: int) -> int:
+            barrier.wait(20)
+            return http.get("/subjects").status_code
+
+        assert {*threads.map(read, range(FULL))} == {200}
+
+
+@pytest.mark.parametrize("pool", ["full", "empty"])
+def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server, str], pool: str) -> None:
+    server, url = database
+    with in_process(Settings(database_url=url)) as http:
+        assert http.post("/subjects/s/versions", json=schema(1)).status_code == 200
+        known = http.get("/schemas/ids/1").content
+        use_every_connection(http)
+        services = http.app.state.services  # type: ignore[attr-defined]
+        if pool == "empty":
+            services.store._engines.dispose()
+        cache = services.cache
+        with server.suspended():
+            cache._clock = lambda: time.monotonic() + 6  # what is cached has to be confirmed by the database
+            ready = within(READY, lambda: http.get("/healthz/ready"))
+            assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+            cached = within(0.5, lambda: http.get("/schemas/ids/1"))
+            assert (cached.status_code, cached.content) == (200, known)
+            assert cached.headers["x-contractlog-stale"] == "database-away"
+            longest = CONNECTED + DETECTED
+            with ThreadPoolExecutor(3 * FULL) as threads:
+                reads = [
+                    threads.submit(within, longest, lambda: http.get("/subjects/s/versions/latest"))
+                    for _ in range(2 * FULL)
+                ]
+                writes = [
+                    threads.submit(
+                        within,
+                        longest,
+                        lambda number=number: http.post(f"/subjects/s{number}/versions", json=schema(9)),
+                    )
+                    for number in range(FULL)
+                ]
+            answers = [one.result() for one in (*reads, *writes)]
+            assert {one.json()["error_code"] for one in answers} <= {50001, 50002}
+            # It is known to be away now: nobody waits any more.
+            for path in ("/subjects/s/versions/latest", "/healthz/ready", "/schemas/ids/1", "/healthz/live"):
+                within(0.25, lambda path=path: http.get(path))  # type: ignore[misc]
+            assert "contractlog_database_away 1" in http.get("/metrics").text
+        until = time.monotonic() + 40
+        while http.get("/healthz/ready").json()["status"] != "ready":
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert http.get("/subjects/s/versions/latest").status_code == 200
+        assert http.post("/subjects/s/versions", json=schema(1)).json()["id"] == 1
+
+
+def test_a_statement_that_is_only_slow_does_not_count_as_a_database_that_hangs(postgres_url: str) -> None:
+    upgrade(postgres_url)
+    store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=100))
+    slow = store.change(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(1)").scalar())
+    assert slow.result(30) == ""
+    store.check(20)
+    store.close()
+
+
+def test_a_read_waits_for_a_connection_no_longer_than_it_may(postgres_url: str) -> None:
+    upgrade(postgres_url)
+    store = open_store(Settings(database_url=postgres_url, read_threads=1, checkout_timeout_ms=100))
+    with store.reading(), store.reading():
+        with pytest.raises(StoreError, match="all connections to the database are in use"), store.reading():
+            pass
+        store.check(20)  # over a connection of its own
+    store.close()
+
+
+def test_a_registry_does_not_start_on_a_database_that_hangs(database: tuple[Server, str]) -> None:
+    server, url = database
+    with server.suspended():
+        began = time.monotonic()
+        with pytest.raises(Unreachable, match="cannot be used"):
+            open_store(Settings(database_url=url))
+        assert time.monotonic() - began < MARGIN * CONNECTED

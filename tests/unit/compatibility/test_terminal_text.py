@@ -1,0 +1,42 @@
+"""No text from outside breaks a line, steers a terminal, or is a command to a CI runner."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.compatibility.terminal_text import escape_json_line, escape_line
+
+TEXTS = st.text(
+    st.one_of(st.characters(), st.sampled_from("\n\r\t\x1b\x85\x9b\u202e\u2028\ufeff:#[ a")), max_size=40
+) | st.sampled_from(["::error::x", "\t ::add-mask::x", "a##[error]b", "##VSO[task]", "##teamcity[x", "###[x", ":::x"])
+
+
+def shows_all(line: str) -> bool:
+    return not any(unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} for c in line)
+
+
+@given(TEXTS)
+def test_a_line_stays_one_line_and_commands_nothing(text: str) -> None:
+    line = escape_line(text)
+    assert shows_all(line)
+    assert not line.lstrip().startswith("::")
+    assert not any(command in line.lower() for command in ("##[", "##vso[", "##teamcity["))
+    assert escape_line(line) == line
+
+
+@given(TEXTS)
+def test_a_json_line_keeps_its_value(text: str) -> None:
+    for document in (json.dumps({"a": text}), json.dumps([text], ensure_ascii=False)):
+        line = escape_json_line(document)
+        assert shows_all(line)
+        assert "##" not in line
+        assert json.loads(line) == json.loads(document)
+
+
+def test_what_people_write_stays_as_it_is() -> None:
+    for text in ("Größe: 3 µs, «ok»", "a :: b", "# head", ":.eu:orders-value", "日本語"):
+        assert escape_line(text) == text

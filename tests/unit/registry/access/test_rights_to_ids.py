@@ -1,0 +1,100 @@
+"""Rights on some subjects of a context do not reach what all of its subjects share: its ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.users import entry
+from contractlog.registry.settings import Settings
+
+from support.registry import in_process
+
+if TYPE_CHECKING:
+    import httpx2
+
+WRITES = {
+    "admin": ["*"],
+    "mine": ["mine-*", ":.eu:mine-*", ":.own:*"],
+    "default": [":.:*"],
+    "europe": [":.eu:*"],
+    "everywhere": [":*:*"],
+}
+STRING = '{"type":"string"}'
+
+
+@pytest.fixture
+def http(tmp_path: Path) -> Iterator[httpx2.Client]:
+    file = tmp_path / "users.toml"
+    users = (entry(name, HashedPassword.of("p", n=2, r=1, p=1), [], write) for name, write in WRITES.items())
+    file.write_text("\n".join(users))
+    with in_process(Settings(database_url="sqlite://", users_file=str(file))) as client:
+        yield client
+
+
+def put_mode(http: httpx2.Client, user: str, scope: str, mode: str = "IMPORT") -> tuple[int, Any]:
+    answer = http.put(f"/mode/{scope}", json={"mode": mode}, auth=(user, "p"))
+    return answer.status_code, answer.json().get("message")
+
+
+def register(http: httpx2.Client, user: str, subject: str, **members: Any) -> tuple[int, Any]:
+    answer = http.post(f"/subjects/{subject}/versions", json={"schema": STRING} | members, auth=(user, "p"))
+    return answer.status_code, answer.json().get("message")
+
+
+def denied(context: str) -> tuple[int, str]:
+    return 403, f"User is denied operation Write on Subject: :{context}:*"
+
+
+@pytest.mark.parametrize(
+    ("scope", "context", "allowed"),
+    [("mine-a", ".", "default"), (":.eu:mine-a", ".eu", "europe"), (":.own:b", ".own", "mine")],
+)
+def test_mode_import_needs_write_on_all_of_the_context(
+    http: httpx2.Client, scope: str, context: str, allowed: str
+) -> None:
+    if allowed != "mine":
+        assert put_mode(http, "mine", scope) == denied(context)
+        assert put_mode(http, "mine", scope, "READONLY")[0] == 200
+    for user in (allowed, "everywhere", "admin"):
+        assert put_mode(http, user, scope)[0] == 200
+
+
+def test_naming_an_id_needs_write_on_all_of_the_context(http: httpx2.Client) -> None:
+    for scope in ("mine-a", ":.eu:mine-a", ":.own:a"):
+        assert put_mode(http, "admin", scope)[0] == 200
+    assert register(http, "mine", "mine-a", id=7) == denied(".")
+    assert register(http, "mine", ":.eu:mine-a", id=7) == denied(".eu")
+    assert register(http, "mine", ":.own:a", id=7)[0] == 200
+    assert register(http, "default", "mine-a", id=7)[0] == 200
+    assert register(http, "mine", "mine-a", id=7) == denied(".")  # whatever is there
+    assert register(http, "mine", "mine-b")[0] == 200
+    assert register(http, "mine", "mine-b", id=8) == denied(".")  # whatever the mode
+
+
+def test_the_context_is_that_of_the_subject_that_a_name_means(http: httpx2.Client) -> None:
+    assert http.put("/config/:.own:a", json={"alias": ":.eu:mine-a"}, auth=("mine", "p")).status_code == 200
+    assert put_mode(http, "admin", ":.eu:mine-a")[0] == 200
+    assert register(http, "mine", ":.own:a", id=7) == denied(".eu")
+
+
+def test_a_schema_of_an_association_names_no_id_without_it(http: httpx2.Client) -> None:
+    assert put_mode(http, "admin", ":.eu:mine-value")[0] == 200
+    body = {
+        "resourceName": "mine",
+        "resourceNamespace": "eu",
+        "resourceId": "r1",
+        "associations": [{"associationType": "value", "schema": {"schema": STRING, "id": 7}}],
+    }
+    answer = http.post("/associations", json=body, auth=("mine", "p"))
+    assert (answer.status_code, answer.json()["message"]) == denied(".eu")
+
+
+def test_an_import_needs_everything(http: httpx2.Client) -> None:
+    for user in WRITES:
+        answer = http.post("/contractlog/v1/import", content=b"", auth=(user, "p"))
+        assert answer.status_code == (400 if user in {"admin", "everywhere"} else 403)
