@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from contractlog.contracts.observed.report import Report, TopicPart
 from contractlog.contracts.observed.summary import newest_in_use
@@ -231,6 +231,18 @@ def _lineage_headline(report: Report) -> str:
     return f"{words.plural(len(made), 'topic')} were made from others."
 
 
+def _prose(text: str) -> Markup:
+    """Set in code font what a sentence has between backticks; an option is never broken in two."""
+    *pairs, rest = text.split("`")
+    if len(pairs) % 2:
+        return escape(text)
+    words = [
+        Markup("{}<code{}>{}</code>").format(plain, Markup(' class="flag"') if code.startswith("--") else "", code)
+        for plain, code in zip(pairs[::2], pairs[1::2], strict=True)
+    ]
+    return Markup("").join([*words, escape(rest)])
+
+
 def _lag(milliseconds: float | None) -> str:
     if milliseconds is None:
         return ""
@@ -262,6 +274,7 @@ def _environment() -> Environment:
         "conforms": conforms,
         "part_line": part_line,
         "why": why,
+        "prose": _prose,
         "lag": _lag,
     }
     return environment

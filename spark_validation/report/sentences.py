@@ -44,7 +44,7 @@ MENDS: Final[Mapping[str, str]] = {
         "Point the producer here, or find out which registry gave the id."
     ),
     Outcome.WRONG_SUBJECT.name: (
-        "The producer writes ids of another subject. If that is its subject name strategy, audit with --strategy; "
+        "The producer writes ids of another subject. If that is its subject name strategy, audit with `--strategy`; "
         "else find out which topic it means."
     ),
     Outcome.TRUNCATED.name: _ENCODER,
@@ -137,7 +137,7 @@ def reason(part: TopicPart) -> Markup:
     if part["verdict"] == "unknown":
         return Markup("Nothing was audited.")
     if part["verdict"] == "passing":
-        return Markup("No record violates.")
+        return Markup("{} records conform.").format(share(part["conforming"], judged))
     threshold = percent(part["threshold"])
     whole = share(part["conforming"], judged)
     if "all versions" in part["missed"]:
@@ -175,7 +175,7 @@ def exit_line(report: Report) -> str:
     limit = report["thresholds"]["fail_under"]
     missed = sum(part["conformance"] is not None and part["conformance"] < limit for part in report["topics"])
     outcome = f"missed by {plural(missed, 'part')}, so the exit code is 1" if missed else "met, so the exit code is 0"
-    return f"The exit code follows another share, --fail-under {percent(limit)}: {outcome}."
+    return f"The exit code follows another share, `--fail-under` {percent(limit)}: {outcome}."
 
 
 def strategy_line(part: TopicPart) -> str:

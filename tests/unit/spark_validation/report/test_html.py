@@ -112,11 +112,11 @@ def test_the_page_is_made_from_the_json_alone() -> None:
 def test_the_rule_the_threshold_and_the_exit_codes_share_are_printed() -> None:
     text = render(flights())
     assert "A part is failing when less than 99.9 % of its audited records conform, of all versions" in text
-    assert "--fail-under 100 %: missed by 2 parts, so the exit code is 1." in text
+    assert '<code class="flag">--fail-under</code> 100 %: missed by 2 parts, so the exit code is 1.' in text
     met = report(part("a")) | {"thresholds": {"verdict": 0.5, "fail_under": 0.9}}
     text = render(met)  # type: ignore[arg-type]
     assert "less than 50 % of its audited records" in text
-    assert "--fail-under 90 %: met, so the exit code is 0." in text
+    assert "</code> 90 %: met, so the exit code is 0." in text
 
 
 def test_each_verdict_has_its_reason_beside_it() -> None:
@@ -164,3 +164,11 @@ def test_the_strategy_and_the_real_subject_of_an_id_are_named() -> None:
 )
 def test_whether_lineage_was_looked_for_is_said(scope: dict[str, bool], sentence: str) -> None:
     assert sentence in render(report(part("t")) | {"scope": scope})  # type: ignore[arg-type]
+
+
+def test_names_between_backticks_stand_in_code_font_and_are_escaped() -> None:
+    one = part("t")
+    one["notes"] = ["No subject `<b>` has a version.", "an odd ` is `left` alone"]
+    text = render(report(one))
+    assert "No subject <code>&lt;b&gt;</code> has a version." in text
+    assert "an odd ` is `left` alone" in text
