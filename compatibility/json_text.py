@@ -104,6 +104,8 @@ def _written_items(items: list[Any], number: Callable[[Number], str], *, sort_ke
             if written is None:
                 written = numbers[item.text] = number(item)
             yield written
+        elif isinstance(item, str):
+            yield quoted(item)
         else:
             yield write(item, number, sort_keys=sort_keys)
 

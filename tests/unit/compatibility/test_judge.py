@@ -68,7 +68,7 @@ def test_full_compares_both_directions_forward_first() -> None:
 def test_what_to_mend_is_told_to_the_author_of_the_candidate() -> None:
     backward = judge(avro("int"), history("long"), Level.BACKWARD).findings[0].mend
     forward = judge(avro("long"), history("int"), Level.FORWARD).findings[0].mend
-    assert backward.startswith('set the type back to "long", or to one that reads it (float, double)')
+    assert backward.startswith('set the type back to "long", or to one that reads long (float, double)')
     assert forward.startswith('set the type back to "int"')
 
 
@@ -77,7 +77,7 @@ def test_a_mend_is_true_in_its_direction() -> None:
     new = parse(SchemaDraft('{"type":"record","name":"R","fields":[]}'))
     forward = judge(new, [Earlier(1, old)], Level.FORWARD).findings[0]
     backward = judge(old, [Earlier(1, new)], Level.BACKWARD).findings[0]
-    assert forward.mend == 'keep the field "gate": earlier readers have no default for it'
+    assert forward.mend == 'keep the field "gate": earlier readers have no default for the field'
     assert backward.mend == 'give the field "gate" a default, such as "default": null with the type ["null", "string"]'
 
 
