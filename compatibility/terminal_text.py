@@ -19,7 +19,7 @@ _RUNNER_COMMAND: Final = re.compile(r"^\s*:(?=:)|#(?=#(?:\[|vso\[|teamcity\[))",
 def escape_line(text: str) -> str:
     r"""Escape what breaks a line, steers a terminal, hides, reorders, or is a command to a CI runner.
 
-    Text that is escaped already stays as it is.
+    Text that is escaped already stays as it is, and so do tabs.
 
     >>> print(escape_line("a\x1b[2Jb\n::error::c"))
     a\x1b[2Jb\n::error::c
@@ -27,7 +27,7 @@ def escape_line(text: str) -> str:
       \x3a:error::c \x23#[error]
     """
     if not text.isprintable():
-        text = "".join(_escape(c) if unicodedata.category(c) in _UNPRINTABLE else c for c in text)
+        text = "".join(_escape(c) if c != "\t" and unicodedata.category(c) in _UNPRINTABLE else c for c in text)
     return _RUNNER_COMMAND.sub(lambda match: match[0][:-1] + _escape_ascii(match[0][-1]), text)
 
 

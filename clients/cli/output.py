@@ -100,7 +100,11 @@ def count(number: int, one: str, many: str | None = None) -> str:
 
 def _print(text: str, stream: Any) -> None:
     coloured = _COLOURED.fullmatch(text)
-    _write(f"{coloured[1]}{harmless(coloured[2])}{coloured[3]}" if coloured else harmless(text), stream)
+    if coloured:
+        _write(f"{coloured[1]}{harmless(coloured[2])}{coloured[3]}", stream)
+        return
+    line = text.removesuffix("\r")  # a line of a hunk may end as lines on Windows do; `patch` needs it
+    _write(harmless(line) + text[len(line) :], stream)
 
 
 def _write(text: str, stream: Any) -> None:
