@@ -6,7 +6,7 @@ import os
 import tempfile
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -68,13 +68,10 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     with connect(options) as registry:
         subjects = registry.subjects() if options.all else list(dict.fromkeys(options.subjects))
         pulled = []
-        digests = file_digests(options.out)
-        for subject in subjects:
-            for folder, schema in _versions(registry, subject, options.out, history=options.history):
-                written = _written(folder, subject, schema, None if options.force else digests, options.out)
-                pulled.append(written)
-                if options.format == "text":
-                    _print(written)
+        for written in _pulled(registry, subjects, options.out, history=options.history, force=options.force):
+            pulled.append(written)
+            if options.format == "text":
+                _print(written)
         _index(registry, pulled, options.out)
     if options.format == "json":
         result_json({"format": FORMAT, "files": [written.body() for written in pulled]})
@@ -87,6 +84,16 @@ def _folder(text: str) -> Path:
     if text == "-":
         raise ArgumentTypeError("`-` is not a folder; `pull` writes several files")
     return Path(text)
+
+
+def _pulled(
+    registry: Registry, subjects: Iterable[str], out: Path, *, history: bool, force: bool = False
+) -> Iterator[Pulled]:
+    """Write the versions of subjects to files, one after the other."""
+    digests = None if force else file_digests(out)
+    for subject in subjects:
+        for folder, schema in _versions(registry, subject, out, history=history):
+            yield _written(folder, subject, schema, digests, out)
 
 
 def _versions(registry: Registry, subject: str, out: Path, *, history: bool) -> Iterator[tuple[Path, RegisteredSchema]]:

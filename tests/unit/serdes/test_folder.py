@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contractlog.clients.cli.pull import Pulled, _index, _subject
+from contractlog.clients.cli.pull import Pulled, _index, _pulled
 from contractlog.clients.pulled import INDEX
 from contractlog.compatibility.contract import Metadata
 from contractlog.compatibility.errors import NotFound, SchemaNotFound, UsageError
@@ -34,7 +34,7 @@ CONTEXT = SerializationContext("bills")
 
 
 def pull(registry: Registry, out: Path, *subjects: str, history: bool = True) -> list[Pulled]:
-    pulled = [each for subject in subjects for each in _subject(registry, subject, out, history=history)]
+    pulled = list(_pulled(registry, subjects, out, history=history))
     _index(registry, pulled, out)
     return pulled
 
