@@ -1,9 +1,9 @@
-"""Judging against a long history, and one pair from cold, in one run.
+"""Judging against a long history, one pair from cold, and inputs that were slow once, in one run.
 
-    python benchmarks/compatibility.py [--versions 1000] [--repeats 5]
+    python benchmarks/compatibility.py [--versions 1000] [--repeats 5] [--only first,patterns,defaults]
 
 Prints processor time, the best of the repeats: for histories in units of one ``json.loads`` of the candidate's text,
-and for the pair as a ratio to the parser and checker of the ``avro`` package.
+for the pair as a ratio to the parser and checker of the ``avro`` package, and in seconds where a bound is in seconds.
 """
 
 from __future__ import annotations
@@ -22,13 +22,18 @@ import avro.schema
 
 from contractlog.compatibility.avro.direct import follows
 from contractlog.compatibility.avro.parse import parse_avro
+from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.json_schema.format import tree
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
+from contractlog.compatibility.parsing import check as check_pair
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
+FIRST_VERSIONS = 300
+DEFAULT_CHARACTERS = 1_000_000
+LISTS = {"type": "array", "items": "int"}
 FURTHER = 20  #: candidates, each another one, over which the cost of a further one is averaged
 GROUPS, FIELDS = 20, 10  #: 200 leaf fields in 20 records, as in a schema that teams add to in turn
 KINDS: list[Any] = [
@@ -218,13 +223,65 @@ def pair(repeats: int) -> None:
     print(f"  and both texts, which it has not  {mine:6.0f} us  {other / mine:.1f}x")
 
 
+def first_check(repeats: int) -> None:
+    """Check a candidate against 300 stored JSON versions of 200 properties of which nothing was read before."""
+    texts = [json_version(number) for number in range(1, FIRST_VERSIONS + 1)]
+    candidate = json_version(FIRST_VERSIONS + 1)
+
+    def check() -> None:
+        drafts = [SchemaDraft(text, SchemaType.JSON) for text in texts]
+        stored = [Earlier(number, parse(draft, strict=False)) for number, draft in enumerate(drafts, 1)]
+        verdict = judge(parse(SchemaDraft(candidate, SchemaType.JSON)), stored, Level.BACKWARD_TRANSITIVE, memo=Memo())
+        assert verdict.compatible
+
+    taken = best(repeats, check) / 1e6
+    print(f"first transitive check, {FIRST_VERSIONS} JSON versions of 200 properties: {taken:.2f} s (bound 0.8)")
+
+
+def pattern_properties(repeats: int) -> None:
+    """Check 300 new properties against more and more pattern properties."""
+    for count in (128, 256, 257, 512):
+        patterns = {f"^x{number}_": {"type": "string"} for number in range(count)}
+        writer = {"type": "object", "additionalProperties": False, "patternProperties": patterns}
+        reader = {**writer, "properties": {f"new{number}": {"type": "string"} for number in range(300)}}
+        new, old = (parsed(json.dumps(schema), SchemaType.JSON) for schema in (reader, writer))
+        taken = best(repeats, lambda new=new, old=old: list(check_pair(new, old))) / 1e6  # type: ignore[misc]
+        print(f"{count} pattern properties against 300 new properties: {taken:.3f} s")
+
+
+def huge_defaults(repeats: int) -> None:
+    """Refuse defaults of a megabyte."""
+    for name, kind, item in (("integers", "int", "0"), ("strings", "string", '"a"'), ("lists", LISTS, "[]")):
+        items = ",".join([item] * (DEFAULT_CHARACTERS // (len(item) + 1)))
+        field = f'{{"name":"a","type":{{"type":"array","items":{json.dumps(kind)}}},"default":[{items}]}}'
+        text = f'{{"type":"record","name":"R","fields":[{field}]}}'
+
+        def refuse(text: str = text) -> None:
+            try:
+                parse(SchemaDraft(text))
+            except InvalidSchema:
+                return
+            raise AssertionError
+
+        taken = best(repeats, refuse) / 1e6
+        print(f"a default of a megabyte of {name} is refused after {taken:.2f} s (bound 0.5)")
+
+
+PARTS = {"first": first_check, "patterns": pattern_properties, "defaults": huge_defaults}
+
+
 def main() -> None:
     """Measure, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--versions", type=int, default=1_000)
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--only", default="", help=f"some of {','.join(PARTS)}, instead of everything")
     arguments = parser.parse_args()
     print(f"python {' '.join(sys.argv)}")
+    for name in arguments.only.split(",") if arguments.only else PARTS:
+        PARTS[name](arguments.repeats)
+    if arguments.only:
+        return
     for name, make, kind in (
         ("Avro, 200 fields in 20 records", avro_version, SchemaType.AVRO),
         ("Avro, 200 fields side by side", flat_version, SchemaType.AVRO),

@@ -20,6 +20,7 @@ _PLAIN: Final = {
     "validate_fields": "validateFields",
     "validate_new_schemas": "validateNewSchemas",
     "validate_rules": "validateRules",
+    "strict_json_schemas": "strictJsonSchemas",
     "group": "compatibilityGroup",
 }
 _METADATA: Final = {"default_metadata": "defaultMetadata", "override_metadata": "overrideMetadata"}
@@ -40,6 +41,7 @@ class Config:
     validate_fields: bool | None = None
     validate_new_schemas: bool | None = None
     validate_rules: bool | None = None
+    strict_json_schemas: bool | None = None  #: contractlog's own: refuse JSON schemas that their meta-schema rejects
     default_metadata: Metadata | None = None
     override_metadata: Metadata | None = None
     default_rule_set: RuleSet | None = None

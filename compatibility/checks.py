@@ -23,6 +23,7 @@ __all__ = [
     "AVRO_TYPE_CHANGED",
     "AVRO_UNION_BRANCH_MISSING",
     "CATALOGUE",
+    "JSON_SCHEMA_NONCONFORMING",
     "SCHEMA_TYPE_CHANGED",
     "WORK_LIMIT_EXCEEDED",
     "CheckSpec",
@@ -209,6 +210,14 @@ AVRO_FIELD_RENAMED: Final = CheckSpec(
     ),
     of_candidate=True,
 )
+JSON_SCHEMA_NONCONFORMING: Final = CheckSpec(
+    "JSON_SCHEMA_NONCONFORMING",
+    "The schema is rejected by its draft's meta-schema, or has a reference that leads nowhere",
+    "The reference's parser accepts such a schema, so it is compatible or not like any other. Validators reject it: "
+    "contractlog's serializers raise a typed error for it, and an audit cannot check records against it. The config "
+    "member `strictJsonSchemas` refuses new ones.",
+    of_candidate=True,
+)
 _JSON: Final = tuple(CheckSpec(check_id(kind.name), kind.title, explanation(kind)) for kind in KINDS.values())
 _JSON_EXACT: Final = tuple(
     CheckSpec(one.id, one.title, one.explanation, Example(*one.bad), Example(*one.good)) for one in EXACT_CHECKS
@@ -231,6 +240,7 @@ CATALOGUE: Final = {
         AVRO_LOGICAL_TYPE_CHANGED,
         *_JSON,
         *_JSON_EXACT,
+        JSON_SCHEMA_NONCONFORMING,
         SCHEMA_TYPE_CHANGED,
         WORK_LIMIT_EXCEEDED,
     )

@@ -14,7 +14,7 @@ from contractlog.compatibility.schema import Reference
 __all__ = ["CANONICAL_FORM", "content_hash", "guid"]
 
 #: Counts the ways in which contents were written down to be hashed; hashes of an older one have to be made again.
-CANONICAL_FORM: Final = 2
+CANONICAL_FORM: Final = 3
 
 
 def content_hash(

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from contractlog.compatibility.checks import JSON_SCHEMA_NONCONFORMING
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.level import Direction
 from contractlog.compatibility.mends import Mend
+from contractlog.compatibility.parsing import nonconformity
 from contractlog.compatibility.positions import Position, candidate_at, place
+from contractlog.compatibility.schema import ParsedSchema
 
-__all__ = ["Located", "located"]
+__all__ = ["Located", "located", "located_nonconformity"]
+
+_CONFORM: Final = (
+    "change the schema so that it is valid by its meta-schema: serializers and audits cannot use it as it is"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +26,7 @@ class Located:
 
     finding: Finding
     direction: Direction
-    earlier: str  #: the version it was compared with, in words
+    earlier: str  #: the version it was compared with, in words; empty where it is about the schema alone
     pointer: str
     position: Position | None  #: None where it points into a schema that the file leans on
     mends: tuple[Mend, ...] = ()  #: tried, the one to take first
@@ -42,6 +49,17 @@ class Located:
             "mend": self.mend,
             "mends": [{"sentence": mend.sentence, "text": mend.text} for mend in self.mends],
         }
+
+
+def located_nonconformity(parsed: ParsedSchema, text: str) -> Located | None:
+    """Return the finding about a schema that its meta-schema rejects; it breaks nothing, whatever was there before."""
+    problem = nonconformity(parsed)
+    if problem is None:
+        return None
+    at = str(problem.facts.get("at") or "")
+    finding = Finding(JSON_SCHEMA_NONCONFORMING.id, at, "", problem.message, mend=_CONFORM)
+    direction = Direction.BACKWARD
+    return Located(finding, direction, "", candidate_at(finding, direction), place(text, finding, direction))
 
 
 def located(finding: Finding, direction: Direction, earlier: str, text: str, mends: tuple[Mend, ...] = ()) -> Located:

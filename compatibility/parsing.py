@@ -28,6 +28,7 @@ __all__ = [
     "follows",
     "formatted",
     "inline_tags",
+    "nonconformity",
     "parse",
     "reads_all",
     "shape",
@@ -168,6 +169,14 @@ def reads_all(
         return _SHAPED[kind].reads_all(root, frozenset(roots), policy, memo, steps)
     except (StepsExceeded, RecursionError):
         return False
+
+
+def nonconformity(parsed: ParsedSchema) -> InvalidSchema | None:
+    """Return why a schema that the reference's parser accepts is rejected by its meta-schema; None if it is not.
+
+    Only JSON schemas have a meta-schema. ``at`` is a JSON Pointer into the text.
+    """
+    return json_schema.nonconformity(parsed) if parsed.type is SchemaType.JSON else None
 
 
 def top_level_fields(parsed: ParsedSchema) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -30,6 +30,9 @@ TOKEN: Final = re.compile(
 )
 COMMENT: Final = ("//", "/*")  #: what tokens begin with that are none: Avro schemas may have comments
 
+_BRACKET: Final = re.compile(
+    r'(?:"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|[^{}\[\]"/]++|/)*+([{}\[\]])', re.DOTALL
+)  #: the next bracket, behind all that is none
 _OPENING: Final = ("{", "[")
 _CLOSING: Final = ("}", "]")
 
@@ -123,10 +126,14 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _on_the_way(text: str, wanted: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield (number of parts matched, offset) of each value on the way to the wanted one."""
+    """Yield (number of parts matched, offset) of each value on the way to the wanted one; all others are skipped."""
     names: list[str | int] = []  # of the open containers: the member or the item being read
     matched = 0  # how many of the outermost names agree with what is wanted
-    for kind, piece, offset in _events(text):
+    events = _events(text)
+    event = next(events, None)
+    while event is not None:
+        kind, piece, offset = event
+        is_aside = False
         if kind is _Kind.CLOSE:
             names.pop()
             matched = min(matched, len(names))
@@ -141,22 +148,32 @@ def _on_the_way(text: str, wanted: list[str]) -> Iterator[tuple[int, int]]:
                 matched = depth
             if matched == depth:
                 yield depth, offset
+            is_aside = matched < depth or depth == len(wanted)
             if piece in _OPENING:
                 names.append("" if piece == _OPENING[0] else -1)
+        try:
+            event = events.send(is_aside)
+        except StopIteration:
+            return
 
 
-def _events(text: str) -> Iterator[tuple[_Kind, str, int]]:
-    """Yield each member's name (decoded), each value's first token, and each closing bracket."""
+def _events(text: str) -> Generator[tuple[_Kind, str, int], bool | None, None]:
+    """Yield each member's name (decoded), each value's first token, and each closing bracket.
+
+    Who sends True after the first token of an object or an array gets its closing bracket next.
+    """
     containers: list[str] = []
     name_next = False
-    for match in TOKEN.finditer(text):
-        piece = match[0]
+    at = 0
+    while match := TOKEN.search(text, at):
+        piece, at = match[0], match.end()
         if piece.startswith(COMMENT):
             continue
         if piece in _OPENING:
-            yield _Kind.VALUE, piece, match.start()
+            skips = yield _Kind.VALUE, piece, match.start()
             containers.append(piece)
             name_next = piece == _OPENING[0]
+            at = _before_closing(text, at) if skips else at
         elif piece in _CLOSING:
             if not containers:
                 return
@@ -171,6 +188,15 @@ def _events(text: str) -> Iterator[tuple[_Kind, str, int]]:
             yield _Kind.NAME, _decoded(piece), match.start()
         else:
             yield _Kind.VALUE, piece, match.start()
+
+
+def _before_closing(text: str, at: int) -> int:
+    """Return where the bracket is that closes the one before a place; the end of the text where none does."""
+    depth = 1
+    while depth and (match := _BRACKET.match(text, at)):
+        at = match.end()
+        depth += 1 if match[1] in _OPENING else -1
+    return len(text) if depth else at - 1
 
 
 def _decoded(piece: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -63,17 +63,47 @@ class SchemaDraft:
         return body
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ParsedSchema:
-    """A schema that was understood: its canonical text decides identity, its root is what engines walk."""
+    """A schema that was understood: its canonical text decides identity, its root is what engines walk.
+
+    Its texts are written when somebody needs them: a check against a long history needs none of the stored versions'.
+    """
 
     type: SchemaType
-    canonical: str  #: the text that is stored, hashed and answered
-    normalized: str  #: the text that ``normalize=true`` stores
-    root: Any = field(repr=False, compare=False)  #: the format's own tree; nothing above ``parsing.py`` looks inside
+    write: Callable[[bool], str] = field(repr=False)  #: writes the canonical text, or the normalized one
+    root: Any = field(repr=False)  #: the format's own tree; nothing above ``parsing.py`` looks inside
+    size: int = 0  #: characters of the text that was parsed
     references: tuple[Reference, ...] = ()
-    referenced: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    referenced: Mapping[str, str] = field(default_factory=dict, repr=False)
     #: name of every schema leaned on, directly or not -> its text; those that lean on nothing come first
+    _texts: dict[bool, str] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def canonical(self) -> str:
+        """The text that is stored, hashed and answered."""
+        return self._text(normalized=False)
+
+    @property
+    def normalized(self) -> str:
+        """The text that ``normalize=true`` stores."""
+        return self._text(normalized=True)
+
+    def _text(self, *, normalized: bool) -> str:
+        text = self._texts.get(normalized)
+        if text is None:
+            text = self._texts[normalized] = self.write(normalized)
+        return text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ParsedSchema) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[SchemaType, str, str, tuple[Reference, ...]]:
+        return self.type, self.canonical, self.normalized, self.references
 
 
 @dataclass(frozen=True, slots=True)

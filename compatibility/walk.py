@@ -33,7 +33,6 @@ class Into(Generic[N]):
     reader: N
     writer: N
     tokens: tuple[str | int, ...] = ()
-    restarts: bool = False  #: whether paths are counted from this pair on, as the reference does inside some unions
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +181,7 @@ class Walk(Generic[N]):
         into = item.reason if isinstance(item, Because) else item
         opens = _Cover(item.finding, level.cover) if isinstance(item, Because) else None
         pair = (into.reader, into.writer)
-        path = None if into.restarts else (level.path, into.tokens)
+        path = (level.path, into.tokens)
         return _Level(pair, self.checks(self, *pair), path, opens or level.cover, opens)
 
     def _step(self) -> None:

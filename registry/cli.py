@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry import database
 from contractlog.registry.access.proxies import parse_proxies
 from contractlog.registry.access.tls import Certificates
@@ -21,7 +22,7 @@ from contractlog.registry.moving import counters
 from contractlog.registry.serving.server import leave_at_once, serve_alone
 from contractlog.registry.serving.workers import serve_together
 from contractlog.registry.settings import ClientCertificates, Settings, misspelt
-from contractlog.registry.storage.engines import parse_url, require_many
+from contractlog.registry.storage.engines import parse_url, require_many, shown_url
 from contractlog.registry.telemetry.logs import LogForm
 
 __all__ = ["db", "serve"]
@@ -69,7 +70,7 @@ def _listen(settings: Settings) -> socket.socket:
 
 def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callable[[Iterable[str]], None]:
     """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout; then the warnings."""
-    database_url = parse_url(settings.database_url).render_as_string(hide_password=True)
+    database_url = shown_url(settings.database_url)
     host, port = listener.getsockname()[:2]
     url = f"{'https' if settings.tls_certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
@@ -78,9 +79,9 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
             print(json.dumps({"format": _SERVES, "url": url, "database": database_url}), flush=True)
         else:
             sentence = f"contractlog serves the registry on {url} from {database_url}; stop it with Ctrl-C"
-            print(sentence, file=sys.stderr, flush=True)
+            print(escape_line(sentence), file=sys.stderr, flush=True)
         for warning in chain(misspelt(), _exposure(settings, host, port), warnings):
-            print(f"warning: {warning}", file=sys.stderr, flush=True)
+            print(escape_line(f"warning: {warning}"), file=sys.stderr, flush=True)
 
     return greet
 
@@ -157,7 +158,7 @@ def _raise_ids(url: str, arguments: Namespace) -> int:
         print(json.dumps({"format": _DB, "context": arguments.context, "next_id": following}))
     else:
         print(following)
-        print(f"the next id of context {arguments.context} is {following}", file=sys.stderr)
+        print(escape_line(f"the next id of context {arguments.context} is {following}"), file=sys.stderr)
     return 0
 
 
@@ -167,7 +168,8 @@ def _lower_ids(url: str, arguments: Namespace) -> int:
         print(json.dumps({"format": _DB, "context": arguments.context, "before": before, "next_id": following}))
     else:
         print(following)
-        print(f"the next id of context {arguments.context} is {following}, it was {before}", file=sys.stderr)
+        sentence = f"the next id of context {arguments.context} is {following}, it was {before}"
+        print(escape_line(sentence), file=sys.stderr)
     return 0
 
 
@@ -176,7 +178,7 @@ def _forget_context(url: str, arguments: Namespace) -> int:
     if arguments.format == "json":
         print(json.dumps({"format": _DB, "context": arguments.context, "ids": ids}))
     else:
-        print(f"context {arguments.context} and its {ids:,} ids are forgotten", file=sys.stderr)
+        print(escape_line(f"context {arguments.context} and its {ids:,} ids are forgotten"), file=sys.stderr)
     return 0
 
 

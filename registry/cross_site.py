@@ -81,6 +81,11 @@ class AllowedOrigins:
         for text in origins:
             origin = _origin(text.decode("latin-1"))
             own = (scope["scheme"], host[0], host[1] or _DEFAULT_PORTS.get(scope["scheme"], ""))
+            if text == b"null":
+                raise CrossSiteRequest(
+                    detail="a web page without an origin of its own sent it (Origin: null), such as a sandboxed frame. "
+                    "Serve the page under the registry's own origin, or one named in CONTRACTLOG_ALLOWED_ORIGINS"
+                )
             if origin is None or (origin != own and origin not in self._origins):
                 raise CrossSiteRequest(
                     detail=f"a web page of the origin `{shown(text)}` sent it. If that is the registry's own address "

@@ -9,14 +9,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import URL, Connection, String, column, delete, insert, inspect, select, table
+from sqlalchemy import Connection, String, column, delete, insert, inspect, select, table
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry.services.reindexing import reindex
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.engines import Engines, file_lock, in_memory, open_engines, parse_url
+from contractlog.registry.storage.engines import Engines, file_lock, in_memory, open_engines, parse_url, shown_url
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.sql import SqlStore, create_tables
 from contractlog.registry.storage.writes import Transaction
@@ -52,12 +52,13 @@ def open_store(settings: Settings) -> Store:
             checkout_timeout_ms=settings.checkout_timeout_ms,
         )
         stack.callback(engines.dispose)
-        with _explained(url):
-            _prepare(url, engines)
+        with _explained(settings.database_url):
+            _prepare(settings.database_url, engines)
         return SqlStore(engines, max_pending_writes=settings.max_pending_writes, closing=stack.pop_all())
 
 
-def _prepare(url: URL, engines: Engines) -> None:
+def _prepare(text: str, engines: Engines) -> None:
+    url = parse_url(text)
     with engines.writer.begin() as connection:
         if in_memory(url):
             create_tables(connection)
@@ -68,10 +69,9 @@ def _prepare(url: URL, engines: Engines) -> None:
         if url.get_backend_name() == "sqlite":
             _upgrade(connection)
         else:
-            shown = url.render_as_string(hide_password=True)
             raise UsageError(
                 f"the database has the tables of revision {found or 'none'}, this release needs {wanted}; "
-                f"run: contractlog db upgrade --database-url '{shown}'"
+                f"run: contractlog db upgrade --database-url '{shown_url(text)}'"
             )
 
 
@@ -101,7 +101,7 @@ def current(database_url: str) -> tuple[str | None, str]:
     url = parse_url(database_url)
     if url.get_backend_name() == "sqlite" and not in_memory(url) and not Path(url.database or "").exists():
         return None, newest()  # to open it would make it
-    with _connection(url, reading=True) as connection:
+    with _connection(database_url, reading=True) as connection:
         return _revision(connection), newest()
 
 
@@ -116,27 +116,27 @@ def _migrating(database_url: str, longest_ms: int = _LONG_MS) -> Iterator[Connec
     url = parse_url(database_url)
     if in_memory(url):
         raise UsageError("a database in memory has no migrations; give sqlite:///FILE or postgresql://…")
-    with file_lock(url), _connection(url, longest_ms=longest_ms) as connection:
+    with file_lock(url), _connection(database_url, longest_ms=longest_ms) as connection:
         yield connection
 
 
 @contextmanager
-def _connection(url: URL, *, reading: bool = False, longest_ms: int = _LONG_MS) -> Iterator[Connection]:
-    engines = open_engines(url, readers=1, statement_timeout_ms=longest_ms)
+def _connection(text: str, *, reading: bool = False, longest_ms: int = _LONG_MS) -> Iterator[Connection]:
+    engines = open_engines(parse_url(text), readers=1, statement_timeout_ms=longest_ms)
     try:
-        with _explained(url), (engines.readers if reading else engines.writer).begin() as connection:
+        with _explained(text), (engines.readers if reading else engines.writer).begin() as connection:
             yield connection
     finally:
         engines.dispose()
 
 
 @contextmanager
-def _explained(url: URL) -> Iterator[None]:
+def _explained(text: str) -> Iterator[None]:
     """Turn what a database driver says at the start into a sentence."""
     try:
         yield
     except DBAPIError as error:
-        shown = url.render_as_string(hide_password=True)
+        shown = shown_url(text)
         if getattr(error.orig, "sqlstate", None) == _LOCKED:
             raise Unreachable(
                 f"the database {shown} was not changed: another session holds a table or a lock that this needs; "

@@ -146,7 +146,19 @@ def _integer(text: object) -> int:
     return int(str(text))
 
 
-SchemaIdPath = Annotated[int, Path(), BeforeValidator(lambda segment: _integer(decode(str(segment))))]
+def _schema_id(segment: object) -> int:
+    """Read an id.
+
+    Raises:
+        ValueError: it is no integer of 32 bits, so no schema can have this address.
+    """
+    number = _integer(decode(str(segment)))
+    if not -MAX_VERSION - 1 <= number <= MAX_VERSION:
+        raise ValueError(segment)
+    return number
+
+
+SchemaIdPath = Annotated[int, Path(), BeforeValidator(_schema_id)]
 Offset = Annotated[int, Query(), BeforeValidator(lambda value: 0 if value == "" else _integer(value))]
 Limit = Annotated[int, Query(), BeforeValidator(lambda value: -1 if value == "" else _integer(value))]
 

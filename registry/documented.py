@@ -19,6 +19,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.registry.bodies import answers, associations, extended, levels, many, own, requests
 from contractlog.registry.content import json_content
+from contractlog.registry.parameters import describe
 from contractlog.registry.problems import MEDIA_TYPE
 
 __all__ = ["ANYTHING", "complete", "documented", "listed", "operation_id", "ref"]
@@ -97,6 +98,7 @@ def complete(app: FastAPI) -> None:
                 for operation in path.values():
                     _drop_validation_errors(operation["responses"])
                     _drop_guessed_types(operation["responses"])
+            describe(document)
             app.openapi_schema = document
         return app.openapi_schema
 

@@ -23,9 +23,11 @@ from contractlog.compatibility.errors import (
     ServerError,
 )
 
-__all__ = ["MEDIA_TYPE", "Answer", "install", "problem", "unexpected"]
+__all__ = ["MEDIA_TYPE", "WARNING_HEADER", "Answer", "install", "problem", "unexpected", "warned"]
 
 MEDIA_TYPE: Final = "application/vnd.schemaregistry.v1+json"
+WARNING_HEADER: Final = "X-Contractlog-Warning"
+_LONGEST_WARNING: Final = 1_000
 _LOG: Final = logging.getLogger("contractlog.registry")
 _encoder: Final = msgspec.json.Encoder()
 
@@ -38,6 +40,14 @@ class Answer(Response):
     def render(self, content: Any) -> bytes:
         """Write the body."""
         return content if isinstance(content, bytes) else _encoder.encode(content)
+
+
+def warned(answer: Answer, warning: str | None) -> Answer:
+    """Put a warning about the schema of a request into a header; characters that a header cannot hold are escaped."""
+    if warning is not None:
+        written = warning.encode("unicode_escape").decode("ascii")
+        answer.headers[WARNING_HEADER] = written[:_LONGEST_WARNING]
+    return answer
 
 
 class _Problem(Answer):

@@ -9,6 +9,7 @@ ContractlogError
     │   ├── BadFrame          the record does not start with a schema id
     │   └── SchemaIdNotFound  the registry has no schema with the id of the record; a ``SchemaRegistryError``, too
     ├── ReaderMismatch        the reader's schema cannot follow the writer's
+    ├── SchemaNotUsable       the schema is registered, but no value can be checked against it
     └── RuleNotRun            the schema carries a rule that this release does not run
 """
 
@@ -28,6 +29,7 @@ __all__ = [
     "ReaderMismatch",
     "RuleNotRun",
     "SchemaIdNotFound",
+    "SchemaNotUsable",
     "SerializationError",
 ]
 
@@ -103,6 +105,10 @@ class SchemaIdNotFound(DecodeError):
 
 class ReaderMismatch(SerializationError):
     """The reader's schema cannot follow the writer's."""
+
+
+class SchemaNotUsable(SerializationError):
+    """Values cannot be checked against the schema: the registry accepts it, its draft's meta-schema does not."""
 
 
 class RuleNotRun(SerializationError):

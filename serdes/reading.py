@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-from contractlog.compatibility.errors import NotFound
+from contractlog.compatibility.errors import InvalidSchema, NotFound
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.asking import Steps, answered, ask
 from contractlog.serdes.context import Context
-from contractlog.serdes.errors import DecodeError, SchemaIdNotFound, SerializationError
+from contractlog.serdes.errors import DecodeError, SchemaIdNotFound, SchemaNotUsable, SerializationError
 from contractlog.serdes.memory import Clock, Kept, Memory, lasting
 from contractlog.serdes.rules import refuse_migrations, refuse_rules
 from contractlog.serdes.schema_ids import FrameId
@@ -247,7 +247,10 @@ class ReadPlanner:
 
     def _reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
         contents = content_of(writer), None if wanted is None else content_of(wanted)
-        return self._readers.get(contents) or self._readers.keep(contents, self._form.reader(writer, wanted))
+        try:
+            return self._readers.get(contents) or self._readers.keep(contents, self._form.reader(writer, wanted))
+        except InvalidSchema as error:
+            raise SchemaNotUsable(reason=error.message) from error
 
 
 def id_of(head: bytes) -> int | None:

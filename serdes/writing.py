@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 from uuid import UUID
 
+from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.serdes.asking import Steps, answered, ask
 from contractlog.serdes.context import Context
-from contractlog.serdes.errors import SerializationError
+from contractlog.serdes.errors import SchemaNotUsable, SerializationError
 from contractlog.serdes.memory import Clock, Kept, lasting
 from contractlog.serdes.rules import refuse_rules
 from contractlog.serdes.schema_ids import FrameId, header_schema_id_serializer, prefix_schema_id_serializer
@@ -123,7 +124,7 @@ class WritePlanner:
             subject,
             registered,
             prefix(frame_id.id or 0) if self.prefixed else b"",
-            self._writer(parsed).encode,
+            self._writer(parsed, registered).encode,
             frame_id,
             lasting(self._settings.latest_seconds, self._clock) if newest else None,
             generation,
@@ -160,9 +161,12 @@ class WritePlanner:
             self._parsed = yield from parsing(draft, subject)
         return self._parsed
 
-    def _writer(self, parsed: ParsedSchema) -> BodyWriter:
+    def _writer(self, parsed: ParsedSchema, registered: RegisteredSchema) -> BodyWriter:
         content = content_of(parsed)
-        return self._writers.get(content) or self._writers.keep(content, self._form.writer(parsed))
+        try:
+            return self._writers.get(content) or self._writers.keep(content, self._form.writer(parsed))
+        except InvalidSchema as error:
+            raise SchemaNotUsable(reason=error.message, schema_id=int(registered.schema_id)) from error
 
 
 def _held(registered: RegisteredSchema, subject: str) -> Steps[RegisteredSchema]:

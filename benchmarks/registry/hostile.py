@@ -1,18 +1,23 @@
-"""How long a served registry takes for each hostile schema, and how long a neighbour's read takes meanwhile.
+"""How long a served registry takes for each hostile request, and how long a neighbour's read takes meanwhile.
 
     python benchmarks/registry/hostile.py [--database-url sqlite:///FILE]
 
-Every schema of ``tests/support/hostile.py`` is registered, and a variant of it is checked against it; a process of its
-own reads a version from the database every few milliseconds. Only reads that were under way together with a hostile
-request are counted. What is answered is in ``tests/integration/registry/test_hostile_schemas_over_http.py``.
+Every schema of ``tests/support/hostile.py`` is registered, and a variant of it is checked against it. Then one request
+has as many schemas as fit into a body, each of which takes long to compare with the one before it, and twelve such
+requests are sent by callers who hang up. A process of its own reads a version from the database every few milliseconds.
+Of a single schema, only reads that were under way together with its requests are counted. What is answered is in
+``tests/integration/registry/test_hostile_schemas_over_http.py``.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
+import socket
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,11 +31,15 @@ import httpx2
 from support.hostile import HOSTILE
 from support.hostile_requests import Request, meet
 from support.registry import served
+from support.slow_checks import many_branches
 
-ANSWERED, NEIGHBOUR = 2.0, 0.1  #: the goals, in seconds
+ANSWERED, NEIGHBOUR = 2.0, 0.1  #: the goals, in seconds, for one schema
+BOUGHT, BESIDE, IDLE = 10.0, 0.3, 2.0  #: for many: processor seconds of a request, a read beside, and after a hang-up
+MEMBERS, BRANCHES, HUNG_UP = 28, 150, 12
 FORCE = "the server as it is: full durability, metrics, request ids and counts of fetches on, authentication off"
 PAUSE = 0.005
 PATH = "/subjects/neighbour/versions/1"
+CHECK = "/contractlog/v1/check"
 Read = tuple[float, float]  #: when it began and when it ended
 
 
@@ -71,6 +80,50 @@ def measured(url: str) -> tuple[dict[str, list[Request]], list[Read]]:
     return found, reads
 
 
+def many() -> bytes:
+    """Return the body of a request for many checks."""
+    members = [
+        {"subject": "many", "schemaType": "JSON", "schema": many_branches(number, BRANCHES)}
+        for number in range(MEMBERS)
+    ]
+    return json.dumps({"schemas": members}).encode()
+
+
+def processor_seconds(client: httpx2.Client) -> float:
+    """Return how much processor time the server has used."""
+    text = client.get("/metrics").text
+    return float(next(line.split()[1] for line in text.splitlines() if line.startswith("process_cpu_seconds_total ")))
+
+
+def hang_up(url: str, body: bytes) -> None:
+    """Send a request and leave before it is answered."""
+    host, _, port = url.rpartition("//")[2].partition(":")
+    head = f"POST {CHECK} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\n\r\n"
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(head.encode() + body)
+        time.sleep(0.3)
+
+
+def bought(url: str) -> tuple[float, float, list[Read]]:
+    """Ask for many checks at once; returns the processor seconds of a request, those after a hang-up, and the reads."""
+    body = many()
+    with httpx2.Client(base_url=url, timeout=120) as client, neighbour(url) as reads:
+        time.sleep(1)
+        before = processor_seconds(client)
+        client.post(CHECK, content=body, headers={"Content-Type": "application/json"}).raise_for_status()
+        used = processor_seconds(client) - before
+        callers = [threading.Thread(target=hang_up, args=(url, body)) for _ in range(HUNG_UP)]
+        for one in callers:
+            one.start()
+        for one in callers:
+            one.join()
+        time.sleep(IDLE)  # what is under way may end
+        before = processor_seconds(client)
+        time.sleep(IDLE)
+        after = processor_seconds(client) - before
+    return used, after, reads
+
+
 def verdict(name: str, figure: float, goal: float) -> bool:
     """Print a figure beside its goal, and say whether it is reached."""
     print(f"-> {name:58} {figure:7.3f} s  goal {goal} s  {'reached' if figure <= goal else 'MISSED'}")
@@ -88,6 +141,9 @@ def main() -> int:
         with served(database) as url:
             found, reads = measured(url)
             written = httpx2.get(url + PATH).content
+        with served(f"sqlite:///{folder}/bought.db", CONTRACTLOG_CALLER_STEPS="0") as url:
+            httpx2.post(url + "/subjects/neighbour/versions", json={"schema": '"int"'}).raise_for_status()
+            used, after, meanwhile_read = bought(url)
         with served(database) as url:
             assert httpx2.get(url + PATH).content == written
     print(f"level BACKWARD, 1 version per subject of the neighbour; {FORCE}")
@@ -107,6 +163,9 @@ def main() -> int:
     reached = [
         verdict("slowest answer", slowest, ANSWERED),
         verdict("slowest read of the neighbour", taken[-1], NEIGHBOUR),
+        verdict(f"processor time of one request for {MEMBERS} checks", used, BOUGHT),
+        verdict(f"processor time after {HUNG_UP} such callers hung up", after, IDLE / 2),
+        verdict("slowest read of the neighbour meanwhile", max(end - began for began, end in meanwhile_read), BESIDE),
     ]
     print(f"   of {len(taken)} reads beside hostile requests {over} took longer ({over / len(taken):.2%});", end=" ")
     print(f"median {taken[len(taken) // 2]:.3f} s, 99 % within {taken[len(taken) * 99 // 100]:.3f} s")

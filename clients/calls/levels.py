@@ -15,7 +15,7 @@ __all__ = ["config", "delete_config", "delete_level", "level", "policy", "set_co
 
 def config(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[Config]:
     """GET /config[/{subject}]."""
-    return Call("GET", scope("config", subject), Config.from_body, _inherited(subject, inherited=inherited))
+    return Call("GET", scope("config", subject), Config.from_body, flags(defaultToGlobal=inherited))
 
 
 def set_config(value: Config | Mapping[str, Any], subject: SubjectLike | None = None) -> Call[Config]:
@@ -35,7 +35,7 @@ def level(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call
         "GET",
         scope("config", subject),
         lambda body: Level.parse(body["compatibilityLevel"]),
-        _inherited(subject, inherited=inherited),
+        flags(defaultToGlobal=inherited),
     )
 
 
@@ -57,7 +57,7 @@ def delete_level(subject: SubjectLike | None = None) -> Call[Level | None]:
 
 def policy(subject: SubjectLike | None = None) -> Call[Policy]:
     """GET /config[/{subject}]: how differences between JSON schemas are held against them, inherited or not."""
-    return Call("GET", scope("config", subject), _policy_of, _inherited(subject, inherited=True))
+    return Call("GET", scope("config", subject), _policy_of, flags(defaultToGlobal=True))
 
 
 def set_policy(value: Policy, subject: SubjectLike | None = None) -> Call[Policy]:
@@ -65,10 +65,6 @@ def set_policy(value: Policy, subject: SubjectLike | None = None) -> Call[Policy
     exact = {"contractlogPolicy": value.value}
     body = exact if value is Policy.EXACT else {"compatibilityPolicy": value.value, "contractlogPolicy": None}
     return Call("PUT", scope("config", subject), _policy_of, body=body)
-
-
-def _inherited(subject: SubjectLike | None, *, inherited: bool) -> tuple[tuple[str, str], ...]:
-    return () if subject is None else flags(defaultToGlobal=inherited)
 
 
 def _policy_of(body: Any) -> Policy:

@@ -14,7 +14,7 @@ def mode(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[
         "GET",
         scope("mode", subject),
         lambda body: Mode.parse(body["mode"]),
-        () if subject is None else flags(defaultToGlobal=inherited),
+        flags(defaultToGlobal=inherited),
     )
 
 

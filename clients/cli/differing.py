@@ -113,15 +113,15 @@ def _leaned_on(text: str) -> tuple[str, str]:
 
 def _print(told: Difference) -> None:
     file, change = told.later.name, told.change
-    does = "admits it" if told.compatible else "refuses it"
+    does = "admits the change" if told.compatible else "refuses the change"
     words = f"{file}: {change.kind.value} ({_KINDS[change.kind]}); level {told.level} {does}"
     result(toned(Tone.GOOD if told.compatible else Tone.BAD, harmless(words)))
-    result(f"    levels that admit it: {', '.join(change.levels)}")
+    result(f"    levels that admit the change: {', '.join(change.levels)}")
     asked = True
     for one in told.found[:MOST_FINDINGS]:
         if asked and one.direction not in told.level.directions:
             asked = False
-            result("    findings of other levels:")
+            result("    findings that only other levels report:")
         for line in lines(file, told.later.text, one):
             result(line)
     if len(told.found) > MOST_FINDINGS:

@@ -24,7 +24,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.located import Located, located
+from contractlog.compatibility.located import Located, located, located_nonconformity
 from contractlog.compatibility.mends import Trial
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy
@@ -104,7 +104,7 @@ class SubjectGate:
         try:
             known = self._known(file)
             if known is not None:
-                return Examined(file, "registered", self.level, known)
+                return Examined(file, "registered", self.level, known, findings=_own_findings(file, parsed))
             refusal = self._refused()
             examined = self._judged(file, parsed)
         except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
@@ -168,10 +168,11 @@ class SubjectGate:
             "compatible" if verdict.compatible else "incompatible",
             self.level,
             compared=() if self.level is Level.NONE else tuple(told[earlier.version][0] for earlier in reach),
-            findings=tuple(
-                islice(
+            findings=(
+                *_own_findings(file, parsed),
+                *islice(
                     _located(file, parsed, verdict, reach, told, policy=self._policy or Policy.STRICT), MOST_FINDINGS
-                )
+                ),
             ),
             notes=(*self._notes, *_left_out(verdict)),
         )
@@ -220,6 +221,12 @@ class SubjectGate:
                 continue
             self._texts[number] = stored.draft.text
             yield earlier
+
+
+def _own_findings(file: SchemaFile, parsed: ParsedSchema) -> tuple[Located, ...]:
+    """Return what is to say about a file whatever it is compared with."""
+    found = located_nonconformity(parsed, file.draft.text)
+    return () if found is None else (found,)
 
 
 def _located(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import unified_diff
 from typing import Final
@@ -13,7 +14,7 @@ from contractlog.compatibility.located import Located
 
 __all__ = ["lines"]
 
-_LONG_LINE: Final = 160
+_LONGEST_LINE: Final = 10_000  #: characters of a line that is shown as it is
 
 
 def lines(file: str, text: str, found: Located) -> Iterator[str]:
@@ -22,7 +23,7 @@ def lines(file: str, text: str, found: Located) -> Iterator[str]:
     yield f"    {harmless(where)}  at {harmless(found.pointer or '/')}  {found.finding.check}"
     yield f"        {harmless(_sentence(found))}"
     if found.mend:
-        yield f"        mend: {harmless(found.mend)}"
+        yield f"        fix: {harmless(found.mend)}"
     for mend in found.mends[:1]:
         yield from (f"        {line}" for line in _edit(text, mend.text))
     for mend in found.mends[1:]:
@@ -30,17 +31,39 @@ def lines(file: str, text: str, found: Located) -> Iterator[str]:
 
 
 def _sentence(found: Located) -> str:
+    if not found.earlier:
+        return found.finding.detail
     reads = (
-        f"it cannot read what {found.earlier} wrote"
+        f"the new schema cannot read what {found.earlier} wrote"
         if found.direction is Direction.BACKWARD
-        else f"{found.earlier} cannot read what it writes"
+        else f"{found.earlier} cannot read what the new schema writes"
     )
     return f"{reads}: {found.finding.detail}"
 
 
 def _edit(before: str, after: str) -> Iterator[str]:
-    """Yield the difference of two texts line by line; texts in long lines are laid out for it."""
-    if any(len(line) > _LONG_LINE for text in (before, after) for line in text.split("\n")):
-        before, after = laid_out(before), laid_out(after)
-    told = unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
-    yield from (harmless(line) for line in list(told)[2:])
+    """Yield the difference of two texts as a hunk that ``patch`` applies to the file.
+
+    Only lines that nobody reads are laid out instead, without the line that makes it a hunk.
+    """
+    if max(map(len, before.split("\n"))) > _LONGEST_LINE:
+        laid = unified_diff(laid_out(before).split("\n"), laid_out(after).split("\n"), n=1, lineterm="")
+        yield from (_shown(line) for line in laid if not line.startswith(("---", "+++", "@@")))
+        return
+    if before.count("\r\n") == before.count("\n"):
+        after = re.sub(r"(?<!\r)\n", "\r\n", after) if "\r\n" in before else after
+    for line in list(unified_diff(_kept_lines(before), _kept_lines(after), n=1))[2:]:
+        yield _shown(line.removesuffix("\n"))
+        if not line.endswith("\n"):
+            yield "\\ No newline at end of file"
+
+
+def _kept_lines(text: str) -> list[str]:
+    """Split a text into lines as ``patch`` does, each with its end."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _shown(line: str) -> str:
+    """Escape a line, but for tabs and the end of a line of Windows, which ``patch`` needs as they are."""
+    inner = line.removesuffix("\r")
+    return "\t".join(map(harmless, inner.split("\t"))) + line[len(inner) :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,6 +13,7 @@ from contractlog.compatibility.level import Level
 
 __all__ = ["details", "verdict_line"]
 
+_NUMBERED: Final = re.compile(r"version (\d+)")
 _TONES: Final = {"registered": Tone.PLAIN, "compatible": Tone.GOOD, "incompatible": Tone.BAD, "refused": Tone.BAD}
 
 
@@ -25,9 +27,10 @@ def verdict_line(examined: Examined) -> str:
 
 def details(examined: Examined) -> Iterator[str]:
     """Yield the lines below a verdict."""
-    for found in examined.findings if examined.outcome == "incompatible" else ():
-        yield from lines(str(examined.file.path), examined.file.draft.text, found)
-    if examined.outcome == "incompatible" and not examined.findings:
+    for found in examined.findings:
+        if examined.outcome == "incompatible" or not found.earlier:
+            yield from lines(str(examined.file.path), examined.file.draft.text, found)
+    if examined.outcome == "incompatible" and not any(found.earlier for found in examined.findings):
         for message in examined.messages:
             yield f"    the registry says: {harmless(message)}"
     if examined.outcome == "refused":
@@ -44,6 +47,8 @@ def _verdict(examined: Examined) -> str:
         return f"registered already, as version {known.version} of {subject} (id {known.schema_id})"
     if examined.outcome == "refused":
         return f"cannot be registered: new versions of {subject} are refused"
+    if examined.outcome == "incompatible" and not examined.compared:
+        return f"rejected by the registry under {subject}"
     if examined.level is Level.NONE:
         return f"compatible: level NONE lets {subject} take any schema"
     if not examined.compared:
@@ -53,6 +58,16 @@ def _verdict(examined: Examined) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return f"{names[0]} to {names[-1].removeprefix('version ')}"
+    """List registered versions as one range, then the files before this one.
+
+    >>> _listed(("version 1", "version 2", "orders.avsc"))
+    'versions 1 to 2 and orders.avsc'
+    """
+    numbers = [match[1] for match in map(_NUMBERED.fullmatch, names) if match]
+    files = names[len(numbers) :]
+    listed = (
+        [f"version {numbers[0]}" if len(numbers) == 1 else f"versions {numbers[0]} to {numbers[-1]}"] if numbers else []
+    )
+    if files:
+        listed.append(files[0] if len(files) == 1 else f"{files[0]} to {files[-1]}")
+    return " and ".join(listed)

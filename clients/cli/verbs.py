@@ -59,12 +59,12 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "check": Verb(
         "contractlog.clients.cli.check:check",
-        "say whether schema files may follow what is registered, and what to mend",
+        "check schema files against what is registered: compatibility, permissions, suggested fixes",
         "contractlog check schemas/",
     ),
     "diff": Verb(
         "contractlog.clients.cli.diff:diff",
-        "say what one schema file changes of another, which levels admit it, and what to mend",
+        "compare two schemas: the kind of change, the levels that admit it, suggested fixes",
         "contractlog diff schemas/1/orders-value.avsc schemas/2/orders-value.avsc --level FULL",
     ),
     "pull": Verb(

@@ -77,7 +77,7 @@ def enum_default_missing(path: str, reader: Enum, writer: Enum) -> Finding:
     return _of_candidate(
         AVRO_ENUM_DEFAULT_MISSING,
         (reader.at, writer.at),
-        f"the symbols of the enum {quoted(reader.name)} change, and it has no default for those a reader does not know",
+        f"the symbols of the enum {quoted(reader.name)} change, and the enum has no default for unknown symbols",
         (path or "/", reader.name),
         f'give the enum a default, such as "default": {example}',
     )

@@ -94,10 +94,9 @@ class _Comparison:
                 return kinds(walk, reader, writer)
 
     def branches(self, reader: Node, writer: Union) -> Found:
-        """Every branch that the writer may write is read; in a reader without branches paths restart."""
-        restarts = not isinstance(reader, Union)
+        """Require each branch that the writer may write to be read; paths name the branch by its index."""
         for index, branch in enumerate(writer.branches):
-            yield Into(self.reader.resolve(reader), self.writer.resolve(branch), (index,), restarts)
+            yield self.into(reader, branch, index)
 
     def branch(self, walk: Walk[Node], reader: Union, writer: Node) -> Found:
         """One branch of the reader reads what is written."""

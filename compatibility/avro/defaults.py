@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from contractlog.compatibility.avro.nodes import (
@@ -59,9 +59,7 @@ class _Checking:
         self.steps = 0
 
     def fits(self, node: Node, value: Any, depth: int) -> bool:  # noqa: PLR0911 - one case for each kind of type
-        self.steps += 1
-        if self.steps > _MAX_STEPS:
-            raise InvalidSchema(f"checking the defaults takes more than {_MAX_STEPS} steps", at=node.at)
+        self.step(node)
         if depth > MAX_NESTING:
             return False
         if isinstance(node, Primitive):
@@ -72,13 +70,24 @@ class _Checking:
             case Enum() | Fixed():
                 return isinstance(value, str)
             case Array(items=items):
-                return isinstance(value, list) and all(self.fits(items, item, depth + 1) for item in value)
+                return isinstance(value, list) and self.all_fit(node, items, value, depth)
             case Map(values=values):
-                return isinstance(value, dict) and all(self.fits(values, item, depth + 1) for item in value.values())
+                return isinstance(value, dict) and self.all_fit(node, values, value.values(), depth)
             case Union(branches=branches):
                 return any(self.fits(branch, value, depth + 1) for branch in branches)
             case resolved:
                 return isinstance(resolved, Record) and isinstance(value, dict) and self.fills(resolved, value, depth)
+
+    def all_fit(self, node: Node, inner: Node, values: Collection[Any], depth: int) -> bool:
+        """Whether each value is one of the inner type; too many are refused before the first is looked at."""
+        self.step(node, len(values))
+        self.steps -= len(values)
+        return all(self.fits(inner, value, depth + 1) for value in values)
+
+    def step(self, node: Node, count: int = 1) -> None:
+        self.steps += count
+        if self.steps > _MAX_STEPS:
+            raise InvalidSchema(f"checking the defaults takes more than {_MAX_STEPS} steps", at=node.at)
 
     def fills(self, record: Record, value: dict[str, Any], depth: int) -> bool:
         given = ((field.type, value.get(field.name, field.default)) for field in record.fields)

@@ -22,7 +22,8 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     """Understand an Avro draft, or raise ``InvalidSchema`` with the place."""
     schema, known = parse_avro(draft.text, referenced, strict=strict)
     canonical, normalized = texts(schema, known)
-    return ParsedSchema(SchemaType.AVRO, canonical, normalized, schema, draft.references, dict(referenced))
+    written = {False: canonical, True: normalized}.__getitem__
+    return ParsedSchema(SchemaType.AVRO, written, schema, len(draft.text), draft.references, dict(referenced))
 
 
 def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy, steps: Steps | None = None) -> Iterator[Finding]:

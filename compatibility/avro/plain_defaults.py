@@ -12,6 +12,7 @@ from contractlog.compatibility.json_text import Number
 
 __all__ = ["has_other_ways", "plain_default"]
 
+_WRITTEN_ANEW: Final = ("float", "double")
 _FLOAT_DIGITS: Final = 9  #: of a float of 32 bits at most
 
 
@@ -24,6 +25,8 @@ def plain_default(value: Any, node: Node, types: Mapping[str, Named]) -> Any:  #
     match node, value:
         case Union(branches=(first, *_)), _:
             return plain_default(value, first, types)
+        case (Array(), list()) | (Map(), dict()) if _is_written_as_given(node):
+            return value
         case Array(items=items), list():
             return [plain_default(item, items, types) for item in value]
         case Map(values=values), dict():
@@ -43,6 +46,13 @@ def plain_default(value: Any, node: Node, types: Mapping[str, Named]) -> Any:  #
             return value
 
 
+def _is_written_as_given(node: Node) -> bool:
+    """Whether a type is made of arrays and maps alone, down to a primitive that is no float and no double."""
+    while isinstance(node, (Array, Map)):
+        node = node.items if isinstance(node, Array) else node.values
+    return isinstance(node, Primitive) and node.type not in _WRITTEN_ANEW
+
+
 def has_other_ways(field: Field) -> bool:
     """Whether a default may be written in a way that is not the normalized one."""
     match field.default:
@@ -50,7 +60,7 @@ def has_other_ways(field: Field) -> bool:
             return bool(field.default)
         case Number():
             kind = field.type.branches[0] if isinstance(field.type, Union) and field.type.branches else field.type
-            return isinstance(kind, Primitive) and kind.type in {"float", "double"}
+            return isinstance(kind, Primitive) and kind.type in _WRITTEN_ANEW
         case _:
             return False
 

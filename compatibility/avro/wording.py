@@ -45,8 +45,8 @@ def name_changed(path: str, reader: Named, writer: Named) -> Finding:
         _message(
             "NAME_MISMATCH", f"The name of the schema has changed (path '{_text(path)}')", f"expected: {writer.name}"
         ),
-        f'name it {quoted(writer.name)} again, or give it "aliases": [{quoted(writer.name)}]',
-        f"name it {quoted(reader.name)} again: earlier readers know it by that name alone",
+        f'name the {_kind(reader)} {quoted(writer.name)} again, or give it "aliases": [{quoted(writer.name)}]',
+        f"name the {_kind(writer)} {quoted(reader.name)} again: earlier readers know no other name for it",
     )
 
 
@@ -82,7 +82,7 @@ def enum_symbols_missing(path: str, reader: Enum, writer: Enum, symbols: Sequenc
             "in the {writer} schema",
             listed,
         ),
-        f'keep the {shown}, or give the enum a default for what it does not know, such as "default": {example}',
+        f'keep the {shown}, or give the enum a default for unknown symbols, such as "default": {example}',
         f"leave the {shown} out until every reader knows them, or their enum has a default",
     )
 
@@ -104,7 +104,7 @@ def field_default_missing(path: str, field: Field, node: Node, writer: Record, *
         "has no such field",
         _message(*(_type_mismatch(path, node, writer) if by_type else missing)),
         f"give the field {quoted(field.name)} a default, such as {_default_for(node)}",
-        f"keep the field {quoted(field.name)}: earlier readers have no default for it",
+        f"keep the field {quoted(field.name)}: earlier readers have no default for the field",
     )
 
 
@@ -128,8 +128,8 @@ def field_ambiguous(path: str, field: Field, writer: Record, matches: Sequence[F
 
 def type_changed(path: str, reader: Node, writer: Node, wider: Sequence[str], narrower: Sequence[str]) -> Finding:
     """A value is written as a type that the reader's cannot take."""
-    also_reads = f", or to one that reads it ({', '.join(wider)})" if wider else ""
-    also_read = f", or to one that is read as that ({', '.join(narrower)})" if narrower else ""
+    also_reads = f", or to one that reads {_noun(writer)} ({', '.join(wider)})" if wider else ""
+    also_read = f", or to one that is read as {_noun(reader)} ({', '.join(narrower)})" if narrower else ""
     return _finding(
         AVRO_TYPE_CHANGED,
         (reader.at, writer.at),
@@ -153,7 +153,7 @@ def union_branch_missing(path: str, reader: Union, writer: Node) -> Finding:
             f"reader union lacking writer type: {writer.kind}",
         ),
         f"keep {_type(writer)} among the branches of the union",
-        f"leave {_type(writer)} out: earlier readers have no branch for it",
+        f"leave {_type(writer)} out: earlier readers have no branch for that type",
     )
 
 
@@ -184,6 +184,11 @@ def _text(text: str) -> str:
 def _noun(node: Node) -> str:
     """Say what a node is: ``record "Leg"``, ``long``."""
     return f"{node.kind.lower()} {quoted(node.name)}" if isinstance(node, Named) else node.kind.lower()
+
+
+def _kind(node: Node) -> str:
+    """Say what a node is, without its name."""
+    return node.kind.lower()
 
 
 def _type(node: Node) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from contractlog.compatibility.json_schema.bounds import appeared, largest, smallest
 from contractlog.compatibility.json_schema.models import Model, array_model
-from contractlog.compatibility.json_schema.nodes import Array, Empty, Never, Node, Tokens
+from contractlog.compatibility.json_schema.nodes import Always, Array, Empty, Never, Node, Tokens
 from contractlog.compatibility.json_schema.pairs import Ask, Below, Difference, Item, Pairs, Rule
 from contractlog.compatibility.json_schema.permissions import permission
 
@@ -16,7 +16,8 @@ __all__ = ["arrays"]
 
 def arrays(pairs: Pairs, original: Array, update: Array) -> Rule:
     """Everything that an array can demand, in the reference's order."""
-    yield from _every(original.items, update.items)
+    if not _is_empty(original):
+        yield from _every(original.items, update.items)
     yield from _listed(pairs, original, update)
     words = (_word(original, "additional", "additionalItems"), _word(update, "additional", "additionalItems"))
     yield from permission("ADDITIONAL_ITEMS", words, original.additional, update.additional)
@@ -35,6 +36,11 @@ def _placed(difference: Difference, original: Array, update: Array) -> Differenc
     writer: Tokens = (_word(original, "least", "minContains"),) if difference.writer else ()
     reader: Tokens = (_word(update, "least", "minContains"),) if difference.reader else ()
     return replace(difference, writer=writer, reader=reader)
+
+
+def _is_empty(node: Array) -> bool:
+    """Whether no item is permitted (``items: false``): then every schema of items is wider."""
+    return node.listed == () and isinstance(node.additional, Never)
 
 
 def _every(original: Node | None, update: Node | None) -> Rule:
@@ -81,7 +87,7 @@ def _removed(schema: Node, model: tuple[Node, Tokens] | Model, path: Tokens, wri
 def _added(schema: Node, model: tuple[Node, Tokens] | Model, path: Tokens, reader: Tokens) -> Rule:
     item = str(path[1])
     if model is Model.OPEN:
-        nothing = isinstance(schema.resolved(), Empty)
+        nothing = isinstance(schema.resolved(), (Empty, Always))
         kind = "ITEM_WITH_EMPTY_SCHEMA_ADDED" if nothing else "ITEM_ADDED"
         yield Difference(f"{kind}_TO_OPEN_CONTENT_MODEL", path, reader=reader, after=item)
     elif isinstance(model, Model):

@@ -51,11 +51,12 @@ def combined(pairs: Pairs, original: Combined, update: Combined) -> Rule:
         yield Difference("COMBINED_TYPE_EXTENDED", before=words[0], after=words[1])
     writers, readers = _unique(original), _unique(update)
     before, after = str(len(writers)), str(len(readers))
-    is_product = update.criterion == "allOf"
     if len(readers) > len(writers):
-        yield Difference("PRODUCT_TYPE_EXTENDED" if is_product else "SUM_TYPE_EXTENDED", before=before, after=after)
+        kind = "PRODUCT" if update.criterion == "allOf" else "SUM"
+        yield Difference(f"{kind}_TYPE_EXTENDED", before=before, after=after)
     elif len(readers) < len(writers):
-        yield Difference("PRODUCT_TYPE_NARROWED" if is_product else "SUM_TYPE_NARROWED", before=before, after=after)
+        kind = "PRODUCT" if original.criterion == "allOf" else "SUM"  # fewer to fulfil, or fewer to choose from
+        yield Difference(f"{kind}_TYPE_NARROWED", before=before, after=after)
     matched = yield from _matched(
         pairs, [original.branches[one] for one in writers], [update.branches[one] for one in readers]
     )

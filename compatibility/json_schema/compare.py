@@ -62,17 +62,9 @@ def walk(admitted: Collection[str], limit: int) -> Pairs:
 
 def _rule(pairs: Pairs, original: Node, update: Node) -> Rule:
     """Meet plain schemas and combinations, then types, then what the types have of their own."""
-    if (
-        isinstance(update, Combined)
-        and not isinstance(original, Combined)
-        and (yield from original_alone(original, update))
-    ):
+    if isinstance(update, Combined) and _is_single(original, update) and (yield from original_alone(original, update)):
         return
-    if (
-        isinstance(original, Combined)
-        and not isinstance(update, Combined)
-        and (yield from update_alone(original, update))
-    ):
+    if isinstance(original, Combined) and _is_single(update, original) and (yield from update_alone(original, update)):
         return
     if type(original) is not type(update):
         if not _follows_anyway(original, update):
@@ -80,6 +72,11 @@ def _rule(pairs: Pairs, original: Node, update: Node) -> Rule:
         return
     yield from _annotations(original, update)
     yield from _own(pairs, original, update)
+
+
+def _is_single(node: Node, combination: Combined) -> bool:
+    """Whether a node meets a combination as one schema: it is none itself, or is one by its families of words alone."""
+    return not isinstance(node, Combined) or (node.generated and not combination.generated)
 
 
 def _follows_anyway(original: Node, update: Node) -> bool:

@@ -56,7 +56,7 @@ class _Side:
     def __init__(self, parsed: ParsedSchema) -> None:
         schema: JsonSchema = parsed.root
         self.draft = schema.draft
-        self.texts = Texts(schema.value, schema.draft, parsed.referenced)
+        self.texts = Texts(schema, parsed.referenced)
 
     def reached(self, place: _Place) -> _Place | None:
         """Follow references until something else stands there; None where nothing does, or one leads to itself."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import lru_cache
 from typing import Final
 
 import jsonschema_rs
 
 from contractlog.compatibility.json_schema.nodes import Always, Array, Never, Node, Object, Tokens
 
-__all__ = ["Model", "array_model", "finds", "object_model"]
+__all__ = ["Model", "Patterns", "array_model", "object_model"]
 
 _BACKTRACKING: Final = 100_000
 _LONGEST_PATTERN: Final = 1_000
@@ -23,10 +22,41 @@ class Model(Enum):
     CLOSED = "closed"
 
 
-def object_model(node: Object, name: str) -> tuple[Node, Tokens] | Model:
+class Patterns:
+    """Compiled regular expressions, for as long as one comparison needs them.
+
+    A cache for all comparisons would have a size, and a schema with one pattern more than that would have each of them
+    compiled again for each name.
+    """
+
+    def __init__(self) -> None:
+        self._compiled: dict[str, jsonschema_rs.Validator | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._compiled)
+
+    def __contains__(self, pattern: str) -> bool:
+        return pattern in self._compiled
+
+    def clear(self) -> None:
+        """Let go of all."""
+        self._compiled.clear()
+
+    def finds(self, pattern: str, name: str) -> bool:
+        """Whether a regular expression finds a match in a name; one that cannot be used finds none."""
+        if pattern not in self._compiled:
+            self._compiled[pattern] = _compiled(pattern)
+        validator = self._compiled[pattern]
+        try:
+            return validator is not None and validator.is_valid(name)
+        except (ValueError, jsonschema_rs.ValidationError):
+            return False
+
+
+def object_model(node: Object, name: str, patterns: Patterns) -> tuple[Node, Tokens] | Model:
     """Return the schema that an object holds unlisted members of a name against, and the way to it, or its model."""
     for pattern, schema in node.pattern_properties.items():
-        if finds(pattern, name):
+        if patterns.finds(pattern, name):
             return schema, ("patternProperties", pattern)
     if node.pattern_properties and _permits(node.additional) and _permits(node.unevaluated):
         return Model.CLOSED
@@ -56,7 +86,6 @@ def _permits(node: Node | None) -> bool:
     return node is None or isinstance(node, Always)
 
 
-@lru_cache(maxsize=256)
 def _compiled(pattern: str) -> jsonschema_rs.Validator | None:
     if len(pattern) > _LONGEST_PATTERN:
         return None
@@ -66,12 +95,3 @@ def _compiled(pattern: str) -> jsonschema_rs.Validator | None:
         except (ValueError, jsonschema_rs.ValidationError):
             continue
     return None
-
-
-def finds(pattern: str, name: str) -> bool:
-    """Whether a regular expression finds a match in a name; one that cannot be used finds none."""
-    validator = _compiled(pattern)
-    try:
-        return validator is not None and validator.is_valid(name)
-    except (ValueError, jsonschema_rs.ValidationError):
-        return False

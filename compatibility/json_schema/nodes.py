@@ -195,6 +195,7 @@ class Combined(Node):
     criterion: str
     branches: tuple[Node, ...]
     places: tuple[Tokens, ...]  #: the way to each branch; empty where a branch is made of the node's own words
+    generated: bool = False  #: whether it stands for one schema with several families of words, in 2019-09 and later
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

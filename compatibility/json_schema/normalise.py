@@ -3,6 +3,11 @@
 Several families beside each other are an ``allOf`` of their nodes, several types an ``anyOf``. Words whose type is not
 named make a node that does not demand the type. Before 2019-09 nothing beside a ``$ref`` validates, so only the words
 that validate nothing are kept there.
+
+The reference reads schemas up to draft 7 with one library and those of 2019-09 and 2020-12 with another, and the trees
+differ. In the later ones an ``allOf`` of several families is marked as one schema, and its families become branches of
+an ``allOf`` around it; words that permit everything (``items: true``, ``properties: {}``) add nothing; ``items: false``
+closes an array as ``additionalItems: false`` does.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
+from contractlog.compatibility.interning import Memo
 from contractlog.compatibility.json_schema.closures import close
 from contractlog.compatibility.json_schema.nodes import (
     Always,
@@ -32,6 +38,7 @@ from contractlog.compatibility.json_schema.nodes import (
     Reference,
     Scope,
     String,
+    Tokens,
     value_text,
 )
 from contractlog.compatibility.json_schema.parse import JsonSchema
@@ -80,29 +87,43 @@ _UNKNOWN: Final[Mapping[str, frozenset[str]]] = {
     "2020-12": frozenset({"additionalItems", "dependencies"}),
 }  #: what a draft does not read
 
+_PERMITTING: Final[tuple[tuple[str, Any], ...]] = (
+    ("properties", {}),
+    ("patternProperties", {}),
+)  #: add nothing, not even a family, since 2019-09
 _FAMILIES: Final = tuple(
     (family, frozenset(words))
     for family, words in (("object", _OBJECT), ("array", _ARRAY), ("number", _NUMBER), ("string", _STRING))
 )
 
+_SHARED_NESTING: Final = 4  #: deeper properties are made anew, so that no text is written out more often than this
+_CHARACTERS_EACH: Final = 200  #: of a written schema, for one of the entries that a memo may hold
+
 Make = Callable[..., Node]
 
 
-def tree_of(schema: JsonSchema, referenced: Mapping[str, str]) -> Node:
-    """Return the root of a schema's tree; what it leans on is read where it is met."""
-    return _Reading(Texts(schema.value, schema.draft, referenced)).root()
+def tree_of(schema: JsonSchema, referenced: Mapping[str, str], memo: Memo | None = None) -> Node:
+    """Return the root of a schema's tree; what it leans on is read where it is met.
+
+    Args:
+        schema: the parsed schema.
+        referenced: name to text of every schema that it references.
+        memo: holds the nodes of properties that other versions have, too, which need not be made again.
+    """
+    return _Reading(Texts(schema, referenced), memo).root()
 
 
 class _Reading:
     """One schema on its way to a tree."""
 
-    def __init__(self, texts: Texts) -> None:
+    def __init__(self, texts: Texts, memo: Memo | None) -> None:
         self.texts = texts
+        self.memo = memo
+        self.nesting = 0  #: how many named schemas are open
         self.scope = Scope()
         self.targets: dict[str, Target] = {}
         self.leads: dict[str, set[str]] = {}  #: place of a target -> the places that it leads to
         self.waiting: list[str] = []
-        self.known: dict[Node, Node] = {}
         self._leading = set[str]()
 
     def root(self) -> Node:
@@ -126,16 +147,25 @@ class _Reading:
             return Never() if contents is False else Always() if contents is True else Empty()
         here = self.texts.inside(contents, here)
         beside = _annotations(contents, here)
-        known = {word: value for word, value in contents.items() if word not in _UNKNOWN[here.draft.name]}
+        is_old = here.draft.name in _OLD
+        known = {
+            word: value
+            for word, value in contents.items()
+            if word not in _UNKNOWN[here.draft.name] and (is_old or (word, value) not in _PERMITTING)
+        }
         makes = [*self.references(known, here)]
-        if not makes or here.draft.name not in _OLD:
+        if not makes or not is_old:
             makes += [*self.values(known), *self.combined(known, here), *self.typed(known, here)]
         if not makes:
             return Empty(**beside)
         if len(makes) == 1:
             return makes[0](**beside)
         return Combined(
-            criterion="allOf", branches=tuple(make() for make in makes), places=((),) * len(makes), **beside
+            criterion="allOf",
+            branches=tuple(make() for make in makes),
+            places=((),) * len(makes),
+            generated=not is_old,
+            **beside,
         )
 
     def references(self, contents: dict[str, Any], here: Here) -> Iterator[Make]:
@@ -168,8 +198,12 @@ class _Reading:
         """What other schemas say of the same value."""
         for word in _CRITERIA:
             if isinstance(contents.get(word), list):
-                branches = tuple(self.node(branch, here) for branch in contents[word])
-                places = tuple((word, index) for index in range(len(branches)))
+                parts = [
+                    part
+                    for index, branch in enumerate(contents[word])
+                    for part in _branches(self.node(branch, here), (word, index), is_product=word == "allOf")
+                ]
+                branches, places = (tuple(column) for column in zip(*parts, strict=True)) if parts else ((), ())
                 yield partial(Combined, criterion=word, branches=branches, places=places)
         if "not" in contents:
             yield partial(Not, body=self.node(contents["not"], here))
@@ -263,7 +297,8 @@ class _Reading:
         )
 
     def array(self, contents: dict[str, Any], here: Here) -> Make:
-        named = contents.get("prefixItems", contents.get("items"))
+        is_old = here.draft.name in _OLD
+        named = contents.get("prefixItems") or contents.get("items")
         listed = tuple(self.node(item, here) for item in named) if isinstance(named, list) else None
         behind = "items" if here.draft.name == "2020-12" else "additionalItems"
         words = {"listed": "prefixItems", "additional": "items"} if behind == "items" else {}
@@ -271,7 +306,12 @@ class _Reading:
         schemas |= {"additional": behind} if listed is not None else {"items": "items"}
         if behind == "additionalItems":
             schemas["additional"] = behind
-        counted = "contains" in contents and here.draft.name not in _OLD
+        if listed is None and not is_old and isinstance(contents.get("items"), bool):
+            del schemas["items"]
+            if contents["items"] is False:  # the reference's second library reads it so
+                listed, words = (), {**words, "additional": "items"}
+                schemas["additional"] = "items"
+        counted = "contains" in contents and not is_old
         if counted and "minContains" not in contents:
             words = {**words, "least": "contains"}
         return partial(
@@ -293,7 +333,31 @@ class _Reading:
     def by_name(self, schemas: Any, here: Here) -> dict[str, Node]:
         if not isinstance(schemas, dict):
             return {}
-        return {name: self.node(schema, here) for name, schema in schemas.items()}
+        self.nesting += 1
+        nodes = {name: self.named(schema, here) for name, schema in schemas.items()}
+        self.nesting -= 1
+        return nodes
+
+    def named(self, contents: Any, here: Here) -> Node:
+        """Make the node of a named schema, or return the one of an equal text; a reference is never shared."""
+        if self.memo is None or self.nesting > _SHARED_NESTING:
+            return self.node(contents, here)
+        written = repr(contents)
+        if "$ref" in written:
+            return self.node(contents, here)
+        key = ("node", here.draft.name, written)
+        known: Node | None = self.memo.shapes.held.get(key)
+        if known is None:
+            known = self.memo.shapes.put(key, self.node(contents, here), 1 + len(written) // _CHARACTERS_EACH)
+        return known
+
+
+def _branches(branch: Node, place: Tokens, *, is_product: bool) -> Iterator[tuple[Node, Tokens]]:
+    """Yield a branch, or the families of words of which it is made where the combination is an ``allOf``, too."""
+    if is_product and isinstance(branch, Combined) and branch.generated:
+        yield from ((part, (*place, *inside)) for part, inside in zip(branch.branches, branch.places, strict=True))
+    else:
+        yield branch, place
 
 
 def _annotations(contents: dict[str, Any], here: Here) -> dict[str, Any]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Final
 
 from contractlog.compatibility.json_schema.bounds import largest, smallest
 from contractlog.compatibility.json_schema.models import Model, object_model
-from contractlog.compatibility.json_schema.nodes import Empty, Never, Node, Object, Reference, Tokens
+from contractlog.compatibility.json_schema.nodes import Always, Empty, Never, Node, Object, Reference, Tokens
 from contractlog.compatibility.json_schema.pairs import Ask, Below, Difference, Item, Pairs, Rule
 from contractlog.compatibility.json_schema.permissions import permission
 
 __all__ = ["objects"]
+
+_COMPILING: Final = 10  #: steps for a pattern that is met for the first time
 
 
 def objects(pairs: Pairs, original: Object, update: Object) -> Rule:
@@ -78,7 +81,7 @@ def _added(pairs: Pairs, original: Object, update: Object, name: str, schema: No
     model = _model(pairs, original, name)
     demand = _demand(update, name, schema)
     if model is Model.OPEN:
-        nothing = demand == "OPTIONAL_PROPERTY" and isinstance(schema.resolved(), Empty)
+        nothing = demand == "OPTIONAL_PROPERTY" and isinstance(schema.resolved(), (Empty, Always))
         kind = "PROPERTY_WITH_EMPTY_SCHEMA" if nothing else demand
         yield Difference(f"{kind}_ADDED_TO_OPEN_CONTENT_MODEL", path, reader=path, after=name)
         return
@@ -110,8 +113,9 @@ def has_default_value(node: Node) -> bool:
 
 
 def _model(pairs: Pairs, node: Object, name: str) -> tuple[Node, Tokens] | Model:
-    pairs.step(1 + len(node.pattern_properties))
-    return object_model(node, name)
+    new = sum(pattern not in pairs.patterns for pattern in node.pattern_properties)
+    pairs.step(1 + len(node.pattern_properties) + new * _COMPILING)
+    return object_model(node, name, pairs.patterns)
 
 
 def _dependencies(original: Object, update: Object) -> Rule:

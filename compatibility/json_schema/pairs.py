@@ -13,12 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
+from contractlog.compatibility.json_schema.models import Patterns
 from contractlog.compatibility.json_schema.nodes import Node, Reference, Tokens
 from contractlog.compatibility.json_text import pointer
 from contractlog.compatibility.walk import STEP_LIMIT
 
 __all__ = ["Ask", "Below", "Difference", "LimitReached", "Pairs", "Rule", "Told"]
+
+
+_KEPT_PATTERNS: Final = 1_000  #: from one question to the next, of some kilobytes each
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,7 @@ class Pairs:
     admitted: Collection[str]  #: the kinds that leave a pair compatible
     limit: int = STEP_LIMIT
     steps: int = 0
+    patterns: Patterns = field(default_factory=Patterns)
     _failed: set[Pair] = field(default_factory=set)
     _holding: set[Pair] = field(default_factory=set)
 
@@ -94,7 +100,9 @@ class Pairs:
             raise LimitReached
 
     def forget(self, limit: int) -> None:
-        """Let go of what was concluded for good, if it is more than so many pairs."""
+        """Let go of what was concluded for good, if it is more than so many pairs, and of many patterns."""
+        if len(self.patterns) > _KEPT_PATTERNS:
+            self.patterns.clear()
         if len(self._failed) + len(self._holding) > limit:
             self._failed.clear()
             self._holding.clear()

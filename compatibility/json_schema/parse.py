@@ -20,7 +20,17 @@ from contractlog.compatibility.json_schema.addresses import urldefrag, urljoin
 from contractlog.compatibility.json_text import outside_strings, plain, pointer, read
 from contractlog.compatibility.limits import check_referenced, shortened
 
-__all__ = ["DRAFTS", "Draft", "JsonSchema", "bridges", "draft_of", "invalid", "parse_json_schema"]
+__all__ = [
+    "DRAFTS",
+    "Draft",
+    "JsonSchema",
+    "bridges",
+    "draft_of",
+    "find_problem",
+    "invalid",
+    "is_meta_schema",
+    "parse_json_schema",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,7 @@ class JsonSchema:
 
     value: Any  #: its JSON; numbers are ``Number``
     draft: Draft
+    inner_ids: bool = True  #: whether a part may have an id of its own; False only where none has
     made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  #: what engines made of it, once
 
 
@@ -68,13 +79,12 @@ def draft_of(value: Any) -> Draft:
     return _BY_URI.get(named.removesuffix("#").partition(":")[2], _DEFAULT)
 
 
-def parse_json_schema(text: str, referenced: Mapping[str, str], *, strict: bool) -> JsonSchema:
-    """Understand a JSON Schema.
+def parse_json_schema(text: str, referenced: Mapping[str, str]) -> JsonSchema:
+    """Read a JSON Schema, without a look at its draft's own schema or at what a ``$ref`` names.
 
     Args:
         text: the schema.
         referenced: name to text of every schema leaned on.
-        strict: hold the schema against its draft's own schema, and find everything that a ``$ref`` names.
 
     Raises:
         InvalidSchema: it is none; ``at`` points to the place.
@@ -85,13 +95,34 @@ def parse_json_schema(text: str, referenced: Mapping[str, str], *, strict: bool)
     value = read(text)
     if not isinstance(value, (dict, bool)):
         raise InvalidSchema("the root of a JSON schema is an object, true or false", at="")
-    schema = JsonSchema(value, draft_of(value))
-    leaned_on = {name: _read(name, other) for name, other in referenced.items()}
-    if strict:
-        contents = plain(value)
+    draft = draft_of(value)
+    for name, other in referenced.items():
+        _read(name, other)
+    return JsonSchema(value, draft, _may_have_inner_ids(text, value, draft))
+
+
+def find_problem(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
+    """Return why a schema is none by its draft's own schema, or which ``$ref`` leads nowhere; None if all is well."""
+    try:
+        contents = plain(schema.value)
         _check_against_draft(contents, schema.draft)
-        _find_references(contents, schema.draft, {name: plain(other) for name, other in leaned_on.items()})
-    return schema
+        leaned_on = {name: plain(_read(name, other)) for name, other in referenced.items()}
+        _find_references(contents, schema.draft, leaned_on)
+    except InvalidSchema as problem:
+        return problem
+    return None
+
+
+def is_meta_schema(reference: str) -> bool:
+    """Tell whether a reference leads to one of the drafts' own schemas."""
+    return urldefrag(reference).url.partition(":")[2] in _BY_URI
+
+
+def _may_have_inner_ids(text: str, value: Any, draft: Draft) -> bool:
+    """Look for the word in the text: that takes no time, and walking through all objects does."""
+    word = "id" if draft.name == "draft-04" else "$id"
+    own = isinstance(value, dict) and word in value
+    return "\\u" in text or text.count(f'"{word}"') > own
 
 
 def invalid(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
@@ -175,7 +206,7 @@ def _place(contents: Any, reference: str) -> str:
 
 
 def _resolves(reference: str, resolver: Any) -> bool:
-    if urldefrag(reference).url.partition(":")[2] in _BY_URI:
+    if is_meta_schema(reference):
         return True
     return any(_finds(candidate, resolver) for candidate in (reference, *bridges(reference)))
 

@@ -12,7 +12,7 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 
 from contractlog.compatibility.json_schema.addresses import urldefrag, urljoin
-from contractlog.compatibility.json_schema.parse import Draft, bridges, draft_of
+from contractlog.compatibility.json_schema.parse import Draft, JsonSchema, bridges, draft_of
 from contractlog.compatibility.json_text import pointer, read
 
 __all__ = ["Here", "Target", "Texts"]
@@ -39,11 +39,11 @@ class Target:
 class Texts:
     """The schema and all that it leans on."""
 
-    def __init__(self, value: Any, draft: Draft, referenced: Mapping[str, str]) -> None:
-        self._values = {"": value}
+    def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
+        self._values = {"": schema.value}
         self._referenced = referenced
-        self._drafts = {"": draft}
-        self._parted: dict[str, bool] = {}
+        self._drafts = {"": schema.draft}
+        self._parted: dict[str, bool] = {} if schema.inner_ids else {"": False}
 
     def root(self) -> Target:
         """Return the schema itself."""
@@ -97,7 +97,7 @@ class Texts:
             value = self._value(name)
             word = "id" if self._drafts[name].name == "draft-04" else "$id"
             self._parted[name] = any(
-                part is not value and isinstance(part.get(word), str) for _, part in _objects(value)
+                part is not value and isinstance(part.get(word), str) for part in _unplaced_objects(value)
             )
         return self._parted[name]
 
@@ -159,6 +159,18 @@ def _objects(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
             waiting.extend((pointer(at, key), member) for key, member in part.items())
         elif isinstance(part, list):
             waiting.extend((pointer(at, index), member) for index, member in enumerate(part))
+
+
+def _unplaced_objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield every object of a text; without their places that takes a third of the time."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            yield part
+            waiting.extend([member for member in part.values() if isinstance(member, (dict, list))])
+        elif isinstance(part, list):
+            waiting.extend([item for item in part if isinstance(item, (dict, list))])
 
 
 def _at(value: Any, fragment: str) -> tuple[str, Any] | None:

@@ -36,7 +36,8 @@ def renaming(sides: Sides, mine: Place, theirs: Place) -> Iterator[Way]:
     if sides.backward:
         yield _alias(sides.mine.source, definition, theirs.name)
     old = short_name(theirs.name)
-    yield Way(f"name it {quoted(old)} again", list(_renamed(sides.mine, definition, old)), undo=True)
+    now = quoted(short_name(mine.name))
+    yield Way(f"rename the type {now} back to {quoted(old)}", list(_renamed(sides.mine, definition, old)), undo=True)
 
 
 def _alias(source: Source, mine: Place, name: str) -> Way:
@@ -47,7 +48,10 @@ def _alias(source: Source, mine: Place, name: str) -> Way:
         edit = source.insert(known, len(known.values), text)
     else:
         edit = source.set_member(mine.spot, "aliases", f"[{text}]", after="name")
-    return Way(f"give {quoted(short_name(mine.name))} the alias {text}, so that it reads what has that name", [edit])
+    return Way(
+        f"give {quoted(short_name(mine.name))} the alias {text}, so that the new schema reads what has that name",
+        [edit],
+    )
 
 
 def _renamed(places: Places, mine: Place, name: str) -> Iterator[Edit]:
@@ -98,7 +102,7 @@ def _kept_symbols(sides: Sides, spot: Spot, have: Sequence[str], had: Sequence[s
     stands = stand_in(have)
     if stands is not None and sides.here is not None:
         edit = source.set_member(sides.here, "default", json.dumps(stands), after="symbols")
-        yield Way(f'give the enum the default "{stands}" for symbols that it does not know', [edit], rank=2)
+        yield Way(f'give the enum the default "{stands}" for unknown symbols', [edit], rank=2)
 
 
 def stand_in(symbols: Sequence[str]) -> str | None:
@@ -110,7 +114,8 @@ def _left_out_symbols(sides: Sides, spot: Spot, have: Sequence[str], had: Sequen
     source, here = sides.mine.source, sides.here
     extra = [index for index, symbol in enumerate(have) if symbol not in had]
     edits = source.remove(spot, extra)
-    sentence = f"leave {several('the symbol', [have[index] for index in extra])} out until every reader knows it"
+    them = "them" if len(extra) > 1 else "the symbol"
+    sentence = f"leave {several('the symbol', [have[index] for index in extra])} out until every reader knows {them}"
     default = None if here is None else here.member("default")
     if here is not None and default is not None and source.string(default) not in had:
         known = None if sides.earlier is None else sides.earlier.member("default")

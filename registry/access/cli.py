@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.user_editor import add_user, already_there, read_users, remove_user
 from contractlog.registry.access.users import checked_name, entry
@@ -84,7 +85,7 @@ def _add(path: Path, options: Namespace) -> int:
     if options.generate and options.format == "text":
         print(password)
     if not options.read and not options.write:
-        print(f"user {name} may do nothing yet: give --read or --write", file=sys.stderr)
+        print(escape_line(f"user {name} has no permissions yet: give --read or --write"), file=sys.stderr)
     return 0
 
 
@@ -131,7 +132,7 @@ def _report(options: Namespace, answer: dict[str, str], sentence: str) -> None:
     if options.format == "json":
         print(json.dumps(answer))
     else:
-        print(sentence, file=sys.stderr)
+        print(escape_line(sentence), file=sys.stderr)
 
 
 def _list(path: Path, options: Namespace) -> int:
@@ -147,7 +148,8 @@ def _list(path: Path, options: Namespace) -> int:
         return 0
     for name, (read, write) in written.items():
         kind = "password" if found[name].password is not None else "certificate"
-        print(f"{name}  read: {' '.join(read) or '-'}  write: {' '.join(write) or '-'}  by {kind}")
+        line = f"{name}  read: {' '.join(read) or '-'}  write: {' '.join(write) or '-'}  by {kind}"
+        print(escape_line(line))
     return 0
 
 

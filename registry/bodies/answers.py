@@ -167,7 +167,7 @@ class ContextIdBody(Struct):
 
 
 class CompatibilityBody(Struct):
-    """Whether a schema may follow; messages when asked for by ``verbose``."""
+    """Whether a schema may follow; ``messages`` is there whenever ``verbose`` is set, empty for a compatible schema."""
 
     is_compatible: bool
     messages: list[str] | UnsetType = UNSET

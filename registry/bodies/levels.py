@@ -16,7 +16,7 @@ from contractlog.registry.storage.values import Configured
 __all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest"]
 
 _POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: that clients know
-_PLAIN: Final = ("normalize", "validate_fields", "validate_new_schemas", "validate_rules")
+_PLAIN: Final = ("normalize", "validate_fields", "validate_new_schemas", "validate_rules", "strict_json_schemas")
 _TEXTS: Final = {"alias": "alias", "alias_for_deks": "aliasForDeks", "compatibility_group": "compatibilityGroup"}
 
 
@@ -38,6 +38,7 @@ class ConfigRequest(Struct, rename="camel"):
     default_rule_set: RuleSetBody | UnsetType | None = UNSET
     override_rule_set: RuleSetBody | UnsetType | None = UNSET
     contractlog_policy: str | UnsetType | None = UNSET
+    strict_json_schemas: bool | UnsetType | None = UNSET
 
     def patch(self) -> dict[str, Any]:
         """The members to set; a policy that the API does not know is dropped, as the reference does.
@@ -104,6 +105,7 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
     default_rule_set: dict[str, Any] | None = None
     override_rule_set: dict[str, Any] | None = None
     contractlog_policy: str | None = None
+    strict_json_schemas: bool | None = None
 
     @classmethod
     def of(cls, configured: Configured) -> Self:
@@ -123,6 +125,7 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
             default_rule_set=_body(configured.default_rule_set),
             override_rule_set=_body(configured.override_rule_set),
             contractlog_policy=configured.own_policy and configured.own_policy.value,
+            strict_json_schemas=configured.strict_json_schemas,
         )
 
     @classmethod

@@ -142,6 +142,8 @@ class CheckedBody(Struct, omit_defaults=True):
             for comparison in (verdict.comparisons if verdict else ())
             for finding in comparison.findings
         ]
+        if answer.nonconformity is not None:
+            findings.insert(0, answer.nonconformity.body())
         level = verdict.level.value if verdict else None
         return cls(str(asked.subject), answer.compatible, level, list(answer.messages), findings)
 

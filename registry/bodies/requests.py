@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -9,7 +10,13 @@ from msgspec import Struct
 
 from contractlog.compatibility.avro.tags import Entity, EntityType
 from contractlog.compatibility.contract import Metadata, RuleSet
-from contractlog.compatibility.errors import BadRequest, InvalidRuleSet, InvalidSchema, Unprocessable
+from contractlog.compatibility.errors import (
+    BadRequest,
+    InvalidAssociation,
+    InvalidRuleSet,
+    InvalidSchema,
+    Unprocessable,
+)
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.registry.services.drafting import Derivation, TagEdits
@@ -26,6 +33,20 @@ __all__ = [
 ]
 
 _LARGEST_REFERENCES: Final = 1_000
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+#: Which of the first bytes of an ASCII character are zero.
+_ZEROS: Final = {
+    (True, True, True, False): "utf-32-be",
+    (False, True, True, True): "utf-32-le",
+    (True, False): "utf-16-be",
+    (False, True): "utf-16-le",
+}
 B = TypeVar("B", bound=Struct)
 
 
@@ -41,6 +62,7 @@ def read(body: bytes, kind: type[B]) -> B:
 
 
 def _decoded(body: bytes, kind: Any) -> Any:
+    body = _in_utf8(body)
     if body.strip() in {b"", b"null"}:
         raise Unprocessable("The request has no body; a JSON object is needed")
     try:
@@ -48,6 +70,26 @@ def _decoded(body: bytes, kind: Any) -> Any:
     except msgspec.ValidationError as error:
         raise BadRequest(f"The request body cannot be used: {error}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadRequest(f"The request body is no JSON: {error}") from error
+
+
+def _in_utf8(body: bytes) -> bytes:
+    """Return a JSON text in UTF-8, whichever encoding of Unicode it has: its first bytes say which, as RFC 4627 has it.
+
+    The charset of the content type is not needed: JSON begins with an ASCII character, or with a byte order mark.
+
+    Raises:
+        BadRequest: the bytes are none of that encoding.
+    """
+    encoding = next((encoding for mark, encoding in _MARKS if body.startswith(mark)), None)
+    if encoding is None:
+        zeros = tuple(byte == 0 for byte in body[:4])
+        encoding = _ZEROS.get(zeros) or _ZEROS.get(zeros[:2])
+    if encoding is None:
+        return body
+    try:
+        return body.decode(encoding).encode()
+    except UnicodeError as error:
         raise BadRequest(f"The request body is no JSON: {error}") from error
 
 
@@ -59,10 +101,13 @@ def read_members(body: bytes, kind: type[B], most: int) -> list[B | BadRequest]:
     """Read a batch, each member by itself; in the place of one that cannot be read stands its error.
 
     Raises:
-        Unprocessable: there is none, or it has more than ``most`` members.
+        Unprocessable: there is no body, or it has more than ``most`` members.
+        InvalidAssociation: it has no members.
         BadRequest: the batch itself is no JSON, or of another shape.
     """
-    members = read(body, _Batch).requests or []
+    members = read(body, _Batch).requests
+    if not members:
+        raise InvalidAssociation(property="requests", detail="cannot be null or empty")
     if len(members) > most:
         raise Unprocessable(f"A batch may have at most {most} requests")
     return [_member(bytes(member), kind) for member in members]
@@ -163,10 +208,10 @@ class RegisterRequest(Struct, rename="camel"):
         """Make the draft.
 
         Raises:
-            InvalidSchema: no schema type has this name.
+            InvalidSchema: no schema type has this name, which is case-sensitive.
         """
         try:
-            schema_type = SchemaType((self.schema_type or SchemaType.AVRO).upper())
+            schema_type = SchemaType(self.schema_type or SchemaType.AVRO)
         except ValueError:
             raise InvalidSchema(f"Invalid schema type {self.schema_type}") from None
         if len(self.references or ()) > _LARGEST_REFERENCES:

@@ -10,7 +10,7 @@ from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_VERSION
 from contractlog.registry import database
 from contractlog.registry.moving.databases import writing
 from contractlog.registry.storage import contexts, transfer
-from contractlog.registry.storage.engines import parse_url
+from contractlog.registry.storage.engines import shown_url
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.values import MAX_ID_GAP, Seen
 from contractlog.registry.storage.writes import Transaction
@@ -131,7 +131,7 @@ def _required(transaction: Transaction, context: str) -> int:
 def _changed(database_url: str, work: Callable[[Transaction], T]) -> T:
     """Run a change in a database that holds a registry."""
     if database.current(database_url)[0] is None:
-        shown = parse_url(database_url).render_as_string(hide_password=True)
+        shown = shown_url(database_url)
         raise UsageError(f"{shown} holds no registry: is it the right --database-url?")
     with writing(database_url) as store:
         return store.change(work).result()

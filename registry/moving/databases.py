@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from contractlog.compatibility.errors import Unreachable, UsageError
 from contractlog.registry import database
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.engines import in_memory, open_engines, parse_url
+from contractlog.registry.storage.engines import in_memory, open_engines, parse_url, shown_url
 from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
 
@@ -29,7 +29,7 @@ def reading(database_url: str) -> Iterator[Snapshot]:
         Unreachable: it does not answer.
     """
     url = parse_url(database_url)
-    shown = url.render_as_string(hide_password=True)
+    shown = shown_url(database_url)
     found, newest = database.current(database_url)
     if in_memory(url) or found is None:
         raise UsageError(f"{shown} holds no registry")

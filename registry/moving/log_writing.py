@@ -12,7 +12,7 @@ from contractlog.compatibility.contract import Metadata, RuleSet
 from contractlog.compatibility.identity import guid
 from contractlog.compatibility.names import DEFAULT_CONTEXT
 from contractlog.registry.moving.log_records import KeyType, scope_text, written_key
-from contractlog.registry.moving.picture import Association, HeldSchema, HeldVersion, Picture
+from contractlog.registry.moving.picture import OWN_SETTINGS, Association, HeldSchema, HeldVersion, Picture
 from contractlog.registry.moving.report import Report, Strange
 from contractlog.registry.moving.understanding import leads_to
 
@@ -31,9 +31,9 @@ def log_of(picture: Picture, report: Report, now: int) -> Iterator[LogLine]:
             yield written_key(KeyType.CONTEXT, further=value), _compact(value), now
     for scope, config in sorted(picture.settings.items()):
         subject = scope_text(scope)
-        told = {name: value for name, value in config.items() if name != "contractlogPolicy"}
-        if len(told) < len(config):
-            report.odd(Strange.NOT_EXPRESSIBLE, str(scope), "contractlogPolicy")
+        told = {name: value for name, value in config.items() if name not in OWN_SETTINGS}
+        for name in config.keys() - told.keys():
+            report.odd(Strange.NOT_EXPRESSIBLE, str(scope), name)
         if told:
             yield written_key(KeyType.CONFIG, subject), _compact(_named(subject) | _sorted_members(told)), now
     for scope, mode in sorted(picture.modes.items()):

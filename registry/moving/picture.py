@@ -13,6 +13,7 @@ from contractlog.registry.storage.values import MAX_ID_GAP
 
 __all__ = [
     "ENCRYPTED",
+    "OWN_SETTINGS",
     "SETTABLE",
     "Association",
     "Gone",
@@ -27,7 +28,10 @@ __all__ = [
 SchemaKey = tuple[str, int]  #: context and id
 VersionKey = tuple[Subject, int]  #: subject and version
 
-#: The members of a scope's config that are moved, in the reference's order; the last one is ours alone.
+#: The members of a scope's config that only contractlog has.
+OWN_SETTINGS: Final = ("contractlogPolicy", "strictJsonSchemas")
+
+#: The members of a scope's config that are moved, in the reference's order.
 SETTABLE: Final = (
     "alias",
     "aliasForDeks",
@@ -42,7 +46,7 @@ SETTABLE: Final = (
     "overrideMetadata",
     "defaultRuleSet",
     "overrideRuleSet",
-    "contractlogPolicy",
+    *OWN_SETTINGS,
 )
 
 ENCRYPTED: Final = "__enc__"  #: the property by which the reference marks metadata that it has encrypted

@@ -35,6 +35,7 @@ _COLUMNS: Final = dict(
             "default_rule_set",
             "override_rule_set",
             "own_policy",
+            "strict_json_schemas",
         ),
         strict=True,
     )
@@ -78,6 +79,7 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
     "defaultRuleSet": _rule_set,
     "overrideRuleSet": _rule_set,
     "contractlogPolicy": _one_of(Policy.EXACT),
+    "strictJsonSchemas": _flag,
 }
 
 

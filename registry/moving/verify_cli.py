@@ -26,7 +26,7 @@ from contractlog.registry.moving.sources import FileSource
 from contractlog.registry.moving.verifying import Verified, verify
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import transfer
-from contractlog.registry.storage.engines import parse_url
+from contractlog.registry.storage.engines import shown_url
 
 __all__ = ["verify_import"]
 
@@ -46,7 +46,7 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
     if options.registry and options.database_url:
         raise UsageError("give --database-url or --registry, not both")
     if options.database_url and database.current(options.database_url)[0] is None:
-        shown = parse_url(options.database_url).render_as_string(hide_password=True)
+        shown = shown_url(options.database_url)
         raise UsageError(f"{shown} holds no registry")
     report = Report()
     with source_of(options) as source:

@@ -204,7 +204,9 @@ async def remove(
 @router.post("/associations%3AbatchGet", include_in_schema=False)
 @router.post(
     "/associations:batchGet",
-    **documented(AssociationResultsBody, *_BAD_BODY, body=AssociationBatchGetRequest, status=_MULTI_STATUS),
+    **documented(
+        AssociationResultsBody, *_BAD_BODY, InvalidAssociation, body=AssociationBatchGetRequest, status=_MULTI_STATUS
+    ),
 )
 async def batch_get(
     request: Request,
@@ -229,7 +231,9 @@ async def batch_get(
 @router.post("/associations%3AbatchMutate", include_in_schema=False)
 @router.post(
     "/associations:batchMutate",
-    **documented(AssociationResultsBody, *_BAD_BODY, body=AssociationBatchRequest, status=_MULTI_STATUS),
+    **documented(
+        AssociationResultsBody, *_BAD_BODY, InvalidAssociation, body=AssociationBatchRequest, status=_MULTI_STATUS
+    ),
 )
 async def batch_mutate(
     request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False

@@ -21,7 +21,7 @@ from contractlog.registry.bodies.answers import CompatibilityBody
 from contractlog.registry.bodies.requests import RegisterRequest, read
 from contractlog.registry.dependencies import CompatibilityDependency, Flag, SubjectPath, VersionPath
 from contractlog.registry.documented import documented
-from contractlog.registry.problems import Answer
+from contractlog.registry.problems import Answer, warned
 from contractlog.registry.services.compatibility import LATEST
 from contractlog.registry.services.compatibility import Answer as Judged
 
@@ -68,6 +68,5 @@ async def check(
 
 
 def _answer(judged: Judged, *, verbose: bool) -> Answer:
-    return Answer(
-        CompatibilityBody(judged.compatible, list(judged.messages) if verbose and judged.messages else msgspec.UNSET)
-    )
+    body = CompatibilityBody(judged.compatible, list(judged.messages) if verbose else msgspec.UNSET)
+    return warned(Answer(body), judged.warning)

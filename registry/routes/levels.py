@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
@@ -29,75 +30,85 @@ from contractlog.registry.problems import Answer
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["config and mode"])
+router: Final = APIRouter()
+_CONFIG: Final[list[str | Enum]] = ["config"]
+_MODE: Final[list[str | Enum]] = ["mode"]
 _ALL: Final = Subject(".", "")
 _WRITE: Final = (BadRequest, Unprocessable, InvalidSubject, OperationNotPermitted, Overloaded)
 Inherited = Annotated[Flag, Query(alias="defaultToGlobal")]
 
 
-@router.get("/config", **documented(ConfigBody))
-async def config(levels: LevelsDependency) -> Answer:
-    """Show the config in force where a subject has none."""
-    return Answer(ConfigBody.of(await levels.config(_ALL, inherited=True)))
+@router.get("/config", tags=_CONFIG, **documented(ConfigBody))
+async def config(levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
+    """Show the config of the default context, or the server's default; with ``defaultToGlobal`` what is in force."""
+    return Answer(ConfigBody.of(await levels.config(_ALL, inherited=inherited)))
 
 
-@router.put("/config", **documented(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE, body=ConfigRequest))
+@router.put(
+    "/config", tags=_CONFIG, **documented(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE, body=ConfigRequest)
+)
 async def set_config(request: Request, levels: LevelsDependency) -> Answer:
     """Change the config for all subjects that have none."""
     return await _set_config(request, levels, _ALL)
 
 
-@router.delete("/config", **documented(ConfigBody, OperationNotPermitted, Overloaded))
+@router.delete("/config", tags=_CONFIG, **documented(ConfigBody, OperationNotPermitted, Overloaded))
 async def delete_config(levels: LevelsDependency) -> Answer:
     """Go back to the server's own default."""
     return Answer(ConfigBody.of(await levels.delete_config(_ALL)))
 
 
-@router.get("/config/{subject}", **documented(ConfigBody, InvalidSubject, LevelNotConfigured))
+@router.get("/config/{subject}", tags=_CONFIG, **documented(ConfigBody, InvalidSubject, LevelNotConfigured))
 async def subject_config(subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
     """Show a subject's own config; with ``defaultToGlobal`` what is in force for it."""
     return Answer(ConfigBody.of(await levels.config(subject, inherited=inherited)))
 
 
-@router.put("/config/{subject}", **documented(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE, body=ConfigRequest))
+@router.put(
+    "/config/{subject}",
+    tags=_CONFIG,
+    **documented(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE, body=ConfigRequest),
+)
 async def set_subject_config(request: Request, subject: SubjectPath, levels: LevelsDependency) -> Answer:
     """Change a subject's config; members that the body lacks stay."""
     return await _set_config(request, levels, subject)
 
 
 @router.delete(
-    "/config/{subject}", **documented(ConfigBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded)
+    "/config/{subject}",
+    tags=_CONFIG,
+    **documented(ConfigBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
 )
 async def delete_subject_config(subject: SubjectPath, levels: LevelsDependency) -> Answer:
     """Drop a subject's config."""
     return Answer(ConfigBody.of(await levels.delete_config(subject)))
 
 
-@router.get("/mode", **documented(ModeBody))
-async def mode(levels: LevelsDependency) -> Answer:
-    """Show the mode in force where a subject has none."""
-    return Answer(ModeBody(await levels.mode(_ALL, inherited=True)))
+@router.get("/mode", tags=_MODE, **documented(ModeBody))
+async def mode(levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
+    """Show the mode of the default context, or the server's default; with ``defaultToGlobal`` the one in force."""
+    return Answer(ModeBody(await levels.mode(_ALL, inherited=inherited)))
 
 
-@router.put("/mode", **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
+@router.put("/mode", tags=_MODE, **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
 async def set_mode(request: Request, levels: LevelsDependency, *, force: Flag = False) -> Answer:
     """Set the mode for all subjects that have none."""
     return await _set_mode(request, levels, _ALL, force=force)
 
 
-@router.delete("/mode", **documented(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
+@router.delete("/mode", tags=_MODE, **documented(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
 async def delete_mode(levels: LevelsDependency, *, recursive: Flag = False) -> Answer:
     """Go back to READWRITE; recursively for each subject, too."""
     return Answer(ModeBody(await levels.delete_mode(_ALL, recursive=recursive)))
 
 
-@router.get("/mode/{subject}", **documented(ModeBody, InvalidSubject, ModeNotConfigured))
+@router.get("/mode/{subject}", tags=_MODE, **documented(ModeBody, InvalidSubject, ModeNotConfigured))
 async def subject_mode(subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
     """Show a subject's own mode; with ``defaultToGlobal`` the one in force."""
     return Answer(ModeBody(await levels.mode(subject, inherited=inherited)))
 
 
-@router.put("/mode/{subject}", **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
+@router.put("/mode/{subject}", tags=_MODE, **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
 async def set_subject_mode(
     request: Request, subject: SubjectPath, levels: LevelsDependency, *, force: Flag = False
 ) -> Answer:
@@ -106,7 +117,9 @@ async def set_subject_mode(
 
 
 @router.delete(
-    "/mode/{subject}", **documented(ModeBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded)
+    "/mode/{subject}",
+    tags=_MODE,
+    **documented(ModeBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
 )
 async def delete_subject_mode(subject: SubjectPath, levels: LevelsDependency, *, recursive: Flag = False) -> Answer:
     """Drop a subject's mode; recursively those of a context's subjects, too."""

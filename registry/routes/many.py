@@ -36,7 +36,7 @@ from contractlog.registry.services.many import bounded
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["many"], dependencies=[KnownAlone])
+router: Final = APIRouter(tags=["batches"], dependencies=[KnownAlone])
 _ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooManyMembers, TooManyRequests, Overloaded)
 
 

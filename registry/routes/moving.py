@@ -25,7 +25,7 @@ from contractlog.registry.queries import KnownAlone, YesOrNo
 
 __all__ = ["IMPORT", "router"]
 
-router: Final = APIRouter(tags=["moving"], dependencies=[KnownAlone])
+router: Final = APIRouter(tags=["import"], dependencies=[KnownAlone])
 IMPORT: Final = "/contractlog/v1/import"
 _IN_MEMORY: Final = 1024 * 1024
 _REPORT: Final[dict[str, Any]] = {"type": "object", "description": "What was read, changed and odd, by counts."}

@@ -17,7 +17,7 @@ from contractlog.registry.telemetry.exposition import CONTENT_TYPE, exposition
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["operating"])
+router: Final = APIRouter(tags=["health"])
 _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 _UNREADY: Final = 503
 _NO_CONTENT: Final = 204

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from importlib.metadata import version as version_of
 from typing import Annotated, Any, Final
 
@@ -27,19 +28,21 @@ from contractlog.registry.questions import PageQuery
 
 __all__ = ["router"]
 
-router: Final = APIRouter(tags=["service"])
+router: Final = APIRouter()
+_SERVICE: Final[list[str | Enum]] = ["service"]
+_CONTEXTS: Final[list[str | Enum]] = ["contexts"]
 _NO_CONTENT: Final = 204
 _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 
 
-@router.get("/", **documented(_OBJECT))
-@router.post("/", **documented(_OBJECT))
+@router.get("/", tags=_SERVICE, **documented(_OBJECT))
+@router.post("/", tags=_SERVICE, **documented(_OBJECT))
 async def root() -> Answer:
     """Answer that somebody is here."""
     return Answer(b"{}")
 
 
-@router.get("/contexts", **documented(listed("string")))
+@router.get("/contexts", tags=_CONTEXTS, **documented(listed("string")))
 async def contexts(
     lookup: LookupDependency,
     page: PageQuery,
@@ -52,6 +55,7 @@ async def contexts(
 
 @router.delete(
     "/contexts/{context}",
+    tags=_CONTEXTS,
     **documented(
         {}, BadRequest, InvalidSubject, ContextNotEmpty, OperationNotPermitted, Overloaded, status=_NO_CONTENT
     ),
@@ -62,7 +66,7 @@ async def delete_context(context: TextPath, contexts: ContextsDependency) -> Res
     return Response(status_code=_NO_CONTENT)
 
 
-@router.get("/v1/metadata/id", **documented(_OBJECT))
+@router.get("/v1/metadata/id", tags=_SERVICE, **documented(_OBJECT))
 async def metadata_id(settings: SettingsDependency) -> Answer:
     """Name the clusters that this registry stands for."""
     clusters = {"kafka-cluster": settings.kafka_cluster_id, "schema-registry-cluster": settings.cluster_id}
@@ -70,13 +74,13 @@ async def metadata_id(settings: SettingsDependency) -> Answer:
     return Answer({"id": "", "scope": {"path": [], "clusters": named}})
 
 
-@router.get("/v1/metadata/deployment", **documented(_OBJECT))
+@router.get("/v1/metadata/deployment", tags=_SERVICE, **documented(_OBJECT))
 async def metadata_deployment() -> Answer:
     """Tell what is special about this deployment: nothing."""
     return Answer({"attributes": []})
 
 
-@router.get("/v1/metadata/version", **documented(_OBJECT))
+@router.get("/v1/metadata/version", tags=_SERVICE, **documented(_OBJECT))
 async def metadata_version() -> Answer:
     """Tell the version."""
     return Answer({"version": version_of("contractlog"), "commitId": ""})

@@ -45,7 +45,7 @@ from contractlog.registry.dependencies import (
     VersionPath,
 )
 from contractlog.registry.documented import documented, listed
-from contractlog.registry.problems import Answer
+from contractlog.registry.problems import Answer, warned
 from contractlog.registry.questions import FormatQuery
 from contractlog.registry.services.lookup import Lookup
 from contractlog.registry.services.registration import Registration
@@ -86,7 +86,9 @@ async def register(
 ) -> Answer:
     """Register a schema under a subject, or return the id it already has.
 
-    It is answered in the format asked for, or as it is stored where that would be too long.
+    It is answered in the format asked for, or as it is stored where that would be too long. A JSON schema that its
+    meta-schema rejects is registered with the header `X-Contractlog-Warning`, or refused where the config member
+    `strictJsonSchemas` is set.
     """
     return await registered(
         request, subject, registration, lookup, profile, view=view, normalize=normalize, force=force
@@ -119,7 +121,7 @@ async def registered(
     # It is registered: a refusal would say that it is not.
     with suppress(InvalidSchema, WorkLimitExceeded, TooManyRequests):
         schema = await lookup.shown(schema, view)
-    return Answer(profile.shape(RegisteredBody.of(schema, stored=found.stored)))
+    return warned(Answer(profile.shape(RegisteredBody.of(schema, stored=found.stored))), found.warning)
 
 
 @router.post(
@@ -148,7 +150,7 @@ async def change_tags(
     """Register a new version that differs from another one in its tags, metadata or rules."""
     asked = read(await request.body(), TagsRequest).derivation()
     found = await registration.derive(subject, version, asked)
-    return Answer(profile.shape(RegisteredBody.of(found.schema, stored=found.stored)))
+    return warned(Answer(profile.shape(RegisteredBody.of(found.schema, stored=found.stored))), found.warning)
 
 
 @router.post(

@@ -27,11 +27,12 @@ from contractlog.registry.services.association_rules import (
     settled,
 )
 from contractlog.registry.services.permits import taking_schemas
-from contractlog.registry.services.registration import Registration
+from contractlog.registry.services.registration import Registration, log_warning
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import Resource, Wanted
 from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.values import Append
 from contractlog.registry.storage.writes import Transaction
 
 __all__ = ["Associations"]
@@ -103,9 +104,13 @@ class Associations:
             proposals = [(wish, await self._proposal(resource, wish)) for wish in asked]
             try:
                 work = partial(apply, resource=resource, wishes=proposals, new_guid=self._new_guid, rights=rights)
-                return await self._change(work, rehearsal=rehearsal)
+                bound = await self._change(work, rehearsal=rehearsal)
             except JudgeAgain:
                 continue
+            for _wish, proposal in proposals if not rehearsal else ():
+                if isinstance(proposal, Append):
+                    log_warning(proposal)
+            return bound
         raise Overloaded
 
     async def remove(self, resource_id: str, wanted: Wanted, *, cascade: bool = False, rehearsal: bool = False) -> None:

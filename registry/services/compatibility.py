@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from contractlog.compatibility.errors import InvalidSchema, VersionNotFound
 from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.located import Located, located_nonconformity
 from contractlog.compatibility.messages import messages
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
@@ -30,6 +31,8 @@ class Answer:
     compatible: bool
     messages: tuple[str, ...] = ()
     verdict: Verdict | None = None
+    warning: str | None = None  #: why the draft's meta-schema rejects it, though it is accepted
+    nonconformity: Located | None = None  #: the same as a finding, in its place
 
 
 class Compatibility:
@@ -79,8 +82,9 @@ class Compatibility:
             earlier = [found] if found else []
         configured = self._judging.configured(snapshot, subject)
         strict = configured.validate_new_schemas is not False
-        understood = self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE)
+        understood = self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE, new=True)
         self._judging.refuse_fields(understood, configured)
+        self._judging.refuse_nonconforming(understood, configured)
         if version is None:
             previous = snapshot.version(subject, None) if configured.validate_fields else None
             verdict = self._judging.against_history(snapshot, subject, understood, configured)
@@ -89,4 +93,5 @@ class Compatibility:
             verdict = self._judging.against(snapshot, understood, earlier, configured)
         reserved = self._judging.reserved(understood, previous, configured)
         told = messages(verdict, validate_fields=bool(configured.validate_fields), also=reserved)
-        return Answer(not told, tuple(told), verdict)
+        nonconformity = located_nonconformity(understood.parsed, draft.text)
+        return Answer(not told, tuple(told), verdict, understood.warning, nonconformity)

@@ -56,12 +56,16 @@ def look_up(
 def _under(
     understanding: Understanding, judging: Judging, snapshot: Snapshot, subject: Subject, sought: Sought
 ) -> RegisteredSchema | None:
-    """Look as the draft is, then with what registering it would add from the config and from the latest version."""
+    """Look as the draft is, then with what registering it would add from the config and from the latest version.
+
+    A draft without a text has no content that a version could hold: unlike a registration, a look-up does not complete
+    it from the latest version.
+    """
+    if not sought.draft.text.strip():
+        return None
     draft, configured = sought.draft, judging.configured(snapshot, subject)
     previous = snapshot.version(subject, None)
     sought = replace(sought, normalize=sought.normalize or bool(configured.normalize))
-    if not draft.text.strip():
-        return _look(understanding, snapshot, subject, replace(sought, draft=completed(draft, previous, configured)))
     try:
         found = _look(understanding, snapshot, subject, sought)
     except InvalidSchema:

@@ -58,7 +58,7 @@ class Differences:
             configured = self._judging.configured(snapshot, subject)
             if isinstance(later, SchemaDraft):
                 strict = configured.validate_new_schemas is not False
-                read = self._understanding.draft(snapshot, subject, later, strict=strict, seen=Seen.LIVE)
+                read = self._understanding.draft(snapshot, subject, later, strict=strict, seen=Seen.LIVE, new=True)
                 new = Side(CANDIDATE, later.text, read.parsed)
             else:
                 new = self._stored(snapshot, later)

@@ -24,6 +24,7 @@ class Registered:
 
     schema: RegisteredSchema
     stored: bool = False
+    warning: str | None = None  #: why the schema's meta-schema rejects it, though it is accepted
 
 
 def find(

@@ -75,6 +75,12 @@ class Judging:
             if any(name.startswith("$$") for name in names):
                 raise InvalidSchema("Field names cannot start with $$ prefix")
 
+    def refuse_nonconforming(self, candidate: Understood, configured: Configured) -> None:
+        """Raise ``InvalidSchema`` for a schema that its meta-schema rejects, where ``strictJsonSchemas`` is set."""
+        warning = candidate.warning if configured.strict_json_schemas else None
+        if warning is not None:
+            raise InvalidSchema(f"{warning}; such schemas are refused here: the config member strictJsonSchemas is set")
+
     def reserved(
         self, candidate: Understood, previous: RegisteredSchema | None, configured: Configured
     ) -> tuple[str, ...]:

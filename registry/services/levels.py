@@ -44,15 +44,17 @@ class Levels:
         self._mutable = mutable
 
     async def config(self, scope: Subject, *, inherited: bool) -> Configured:
-        """Return the config of a scope; the default context always answers with what is in force.
+        """Return the config of a scope; without its own, the default context answers with the server's default.
 
         Raises:
             LevelNotConfigured: the scope has none of its own, and inherited ones were not asked for.
         """
         chain = await self._threads.run(self._chain, scope)
         own = chain[scope].config
-        if scope == _ALL or inherited:
+        if inherited:
             return self._in_force(chain)
+        if scope == _ALL:
+            return self._with_default(own)
         if own.empty:
             raise LevelNotConfigured(subject=str(scope))
         return own if own.level is not None else replace(own, level=self._in_force(chain).level)
@@ -78,7 +80,7 @@ class Levels:
         return await self._change(scope, work)
 
     async def delete_config(self, scope: Subject) -> Configured:
-        """Go back to what is inherited, and return what was in force until now.
+        """Go back to what is inherited, and return what was set until now, as ``config`` shows it.
 
         Raises:
             SubjectNotFound: the scope had no config of its own.
@@ -92,20 +94,22 @@ class Levels:
                 raise SubjectNotFound(subject=str(scope))
             refuse_read_only(scope, Configured.inherited(chain.values()))
             transaction.configure(scope, Configured(mode=own.mode))
-            return own.config if scope != _ALL else self._in_force(chain)
+            return own.config if scope != _ALL else self._with_default(own.config)
 
         return await self._change(scope, work)
 
     async def mode(self, scope: Subject, *, inherited: bool) -> Mode:
-        """Return the mode of a scope; the default context always answers with what is in force.
+        """Return the mode of a scope; without its own, the default context answers with the server's default.
 
         Raises:
             ModeNotConfigured: the scope has none of its own, and inherited ones were not asked for.
         """
         chain = await self._threads.run(self._chain, scope)
-        if scope == _ALL or inherited:
+        if inherited:
             return Configured.inherited(chain.values()).mode or _DEFAULT_MODE
         own = chain[scope].mode
+        if scope == _ALL:
+            return own or _DEFAULT_MODE
         if own is None:
             raise ModeNotConfigured(subject=str(scope))
         return own
@@ -168,8 +172,10 @@ class Levels:
             return snapshot.configured(scopes(scope))
 
     def _in_force(self, chain: Mapping[Subject, Configured]) -> Configured:
-        found = Configured.inherited(chain.values()).config
-        return found if found.level is not None else replace(found, level=self._default)
+        return self._with_default(Configured.inherited(chain.values()).config)
+
+    def _with_default(self, configured: Configured) -> Configured:
+        return configured if configured.level is not None else replace(configured, level=self._default)
 
     async def _change(self, scope: Subject, work: Callable[[Transaction], T]) -> T:
         contexts = None if scope == _EVERYWHERE or scope.context == GLOBAL_CONTEXT else {scope.context}

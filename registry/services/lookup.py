@@ -48,13 +48,14 @@ class Lookup(Asking):
         """List version numbers, each with whether it is soft-deleted.
 
         Raises:
-            SubjectNotFound: there are none of this kind.
+            SubjectNotFound: there are none; where only soft-deleted ones are listed, not even live ones.
         """
+        known_by = Seen.ALL if seen is Seen.DELETED else seen
 
         def question(snapshot: Snapshot) -> list[tuple[int, bool]]:
             meant = finding.aliased(snapshot, subject)
             found = listing.versions(snapshot, meant, seen, page)
-            if not found and not listing.versions(snapshot, meant, seen, Page(limit=1)):
+            if not found and not listing.versions(snapshot, meant, known_by, Page(limit=1)):
                 raise SubjectNotFound(subject=str(meant))
             return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -42,11 +43,25 @@ from contractlog.registry.storage.protocol import Store
 from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState
 
-__all__ = ["Registered", "Registration", "refuse_read_only"]
+__all__ = ["WARNING", "Registered", "Registration", "log_warning", "refuse_read_only"]
 
+WARNING: Final = "warning"  #: the member of a registration's journal entry that has the warning
+_LOG: Final = logging.getLogger("contractlog.registry")
 _ATTEMPTS: Final = 500  #: each lost attempt means that somebody else's was written
 _LATEST: Final = -1
 _FEW: Final = 4  #: proposals under way; with more, what they ask first is read together
+
+
+def log_warning(appended: Append) -> None:
+    """Log that a schema was registered which its meta-schema rejects."""
+    warning = appended.details.get(WARNING)
+    if warning is not None:
+        _LOG.warning("registered under %r a schema that its meta-schema rejects: %s", str(appended.subject), warning)
+
+
+def _warned(understood: Understood) -> dict[str, Any]:
+    warning = understood.warning
+    return {} if warning is None else {WARNING: warning}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +167,8 @@ class Registration:
                 return proposal
             outcome = await asyncio.wrap_future(self._store.append(proposal))
             if not isinstance(outcome, Stale):
-                return Registered(outcome)
+                log_warning(proposal)
+                return Registered(outcome, warning=proposal.details.get(WARNING))
         raise Overloaded
 
     async def derive(self, subject: Subject, number: int | None, derivation: Derivation) -> Registered:
@@ -252,6 +268,8 @@ class Registration:
         found = self._find(scene, asked, understood, normalize=asked.normalize)
         if found is None:
             found = self._find_completed(scene, asked, understood)
+        if found is not None:
+            found = replace(found, warning=understood.warning)
         return understood if strictly else None, found
 
     def _understood(self, scene: _Scene, draft: SchemaDraft) -> tuple[Understood | None, bool]:
@@ -259,10 +277,11 @@ class Registration:
         if not draft.text.strip():
             return None, False
         strict = scene.configured.validate_new_schemas is not False
+        snapshot, subject = scene.snapshot, scene.subject
         try:
-            return self._understanding.draft(scene.snapshot, scene.subject, draft, strict=strict, seen=Seen.LIVE), True
+            return self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE, new=True), True
         except InvalidSchema:
-            return self._understanding.draft(scene.snapshot, scene.subject, draft, strict=False), False
+            return self._understanding.draft(snapshot, subject, draft, strict=False), False
 
     def _find(self, scene: _Scene, asked: _Asked, understood: Understood, *, normalize: bool) -> Registered | None:
         content = understood.content(scene.snapshot, normalize=normalize)
@@ -308,7 +327,7 @@ class Registration:
             understood = replace(sent, draft=replace(draft, references=sent.draft.references))
         else:
             strict = configured.validate_new_schemas is not False
-            understood = self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE)
+            understood = self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE, new=True)
         self._judging.refuse_fields(understood, configured)
         refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
         looked = sent is not None and draft == asked.draft  # nothing was added to what was looked for already
@@ -316,13 +335,14 @@ class Registration:
             known = self._find(scene, asked, understood, normalize=asked.normalize)
             if known is not None:
                 return known
+        self._judging.refuse_nonconforming(understood, configured)
         if previous is not None:
             refuse_closed(snapshot, subject)
         judged = self._judge(scene, asked, understood, previous)
         content = understood.content(snapshot, normalize=asked.normalize)
         self._understanding.expect(content, understood.parsed)
         wanted = {0: None, _LATEST: number}.get(asked.version, asked.version)
-        return scene.append(content, asked, wanted, judged)
+        return scene.append(content, asked, wanted, judged | _warned(understood))
 
     def _judge(
         self, scene: _Scene, asked: _Asked, understood: Understood, previous: RegisteredSchema | None
@@ -348,7 +368,7 @@ class Registration:
     def _import(self, scene: _Scene, asked: _Asked) -> Registered | Append:
         """Take over a schema as it is, under its id and number."""
         snapshot, subject = scene.snapshot, scene.subject
-        understood = self._understanding.draft(snapshot, subject, asked.draft, strict=False)
+        understood = self._understanding.draft(snapshot, subject, asked.draft, strict=False, new=True)
         refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
         content = understood.content(snapshot, normalize=False)
         held = [one for one in snapshot.holdings(subject, content.hash, Seen.ALL) if one.schema_id == asked.schema_id]
@@ -362,7 +382,7 @@ class Registration:
                 f"Version {version} of subject {subject} in context {subject.context} is another schema; "
                 "overwriting it is not permitted."
             )
-        return scene.append(content, asked, version, {"bypass": str(scene.configured.mode)})
+        return scene.append(content, asked, version, {"bypass": str(scene.configured.mode)} | _warned(understood))
 
     async def lookup(
         self, subject: Subject, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False

@@ -15,7 +15,7 @@ from typing import Final, ParamSpec, TypeVar
 from contractlog.compatibility.errors import Overloaded
 from contractlog.compatibility.steps import Steps
 from contractlog.registry.services.lane import Lane
-from contractlog.registry.services.work import SHORT_STEPS, Callers, TakesLong, Work, current_work
+from contractlog.registry.services.work import SHORT_STEPS, Callers, TakesLong, Work, work_of_this_request
 
 __all__ = ["Threads"]
 
@@ -87,7 +87,7 @@ class Threads:
             WorkLimitExceeded: it takes more steps than the request may.
             Abandoned: the caller has gone.
         """
-        mine = current_work.get()
+        mine = work_of_this_request()
         self._callers.require(mine.caller)
         if len(text) <= _LONG_CHARACTERS and not mine.long:
             with suppress(TakesLong):
@@ -128,7 +128,7 @@ class Threads:
             Overloaded: at once, when too many wait already.
             Abandoned: the caller has gone.
         """
-        return await current_work.get().wait(asyncio.ensure_future(self.run(work, *args, **kwargs)))
+        return await work_of_this_request().wait(asyncio.ensure_future(self.run(work, *args, **kwargs)))
 
     async def run(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function on a thread.

@@ -12,7 +12,7 @@ from contractlog.compatibility.identity import content_hash, guid
 from contractlog.compatibility.interning import Bounded, Memo
 from contractlog.compatibility.merging import present_metadata, present_rules, unversioned
 from contractlog.compatibility.names import Subject
-from contractlog.compatibility.parsing import parse, shape, supported
+from contractlog.compatibility.parsing import nonconformity, parse, shape, supported
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
 from contractlog.registry.services.references import Resolved, resolve
 from contractlog.registry.services.work import current_work
@@ -34,6 +34,12 @@ class Understood:
     draft: SchemaDraft
     parsed: ParsedSchema
     resolved: Resolved
+
+    @property
+    def warning(self) -> str | None:
+        """What to tell about a schema that is accepted although its meta-schema rejects it; None where it conforms."""
+        problem = nonconformity(self.parsed)
+        return None if problem is None else f"{problem.message} (at {problem.facts.get('at') or '/'})"
 
     def content(self, snapshot: Snapshot, *, normalize: bool) -> Content:
         """Make the content that would be stored."""
@@ -75,7 +81,14 @@ class Understanding:
         self.judging = threading.Lock()  #: held by who uses the memo
 
     def draft(
-        self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, *, strict: bool, seen: Seen | None = None
+        self,
+        snapshot: Snapshot,
+        subject: Subject,
+        draft: SchemaDraft,
+        *,
+        strict: bool,
+        seen: Seen | None = None,
+        new: bool = False,
     ) -> Understood:
         """Understand a draft as a schema of this subject.
 
@@ -85,6 +98,7 @@ class Understanding:
             draft: the schema.
             strict: whether the rules for new schemas hold.
             seen: which versions it may lean on; live ones where it is strict, else all.
+            new: whether it is to be registered, so that references of another type are refused.
 
         Raises:
             InvalidSchema: the text is no schema, or a reference cannot be used.
@@ -95,6 +109,8 @@ class Understanding:
             raise InvalidSchema(f"Invalid schema type {draft.type}")
         try:
             resolved = resolve(snapshot, subject, draft.references, seen or (Seen.LIVE if strict else Seen.ALL))
+            if new:
+                _require_type(draft.type, resolved)
             draft = replace(draft, references=tuple(resolved.references))
             return Understood(draft, _parse(draft, resolved, strict=strict), resolved)
         except InvalidSchema as error:
@@ -115,7 +131,7 @@ class Understanding:
                 self._kept.move_to_end(key)
                 return parsed
             parsed = self._kept.get((held.guid or "", _EXPECTED, ""))
-        if parsed is None or parsed.canonical != held.text or held.references or held.type is not SchemaType.AVRO:
+        if parsed is None or held.type is not SchemaType.AVRO or held.references or parsed.canonical != held.text:
             parsed = _parse(held.draft, resolve(snapshot, subject, held.references, Seen.ALL), strict=False)
         self._keep(key, parsed)
         return parsed
@@ -163,6 +179,17 @@ def _where(error: InvalidSchema) -> str:
     return f" ({f'at {at}, ' if at else ''}line {line}, column {column})"
 
 
+def _require_type(schema_type: SchemaType, resolved: Resolved) -> None:
+    """Raise ``InvalidSchema`` for a reference to a schema of another type; schemas that are stored may have some."""
+    for reference, target in zip(resolved.references, resolved.targets, strict=True):
+        if target.type is not schema_type:
+            raise InvalidSchema(
+                f'The reference "{reference.name}" leads to a schema of type {target.type} '
+                f"(subject {reference.subject}, version {reference.version}); "
+                f"a schema of type {schema_type} can only reference schemas of its own type"
+            )
+
+
 def _target(snapshot: Snapshot, found: RegisteredSchema) -> Target:
     subject = found.subject or Subject.parse("")
     return Target(snapshot.state(subject).id or 0, found.version or 0, found.schema_id, subject.context)
@@ -179,7 +206,7 @@ def _parse(draft: SchemaDraft, resolved: Resolved, *, strict: bool) -> ParsedSch
 
 
 def _size(parsed: ParsedSchema) -> int:
-    return len(parsed.canonical) + sum(map(len, parsed.referenced.values())) + 1_000
+    return parsed.size + sum(map(len, parsed.referenced.values())) + 1_000
 
 
 def hashes_of(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from starlette.types import Receive
 from contractlog.compatibility.errors import TooManyRequests, WorkLimitExceeded
 from contractlog.compatibility.steps import Steps
 
-__all__ = ["SHORT_STEPS", "Abandoned", "Callers", "TakesLong", "Work", "current_work"]
+__all__ = ["SHORT_STEPS", "Abandoned", "Callers", "TakesLong", "Work", "current_work", "work_of_this_request"]
 
 T = TypeVar("T")
 SHORT_STEPS: Final = 10_000  #: work that takes no more runs beside other short work
@@ -147,6 +147,15 @@ _NOBODY_S: Final = Work()  #: of whatever is no request: it has no limit
 
 #: The work of this request; copied to the threads that do it.
 current_work: Final[ContextVar[Work]] = ContextVar("contractlog_work", default=_NOBODY_S)
+
+
+def work_of_this_request() -> Work:
+    """Return the work of this request; whatever is no request gets work of its own, without limits."""
+    work = current_work.get()
+    if work is _NOBODY_S:
+        work = Work()
+        current_work.set(work)
+    return work
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import math
 import os
+import re
 import select
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,7 @@ from sqlalchemy.pool import StaticPool
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.storage.responses import Responses
 
-__all__ = ["Engines", "FileInUse", "file_lock", "open_engines", "parse_url", "require_many"]
+__all__ = ["Engines", "FileInUse", "file_lock", "open_engines", "parse_url", "require_many", "shown_url"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
 _PROBE_TIMES: Final = 2  #: a connection that is silent for longer than that is replaced by another one
@@ -30,6 +31,10 @@ _WAY_OUT: Final = (
 
 class FileInUse(UsageError):
     """Another process has the SQLite file."""
+
+
+_PASSWORD: Final = re.compile(r"^([^:/]+://[^:/@]*:)[^@]*@")
+_PASSWORD_PARAMETER: Final = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 
 
 def parse_url(text: str) -> URL:
@@ -46,6 +51,15 @@ def parse_url(text: str) -> URL:
     if backend not in {"sqlite", "postgresql"}:
         raise UsageError(f"databases of kind `{backend}` are not supported; give sqlite:///FILE or postgresql://…")
     return url.set(drivername="sqlite" if backend == "sqlite" else "postgresql+psycopg")
+
+
+def shown_url(text: str) -> str:
+    """Return a database URL as it was typed, without its passwords.
+
+    >>> shown_url("postgres://me:secret@host/registry?sslpassword=x&sslmode=require")
+    'postgres://me:***@host/registry?sslpassword=***&sslmode=require'
+    """
+    return _PASSWORD_PARAMETER.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -355,6 +355,7 @@ def _configured(row: Row[Any]) -> Configured:
         validate_fields=row.validate_fields,
         validate_new_schemas=row.validate_new_schemas,
         validate_rules=row.validate_rules,
+        strict_json_schemas=row.strict_json_schemas,
         default_metadata=_metadata(row.default_metadata),
         override_metadata=_metadata(row.override_metadata),
         default_rule_set=_rule_set(row.default_rule_set),

@@ -161,6 +161,7 @@ settings: Final = Table(
     Column("validate_fields", Boolean),
     Column("validate_new_schemas", Boolean),
     Column("validate_rules", Boolean),
+    Column("strict_json_schemas", Boolean),
     Column("default_metadata", Text),
     Column("override_metadata", Text),
     Column("default_rule_set", Text),

@@ -72,6 +72,7 @@ class Configured:
     validate_fields: bool | None = None
     validate_new_schemas: bool | None = None
     validate_rules: bool | None = None
+    strict_json_schemas: bool | None = None  #: refuse new JSON schemas that their meta-schema rejects; ours alone
     default_metadata: Metadata | None = None
     override_metadata: Metadata | None = None
     default_rule_set: RuleSet | None = None

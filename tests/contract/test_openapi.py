@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import RegistryError
+from contractlog.registry import parameters as parameters_module
 from contractlog.registry.openapi import document, text
+from contractlog.registry.pages.reference import reference
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +57,35 @@ def test_own_resources_keep_to_their_own_path_and_codes(described: dict[str, Any
     for path, operations in described["paths"].items():
         codes = set(re.findall(r"(4\d\d8\d): ", str(operations)))
         assert path in own or not codes
+
+
+def test_every_parameter_is_described(described: dict[str, Any]) -> None:
+    lacking = [
+        f"{method.upper()} {path}: {parameter['name']}"
+        for path, operations in described["paths"].items()
+        for method, operation in operations.items()
+        for parameter in operation.get("parameters", ())
+        if not re.fullmatch(r"\S.*[.)]", parameter.get("description", ""), re.DOTALL)
+    ]
+    assert lacking == []
+
+
+def test_no_description_of_a_parameter_is_without_its_parameter(described: dict[str, Any]) -> None:
+    parameters = {
+        (path, parameter["name"])
+        for path, operations in described["paths"].items()
+        for operation in operations.values()
+        for parameter in operation.get("parameters", ())
+    }
+    assert set(parameters_module._DESCRIPTIONS) <= {name for _, name in parameters}
+    assert set(parameters_module._SPECIAL) <= parameters
+
+
+def test_requests_are_listed_group_by_group_in_the_order_that_people_expect(described: dict[str, Any]) -> None:
+    groups = [tag["name"] for tag in described["tags"]]
+    assert groups[:7] == ["subjects", "schemas", "compatibility", "config", "mode", "contexts", "associations"]
+    listed = [one["tags"] for path in described["paths"].values() for one in path.values()]
+    assert all(len(tags) == 1 for tags in listed)
+    assert list(dict.fromkeys(tags[0] for tags in listed)) == groups
+    assert [groups.index(tags[0]) for tags in listed] == sorted(groups.index(tags[0]) for tags in listed)
+    assert re.findall(r'<h2 id="([^"]+)">', reference(described)) == [*groups, "bodies"]

@@ -124,7 +124,7 @@ def test_an_incompatible_change_is_refused_with_reason_place_and_mend(gate: Gate
         assert f"{name}: incompatible with version 1 of `{gate.subject}` at level BACKWARD" in result
         assert "AVRO_FIELD_DEFAULT_MISSING" in result
         assert "/fields/1" in result
-        assert "mend: " in result
+        assert "fix: " in result
         place = next(word for word in result.split() if word.startswith(f"{name}:") and word[-1].isdigit())
         line, column = map(int, place.removeprefix(f"{name}:").split(":"))
         assert lines[line - 1][column - 1] == "{"
@@ -253,7 +253,7 @@ def test_a_json_schema_is_registered_and_its_change_is_refused_clearly(gate: Gat
     told(gate.run("register", name), 0)
     told(gate.run("check", name), 0)
     gate.put("{}-value.schema.json", json.dumps({"type": "string"}))
-    assert "mend: " in told(gate.run("check", name), 1)
+    assert "fix: " in told(gate.run("check", name), 1)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_everything_planted_is_found_and_nothing_else(played: subprocess.Complet
 def test_the_gate_refuses_with_reason_place_and_mend(played: subprocess.CompletedProcess[str]) -> None:
     assert "AVRO_FIELD_DEFAULT_MISSING" in played.stdout
     assert re.search(r"flights\.departed-value\.avsc:\d+:\d+", played.stdout)
-    assert "mend:" in played.stdout
+    assert "fix:" in played.stdout
 
 
 def test_the_report_is_kept_and_adds_up(played: subprocess.CompletedProcess[str], folder: Path) -> None:

@@ -42,12 +42,19 @@ class RichSchemas(Schemas):
         return [*leaned_on, self.record(3)]
 
     def type(self, depth: int, *, union: bool = True) -> Any:
-        made = super().type(depth, union=union)
+        made = self.nested(depth) if depth > 0 and self.random.random() < 0.08 else super().type(depth, union=union)
         if isinstance(made, str) and "." not in made and made not in VALUES and self.spaces[-1]:
             return "long"  # a name without a namespace means another type here
         if isinstance(made, str) and made in LOGICAL and self.random.random() < 0.25:
             return {"type": made, **self.random.choice(LOGICAL[made])}
         return made
+
+    def nested(self, depth: int) -> dict[str, Any]:
+        """Make arrays and maps of each other around a type, so that paths lead through several of them."""
+        made: Any = self.union(depth - 1) if self.random.random() < 0.6 else self.type(depth - 1, union=False)
+        for _ in range(self.random.randint(1, 3)):
+            made = self.random.choice([{"type": "array", "items": made}, {"type": "map", "values": made}])
+        return made if isinstance(made, dict) else {"type": "array", "items": made}
 
     def named(self, value: dict[str, Any]) -> dict[str, Any]:
         self.place(value)
@@ -281,6 +288,31 @@ def _made_nullable(place: Any, _: Random) -> bool:
     return True
 
 
+def _union_made_single(place: Any, random: Random) -> bool:
+    """Replace a union by one of its branches, in a field, an array or a map."""
+    word = _holding(place, list)
+    if word is None or not place[word]:
+        return False
+    place[word] = random.choice(place[word])
+    place.pop("default", None)
+    return True
+
+
+def _single_made_union(place: Any, random: Random) -> bool:
+    """Put what an array or a map holds into a union."""
+    word = _holding(place, (str, dict))
+    if word is None or word == "type" or place[word] == "null":
+        return False
+    place[word] = random.sample(["null", place[word]], 2)
+    return True
+
+
+def _holding(place: Any, kinds: type | tuple[type, ...]) -> str | None:
+    """Return the word under which a field, an array or a map holds a type of one of these kinds."""
+    words = ("items", "values", "type") if isinstance(place, dict) else ()
+    return next((word for word in words if isinstance(place.get(word), kinds)), None)
+
+
 def _branch_added(place: Any, random: Random) -> bool:
     free = [kind for kind in PRIMITIVES if kind not in map(branch_name, place)] if isinstance(place, list) else []
     if free:
@@ -364,7 +396,7 @@ CHANGES: Final[tuple[Callable[[Any, Random], bool], ...]] = (
     *(_field_added, _field_with_default_added, _field_removed, _fields_reordered, _field_renamed),
     *(_field_renamed_with_alias, _field_alias_of_another, _field_default_changed, _doc_changed),
     *(_type_widened, _type_narrowed, _type_changed, _made_nullable),
-    *(_branch_added, _branch_removed, _branches_reordered),
+    *(_branch_added, _branch_removed, _branches_reordered, _union_made_single, _union_made_single, _single_made_union),
     *(_symbols_added, _symbols_added, _symbols_added, _symbols_removed, _symbols_removed, _enum_default_set),
     *(_size_changed, _size_changed, _logical_type_changed, _logical_type_changed, _logical_type_changed),
     *(_renamed, _renamed_with_alias, _renamed_with_alias, _namespace_changed, _logical_type_changed),

@@ -112,6 +112,12 @@ def spark_jars(*names: str) -> list[Path]:
     return [jar for jar in jars if jar.name.startswith(names)]
 
 
+def avro_version() -> str:
+    """Return the version of Java Avro inside pyspark; 1.12.1 in pyspark 4.3, which is what the reference pins."""
+    (jar,) = spark_jars("avro-1")
+    return jar.stem.removeprefix("avro-")
+
+
 def flink_jar() -> Path:
     """Return Flink's jar with Confluent's client in it, fetched when it is not there."""
     module, revision = FLINK[1:]

@@ -63,6 +63,7 @@ CONFIG = st.fixed_dictionaries(
         "defaultMetadata": st.just({"properties": {"owner": "me"}}),
         "overrideRuleSet": st.just(RuleSet(domain_rules=(Rule("r"),)).body()),
         "contractlogPolicy": st.just("EXACT"),
+        "strictJsonSchemas": st.booleans(),
     },
 ).filter(bool)
 

@@ -166,7 +166,8 @@ class Telling:
         if found:
             detail = f"{shown(found[0])} is valid under the {_SLOT_WRITER} and not under the {_SLOT_READER}"
             return _told(check_of(one.word), one, detail)
-        return _told(UNDECIDED, one, f"nobody knows whether the {_SLOT_READER} admits it all: {self._reason(one)}")
+        undecided = f"there is no proof that the {_SLOT_READER} admits all that the {_SLOT_WRITER} admits"
+        return _told(UNDECIDED, one, f"{undecided}: {self._reason(one)}")
 
     def _document(self, one: _Refusal) -> list[Any]:
         """Return a whole document that the writer admits and the reader refuses at this place."""
@@ -185,7 +186,7 @@ class Telling:
                     return demand.reason
                 if isinstance(demand, Pattern) and automaton(demand.text) is None:
                     return f"the pattern {shown(demand.text)} is not regular"
-        return "there is neither a proof nor a document that speaks against it"
+        return "no document was found that shows the opposite"
 
 
 _MEND_WRITER: Final = "narrow the schema, so that nothing is valid here that the earlier version refuses"

@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
+from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.messages import messages
 from contractlog.compatibility.parsing import check
 
 from support.avro_normal import DEPARTURES, normalizing
 from support.avro_plans import evolve, parsed
 from support.avro_proof import Proof, accepting, messaging, reading
-from support.java_avro import Judge
+from support.java_avro import Judge, avro_version
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -66,11 +69,57 @@ def test_verdicts_are_javas_and_java_reads_what_they_admit(java_avro: Judge, cou
     assert proof.counts["values read"] > count
 
 
+TEXTS = pytest.mark.skipif(
+    avro_version() != "1.12.1", reason=f"texts are those of Java Avro 1.12.1; this pyspark has {avro_version()}"
+)
+
+
+@TEXTS
 @pytest.mark.parametrize("refusals", [500, pytest.param(10_000, marks=FULL)])
-def test_messages_are_the_references_to_the_letter(java_confluent: Judge, refusals: int) -> None:
-    proof = messaging(java_confluent, Random(refusals), refusals)  # noqa: S311 - the same pairs in every run
+def test_messages_are_the_references_to_the_letter(java_avro: Judge, java_confluent: Judge, refusals: int) -> None:
+    proof = messaging(java_avro, java_confluent, Random(refusals), refusals)  # noqa: S311 - the same pairs in every run
     agrees(proof)
     assert proof.counts["to the letter"] > 0.9 * proof.counts["refusals"]
+    assert proof.counts["paths through a branch"] > 0.05 * proof.counts["refusals"]
+
+
+PLACES = {
+    "a union becomes one of its branches": (
+        record("R", ("n", "int")), record("R", ("n", ["null", "int"])), [("TYPE_MISMATCH", "/fields/0/type/0")],
+    ),
+    "below a map": (
+        {"type": "map", "values": {"type": "array", "items": "int"}},
+        {"type": "map", "values": ["null", {"type": "array", "items": "string"}]},
+        [("TYPE_MISMATCH", "/values/0"), ("TYPE_MISMATCH", "/values/1/items")],
+    ),
+    "below an array in a map": (
+        {"type": "map", "values": {"type": "array", "items": "int"}},
+        {"type": "map", "values": {"type": "array", "items": ["int", "string"]}},
+        [("TYPE_MISMATCH", "/values/items/1")],
+    ),
+    "a record in a union read by a record": (
+        record("R", ("n", "int")), ["null", record("R")],
+        [("TYPE_MISMATCH", "/0"), ("READER_FIELD_MISSING_DEFAULT_VALUE", "/1/fields/0")],
+    ),
+    "two unions, one inside the other's branch": (
+        {"type": "array", "items": ["null", {"type": "map", "values": "int"}]},
+        {"type": "array", "items": ["null", {"type": "map", "values": ["int", "string"]}]},
+        [("MISSING_UNION_BRANCH", "/items/1")],
+    ),
+}  # fmt: skip
+
+
+@TEXTS
+@pytest.mark.parametrize("case", PLACES)
+def test_a_path_names_the_branch_of_the_writers_union_and_keeps_what_leads_to_it(java_avro: Judge, case: str) -> None:
+    reader, writer, expected = PLACES[case]
+    (theirs,) = java_avro.ask([{"op": "compare", "reader": [json.dumps(reader)], "writer": [json.dumps(writer)]}])
+    assert [(kind, path) for kind, path, _ in theirs["findings"]] == expected
+    verdict = judge(parsed(reader), [Earlier(1, parsed(writer))], Level.BACKWARD)
+    told = [text for text in messages(verdict) if text.startswith("{errorType")]
+    assert [(kind, f"path '{path}'" in text) for text, (kind, path) in zip(told, expected, strict=True)] == [
+        (kind, True) for kind, _ in expected
+    ]
 
 
 @pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=FULL)])

@@ -206,13 +206,13 @@ class Model(Deleting):
         raise Refused(40403 if self.versions(subject, deleted=deleted) else 40401)
 
     def under(self, subject: str, sent: Sent, *, deleted: bool) -> int | None:
-        """Look as it was sent, then with what it would take over."""
+        """Look as it was sent, then with what it would take over; without a text nothing is found."""
+        if sent.text is None:
+            return None
         settings = self.scopes.in_force(subject)
         sent = replace(sent, normalize=sent.normalize or bool(settings.get("normalize")))
-        drafts = [sent] if sent.text is not None else []
-        for draft in drafts:
-            found = self.find(subject, self.spelled(self.parse(subject, draft), sent), deleted=deleted)
-            if found is not None:
-                return found
+        found = self.find(subject, self.spelled(self.parse(subject, sent), sent), deleted=deleted)
+        if found is not None:
+            return found
         whole = self.completed(sent, subject, settings)
         return self.find(subject, self.spelled(self.parse(subject, whole), sent), deleted=deleted)

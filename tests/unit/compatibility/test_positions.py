@@ -96,3 +96,18 @@ def test_a_pointer_tells_which_text_it_leads_into() -> None:
         ("leg", ""),
         ("leg", "/a#/b"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "place"),
+    [
+        ('{"a": [[1, {"b": 2}], {"]": "}"}], "b": 3}', "/b", "1:41"),
+        ('{"a": {"b": 1}, "a": {"b": 2, "b": 3}}', "/a/b", "1:36"),
+        ('{"x": ["]", "\\"]"], // ]}\n "a": [0, [5], 7]}', "/a/2", "2:16"),
+        ('{"x": /* { */ {"y": [1]}, "a": 1}', "/a", "1:32"),
+        ('{"x": [1, 2', "/a", "1:1"),
+        ('{"a": {"b": [1, {"c": 2}]}}', "/a/b", "1:13"),
+    ],
+)
+def test_what_stands_aside_is_skipped_and_not_looked_into(text: str, pointer: str, place: str) -> None:
+    assert str(locate(text, pointer)) == place

@@ -97,7 +97,7 @@ def test_metadata_and_rules_are_part_of_what_a_schema_is(http: httpx2.Client) ->
 def test_a_schema_type_is_part_of_what_a_schema_is(http: httpx2.Client) -> None:
     text = '{"type": "object"}'
     assert register(http, "j", text, schemaType="JSON")["id"] == 1
-    assert register(http, "k", text, schemaType="json")["id"] == 1
+    assert register(http, "k", text, schemaType="JSON")["id"] == 1
     found = http.get("/schemas/ids/1").json()
     assert (found["schemaType"], json.loads(found["schema"])) == ("JSON", json.loads(text))
 
@@ -227,7 +227,10 @@ def test_compatibility_is_judged_without_registering(http: httpx2.Client) -> Non
         verbose = http.post(f"{path}?verbose=True", json={"schema": wider}).json()
         assert verbose["is_compatible"] is False
         assert verbose["messages"][-1] == "{validateFields: 'false', compatibility: 'BACKWARD'}"
-        assert http.post(f"{path}?verbose=true", json={"schema": RECORD}).json() == {"is_compatible": True}
+        assert http.post(f"{path}?verbose=true", json={"schema": RECORD}).json() == {
+            "is_compatible": True,
+            "messages": [],
+        }
     invalid = http.post(f"{check}?verbose=true", json={"schema": "nonsense"})
     assert (invalid.status_code, invalid.json()["is_compatible"]) == (200, False)
     assert invalid.json()["messages"][0].startswith("Invalid schema")
@@ -276,7 +279,8 @@ def test_config_is_a_patch_and_is_inherited(http: httpx2.Client) -> None:
     assert http.put("/config/s", json={"compatibility": None}).json() == {"normalize": False}
     assert http.delete("/config/s").json() == {"normalize": False}
     assert http.delete("/config").json() == {"compatibilityLevel": "FULL"}
-    assert http.get("/config").json() == {"compatibilityLevel": "FORWARD"}
+    assert http.get("/config").json() == {"compatibilityLevel": "BACKWARD"}
+    assert http.get("/config?defaultToGlobal=true").json() == {"compatibilityLevel": "FORWARD"}
     assert http.delete("/config/:.__GLOBAL:").status_code == 200
     assert http.get("/config").json() == {"compatibilityLevel": "BACKWARD"}
 

@@ -27,6 +27,8 @@ FULL = {
         "domainRules": [{"name": "n", "kind": "CONDITION", "mode": "WRITE", "type": "CEL", "disabled": False}]
     },
     "overrideRuleSet": {"enableAt": "CLIENT"},
+    "contractlogPolicy": "EXACT",
+    "strictJsonSchemas": True,
 }
 
 

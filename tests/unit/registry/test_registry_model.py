@@ -34,6 +34,7 @@ LEFT_OUT: Final = {
 UNSENT: Final = {
     "compatibilityLevel": "the same as compatibility, by another name",
     "contractlogPolicy": "our own, about JSON schemas alone",
+    "strictJsonSchemas": "our own, about JSON schemas alone",
 }
 #: Questions that it never asks.
 UNASKED: Final = {

@@ -12,6 +12,7 @@ from contractlog.clients.settings import URL_VARIABLES, Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
 from contractlog.registry.settings import PREFIX, Settings, misspelt
+from contractlog.registry.storage.engines import parse_url, shown_url
 
 
 def test_arguments_go_before_the_environment_and_that_before_the_defaults() -> None:
@@ -81,3 +82,16 @@ def test_what_python_gives_and_cannot_be_meant_is_refused_by_name(member: str, v
 )
 def test_a_variable_that_nothing_reads_is_told_with_the_nearest_one(variable: str, told: list[str]) -> None:
     assert list(misspelt({variable: "5", "PATH": "/bin"})) == told
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("sqlite:///contractlog.db", "sqlite:///contractlog.db"),
+        ("postgres://me:a/b@host:5432/registry", "postgres://me:***@host:5432/registry"),
+        ("postgresql+psycopg://me@host/r?b=1&a=2&password=x", "postgresql+psycopg://me@host/r?b=1&a=2&password=***"),
+    ],
+)
+def test_a_database_url_is_shown_as_it_was_typed_but_for_its_passwords(typed: str, shown: str) -> None:
+    assert shown_url(typed) == shown
+    parse_url(typed)

@@ -23,21 +23,13 @@ from contractlog.registry.services.work import SHORT_STEPS, Abandoned, Callers, 
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process
+from support.slow_checks import many_branches
 
 LONG = "x" * 100_000
 
 
-def branches(number: int, width: int = 400) -> str:
-    """Return a schema whose comparison with another of its kind takes a step for each pair of branches."""
-    each = [
-        {"type": "object", "properties": {f"p{one}": {"type": "string", "minLength": (one + number) % 7}}}
-        for one in range(width)
-    ]
-    return json.dumps({"anyOf": each})
-
-
 def body(number: int, **more: Any) -> dict[str, Any]:
-    return {"schemaType": "JSON", "schema": branches(number), **more}
+    return {"schemaType": "JSON", "schema": many_branches(number, 60), **more}
 
 
 def many(http: httpx2.Client, members: list[dict[str, Any]]) -> list[dict[str, Any]]:

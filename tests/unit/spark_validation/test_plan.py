@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients import Registry
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import TopicPart
 from contractlog.contracts.observed.states import merge
@@ -164,3 +164,13 @@ def test_json_schemas_and_keys_are_audited_alike(registry: Registry, tmp_path: P
     entry = audited(registry, tmp_path)["t", "key"]
     assert codes(entry) == {Outcome.SCHEMA_VIOLATION.name: 1, Outcome.NOT_JSON.name: 1}
     assert (entry["conforming"], entry["tombstones"], entry["verdict"]) == (1, 1, "failing")
+
+
+def test_a_schema_that_its_meta_schema_rejects_is_named_and_its_part_is_not_audited(
+    registry: Registry, tmp_path: Path
+) -> None:
+    schema_id = registry.register("t-value", SchemaDraft('{"required": ["a", "a"]}', SchemaType.JSON)).schema_id
+    write_topic(tmp_path, "t", [Record(0, value=framed(schema_id, b'{"a": 1}'))])
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert (entry["verdict"], entry["violating"]) == ("unknown", 0)
+    assert any(f"Schema id {schema_id} cannot be read" in note for note in entry["notes"])

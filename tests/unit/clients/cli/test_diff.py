@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,9 @@ def test_a_breaking_change_is_told_with_kind_place_and_mend(files: Files) -> Non
     code, told = files.diff(files.put("a.avsc", order(ID)), later := files.put("b.avsc", order(ID, NOTE)))
     assert code == exit_codes.FINDINGS
     assert f"✗ {later}: forward (" in told
-    assert "levels that admit it: NONE, FORWARD, FORWARD_TRANSITIVE" in told
+    assert "levels that admit the change: NONE, FORWARD, FORWARD_TRANSITIVE" in told
     assert f"{later}:9:5  at /fields/1  AVRO_FIELD_DEFAULT_MISSING" in told
-    assert 'mend: make the field "note" a union with null, with the default null' in told
+    assert 'fix: make the field "note" a union with null, with the default null' in told
     assert '+      "type": ["null", "string"],' in told
 
 
@@ -72,7 +73,7 @@ def test_what_the_level_does_not_ask_for_is_told_after_the_rest(files: Files) ->
     code, told = files.diff(earlier, later)
     assert code == exit_codes.CLEAN
     assert f"✓ {later}: backward (" in told
-    assert told.index("findings of other levels") < told.index("AVRO_FIELD_DEFAULT_MISSING")
+    assert told.index("findings that only other levels report") < told.index("AVRO_FIELD_DEFAULT_MISSING")
 
 
 def test_machines_get_the_mended_texts(files: Files) -> None:
@@ -89,12 +90,56 @@ def test_machines_get_the_mended_texts(files: Files) -> None:
         assert mend["sentence"]
 
 
-def test_a_text_in_one_line_is_laid_out_to_show_its_mend(files: Files) -> None:
-    many = [{"name": f"f{number}", "type": "int"} for number in range(9)]
+def hunk_of(told: str) -> str:
+    """Return the first hunk of what was told, as somebody would copy it."""
+    lines = told.split("\n")
+    start = next(number for number, line in enumerate(lines) if line.strip().startswith("@@"))
+    own = [line[8:] for line in lines[start:]]
+    end = next((number for number, line in enumerate(own) if line[:1] not in ("@", "-", "+", " ", "\\")), len(own))
+    return "\n".join(own[: next((n for n in range(1, end) if own[n].startswith(("or: ", "note: "))), end)]) + "\n"
+
+
+COMPACT = json.dumps(json.loads(order(ID, NOTE)), separators=(",", ":"))
+LONG = json.dumps(json.loads(order(*({"name": f"f{n}", "type": "int"} for n in range(60)), NOTE)))
+EARLIER = {COMPACT: order(ID), LONG: order(*({"name": f"f{n}", "type": "int"} for n in range(60)))}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        pytest.param(COMPACT, id="one line without an end"),
+        pytest.param(COMPACT + "\n", id="one line"),
+        pytest.param(COMPACT + "\r\n", id="one line of Windows"),
+        pytest.param(LONG, id="one long line without an end"),
+        pytest.param(order(ID, NOTE), id="lines"),
+        pytest.param(order(ID, NOTE).replace("\n", "\r\n"), id="lines of Windows"),
+        pytest.param(order(ID, NOTE).rstrip("\n"), id="lines, the last without an end"),
+        pytest.param(order(ID, NOTE).replace("  ", "\t"), id="tabs"),
+    ],
+)
+def test_the_hunk_of_a_fix_applies_with_patch(files: Files, later: str) -> None:
+    earlier = files.put("a.avsc", EARLIER.get(later, order(ID)))
+    path = Path(files.put("b.avsc", ""))
+    path.write_bytes(later.encode())
+    code, told = files.diff(earlier, str(path))
+    assert code == exit_codes.FINDINGS
+    patched = subprocess.run(
+        ["patch", "--batch", "--binary", str(path)], input=hunk_of(told).encode(), capture_output=True, check=False
+    )
+    assert patched.returncode == 0, patched.stdout
+    assert files.diff(earlier, str(path))[0] == exit_codes.CLEAN
+    after = path.read_bytes()
+    assert after.endswith(b"\n") == later.endswith("\n")
+    assert after.count(b"\r\n") == (after.count(b"\n") if "\r" in later else 0)
+
+
+def test_a_line_that_nobody_reads_is_laid_out(files: Files) -> None:
+    many = [{"name": f"f{number}", "type": "int", "doc": "d" * 100} for number in range(99)]
     compact = [json.dumps(json.loads(order(*more)), separators=(",", ":")) for more in (many, [*many, NOTE])]
     _, told = files.diff(files.put("a.avsc", compact[0]), files.put("b.avsc", compact[1]))
     assert '+        "null",' in told
-    assert max(map(len, told.split("\n")[2:])) < 200
+    assert "@@" not in told
+    assert max(map(len, told.split("\n"))) < 1_000
 
 
 def test_nothing_and_words_alone_are_no_change_for_readers(files: Files) -> None:
@@ -128,7 +173,7 @@ def test_more_can_be_asked_for_than_reading(files: Files) -> None:
     assert files.diff(earlier, later)[0] == exit_codes.CLEAN
     code, told = files.diff(earlier, later, "--also", "AVRO_DOC_LOST")
     assert code == exit_codes.FINDINGS
-    assert 'mend: set "doc" back to "unique"' in told
+    assert 'fix: set "doc" back to "unique"' in told
     assert files.diff(earlier, later, "--also", "AVRO_NONSENSE")[0] == exit_codes.USAGE
 
 
@@ -155,7 +200,7 @@ def test_one_side_may_come_through_a_pipe(files: Files, monkeypatch: pytest.Monk
 
     code, told = piped(order(ID), "-", later)
     assert code == exit_codes.FINDINGS
-    assert "it cannot read what - wrote" in told
+    assert "the new schema cannot read what - wrote" in told
     assert piped(order(ID, NOTE), later, "-")[0] == exit_codes.CLEAN
     assert piped(order(ID)[:-1], later, "-") == (
         exit_codes.USAGE,

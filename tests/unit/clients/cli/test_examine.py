@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_a_forward_finding_points_into_the_file_as_the_writer(registry: Registry
     assert result.outcome == "incompatible"
     (found,) = result.findings
     assert found.direction is Direction.FORWARD
-    assert "version 1 cannot read what it writes" in "\n".join(details(result))
+    assert "version 1 cannot read what the new schema writes" in "\n".join(details(result))
 
 
 def test_of_many_findings_the_first_are_told_and_the_rest_counted(registry: Registry) -> None:
@@ -88,7 +89,7 @@ def test_under_a_transitive_level_registry_and_earlier_files_count(registry: Reg
     second = examined(gate, file(NOTE, TOTAL, path="3/orders-value.avsc"))
     assert (first.outcome, first.compared) == ("compatible", ("version 1",))
     assert (second.outcome, second.compared) == ("incompatible", ("version 1", "2/orders-value.avsc"))
-    assert "version 1 to 2/orders-value.avsc" in verdict_line(second)
+    assert "version 1 and 2/orders-value.avsc" in verdict_line(second)
 
 
 def test_a_refused_file_is_no_history_for_the_next(registry: Registry) -> None:
@@ -132,7 +133,7 @@ def test_a_mend_that_was_tried_is_shown_and_holds(registry: Registry) -> None:
     result = examined(SubjectGate(registry, SUBJECT), file(TOTAL))
     (found,) = result.findings
     told = "\n".join(details(result))
-    assert 'mend: make the field "total" a union with null' in told
+    assert 'fix: make the field "total" a union with null' in told
     assert "+   " in told
     for mend in found.mends:
         assert registry.check(SUBJECT, SchemaDraft(mend.text)).compatible
@@ -182,7 +183,7 @@ def test_a_schema_of_another_type_is_refused_with_a_way_out(registry: Registry) 
     what = SchemaFile(Path("x.json"), SUBJECT, SchemaDraft("{}", SchemaType.JSON))
     result = examined(SubjectGate(registry, SUBJECT), what)
     assert [found.finding.check for found in result.findings] == ["SCHEMA_TYPE_CHANGED"]
-    assert "mend: " in "\n".join(details(result))
+    assert "fix: " in "\n".join(details(result))
 
 
 def test_words_from_outside_are_shown_harmless(registry: Registry) -> None:
@@ -227,3 +228,20 @@ def test_mends_are_tried_under_the_policy_of_the_subject(registry: Registry) -> 
     (found,) = refused.findings
     assert (refused.outcome, found.finding.check) == ("incompatible", "JSON_EXACT_FORBIDDEN")
     assert next(json.loads(mend.text)["propertyNames"] for mend in found.mends) == {"maxLength": 9}
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("version 1",), "version 1"),
+        (("version 1", "version 2"), "versions 1 to 2"),
+        (("version 1", "version 2", "version 7"), "versions 1 to 7"),
+        (("version 3", "a.avsc"), "version 3 and a.avsc"),
+        (("version 1", "version 2", "a.avsc", "b.avsc"), "versions 1 to 2 and a.avsc to b.avsc"),
+        (("a.avsc", "b.avsc"), "a.avsc to b.avsc"),
+    ],
+)
+def test_several_versions_are_in_the_plural(registry: Registry, names: tuple[str, ...], words: str) -> None:
+    registry.set_level(Level.BACKWARD_TRANSITIVE, SUBJECT)
+    told = replace(examined(SubjectGate(registry, SUBJECT), file()), compared=names)
+    assert f"compatible with {words} of `{SUBJECT}` at level BACKWARD_TRANSITIVE" in verdict_line(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -228,3 +229,22 @@ def test_a_decimal_in_a_fixed_of_any_size_has_as_many_digits_as_its_bytes(size: 
     for precision, known in ((fitting, f"decimal({fitting},0)"), (beyond, "")):
         props = f'"size":{size},"logicalType":"decimal","precision":{precision}'
         assert meaning(root(f'{{"type":"fixed","name":"F",{props}}}').root) == known
+
+
+@pytest.mark.parametrize(
+    ("kind", "item", "says"),
+    [
+        ({"type": "array", "items": "int"}, "0", "takes more than 200000 steps"),
+        ({"type": "array", "items": "string"}, '"a"', "takes more than 200000 steps"),
+        ("int", "0", "is no value of its type"),
+    ],
+)
+def test_a_huge_default_is_refused_before_its_items_are_looked_at(kind: Any, item: str, says: str) -> None:
+    """Half a CPU second is the promise; a deadline of two finds what looks at each of the items."""
+    huge = f"[{','.join([item] * 480_000)}]"
+    text = f'{{"type":"record","name":"R","fields":[{{"name":"a","type":{json.dumps(kind)},"default":{huge}}}]}}'
+    start = time.process_time()
+    with pytest.raises(InvalidSchema, match=says) as refused:
+        parse(SchemaDraft(text))
+    assert time.process_time() - start < 2
+    assert refused.value.facts["line"] == 1

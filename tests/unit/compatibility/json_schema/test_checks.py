@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from contractlog.compatibility.finding import Finding
@@ -86,6 +87,102 @@ def stands(text: Any, at: str) -> bool:
         else:
             return False
     return True
+
+
+def breaks(reader: Any, writer: Any, draft: str = "") -> list[str]:
+    """Return the kinds of differences that STRICT does not admit."""
+    dated = {"$schema": draft} if draft else {}
+    found = findings({**dated, **reader}, {**dated, **writer})
+    return [one.check.removeprefix("JSON_") for one in breaking(found, Policy.STRICT)]
+
+
+DATED = [f"https://json-schema.org/draft/{name}/schema" for name in ("2019-09", "2020-12")]
+SYMBOL = {"type": "string", "enum": ["a", "b"]}
+NULL = {"type": "null"}
+OLDER = ["", "http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-07/schema#"]
+
+
+@pytest.mark.parametrize("draft", DATED)
+@pytest.mark.parametrize(
+    ("writer", "reader"),
+    [
+        ({"properties": {"p": SYMBOL}}, {"properties": {"p": {"anyOf": [SYMBOL, NULL]}}}),
+        ({"properties": {"p": SYMBOL}}, {"properties": {"p": {"oneOf": [NULL, SYMBOL]}}}),
+        (SYMBOL, {"allOf": [SYMBOL]}),
+        ({"allOf": [SYMBOL]}, SYMBOL),
+        ({"allOf": [SYMBOL, {"maxLength": 1}]}, SYMBOL),
+        ({"allOf": [SYMBOL]}, {"allOf": [{"type": "string"}, {"enum": ["a", "b"]}]}),
+        ({"anyOf": [SYMBOL, NULL]}, {"anyOf": [{"type": "string"}, NULL]}),
+        ({"type": "array"}, {"type": "array", "items": True}),
+        ({"type": "array", "items": True}, {"type": "array"}),
+        ({"type": "array", "minItems": 1}, {"items": True, "type": "array", "minItems": 1}),
+        (NULL, {"type": "null", "properties": {}}),
+        ({"type": "null", "properties": {}}, NULL),
+        (NULL, {"type": "null", "patternProperties": {}}),
+        ({"type": "array", "items": False}, {"type": "array", "items": {"type": "number"}}),
+        ({"items": False}, {"items": {"type": "number"}}),
+        ({"type": "array", "items": False}, {"type": "array"}),
+        ({"type": "array", "maxItems": 2}, {"type": "array", "maxItems": 2}),
+    ],
+)
+def test_later_drafts_are_compared_as_the_references_second_library_does(draft: str, writer: Any, reader: Any) -> None:
+    assert breaks(reader, writer, draft) == []
+
+
+@pytest.mark.parametrize("draft", DATED)
+@pytest.mark.parametrize(
+    ("writer", "reader", "kinds"),
+    [
+        ({"type": "array"}, {"type": "array", "items": {}}, ["SCHEMA_ADDED"]),
+        ({"type": "array"}, {"type": "array", "items": False}, ["ADDITIONAL_ITEMS_REMOVED"]),
+        ({"items": {"type": "number"}}, {"items": False}, ["ADDITIONAL_ITEMS_REMOVED"]),
+        (SYMBOL, {"type": "string", "enum": ["a"]}, ["COMBINED_TYPE_SUBSCHEMAS_CHANGED"]),
+        (SYMBOL, {"anyOf": [{"type": "string", "enum": ["a"]}, NULL]}, None),
+        ({"anyOf": [{"type": "string"}, NULL]}, {"anyOf": [SYMBOL, NULL]}, ["COMBINED_TYPE_SUBSCHEMAS_CHANGED"]),
+        ({"type": "string"}, {"type": "string", "properties": {}, "enum": ["a"]}, ["TYPE_CHANGED"]),
+        ({"anyOf": [SYMBOL, NULL]}, SYMBOL, None),
+    ],
+)
+def test_what_narrows_a_schema_of_a_later_draft_breaks(draft: str, writer: Any, reader: Any, kinds: Any) -> None:
+    found = breaks(reader, writer, draft)
+    assert found == kinds if kinds is not None else found
+
+
+@pytest.mark.parametrize("draft", OLDER)
+@pytest.mark.parametrize(
+    ("writer", "reader"),
+    [
+        ({"properties": {"p": SYMBOL}}, {"properties": {"p": {"anyOf": [SYMBOL, NULL]}}}),
+        (SYMBOL, {"allOf": [SYMBOL]}),
+        ({"type": "array"}, {"type": "array", "items": True}),
+        (NULL, {"type": "null", "properties": {}}),
+    ],
+)
+def test_up_to_draft_7_the_first_library_decides(draft: str, writer: Any, reader: Any) -> None:
+    assert breaks(reader, writer, draft)
+
+
+@pytest.mark.parametrize("draft", ["", *OLDER[1:], *DATED])
+@pytest.mark.parametrize("anything", [True, {}])
+def test_true_is_an_empty_schema(draft: str, *, anything: Any) -> None:
+    added = {"type": "object", "properties": {"a": anything}}
+    assert breaks(added, {"type": "object"}, draft) == []
+    word = "prefixItems" if "2020" in draft else "items"
+    assert breaks({"type": "array", word: [NULL, anything]}, {"type": "array", word: [NULL]}, draft) == []
+    assert breaks({"properties": {"a": True}}, {"properties": {"a": {}}}, draft) == []
+    assert breaks({"properties": {"a": {}}}, {"properties": {"a": True}}, draft) == []
+
+
+@pytest.mark.parametrize("sum_word", ["anyOf", "oneOf"])
+def test_fewer_branches_than_an_all_of_had_are_fewer_to_fulfil(sum_word: str) -> None:
+    """The kind follows the original's criterion; with ``oneOf`` a single branch is left."""
+    writer = {"allOf": [{"type": "string"}, {"maxLength": 3}, {"minLength": 1}]}
+    kept = writer["allOf"][:2] if sum_word == "anyOf" else writer["allOf"][:1]
+    found = [one.check for one in findings({sum_word: kept}, writer)]
+    assert "JSON_PRODUCT_TYPE_NARROWED" in found
+    assert "JSON_SUM_TYPE_NARROWED" not in found
+    assert breaks({sum_word: kept}, writer) == []
+    assert breaks({"anyOf": [{"type": "string"}]}, {"anyOf": [{"type": "string"}, NULL]}) == ["SUM_TYPE_NARROWED"]
 
 
 TYPE = "A type at path '#/{}' is different between the new schema and the old schema"
@@ -184,3 +281,31 @@ def test_a_long_chain_of_references_is_followed_to_its_end() -> None:
         return {"$ref": "#/definitions/d0", "definitions": links | {"d3000": {"type": last}}}
 
     assert [finding.reader_at for finding in findings(chain("string"), chain("number"))] == ["/definitions/d3000"]
+
+
+@pytest.mark.parametrize("count", [256, 257, 600])
+def test_each_pattern_is_compiled_once_for_a_comparison_however_many_there_are(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+
+    def counting(schema: Any, **options: Any) -> Any:
+        compiled.append(schema["pattern"])
+        return validator_for(schema, **options)
+
+    validator_for = jsonschema_rs.validator_for
+    monkeypatch.setattr(jsonschema_rs, "validator_for", counting)
+    writer = {
+        "type": "object",
+        "additionalProperties": False,
+        "patternProperties": {f"^x{number}_": {"type": "string"} for number in range(count)},
+    }
+    added = {f"new{number}": {"type": "string"} for number in range(200)}
+    assert len(findings({**writer, "properties": added}, writer)) == len(added)
+    assert len(compiled) == count
+
+
+def test_more_patterns_than_anybody_writes_end_in_a_finding() -> None:
+    many = {"type": "object", "patternProperties": {f"^x{number}_": True for number in range(25_000)}}
+    found = findings({**many, "properties": {"new": {"type": "string"}}}, many)
+    assert found[-1].check == "WORK_LIMIT_EXCEEDED"

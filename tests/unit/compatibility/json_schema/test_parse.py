@@ -45,7 +45,7 @@ def test_a_schema_names_its_draft_and_draft_7_is_the_default(uri: str | None, na
         ("{", ""),
         ("", ""),
         ('{"type":"obj"}', "/type"),
-        ('{"properties":{"a/b":{"minLength":-1}}}', "/properties/a~1b/minLength"),
+        ('{"properties":{"a/b":{"minLength":[]}}}', "/properties/a~1b/minLength"),
         ('{"pattern":"("}', "/pattern"),
         ('{"$schema":"http://json-schema.org/draft-04/schema#","minimum":1,"exclusiveMinimum":5}', "/exclusiveMinimum"),
         ('{"a":{"b":{"$ref":"nobody"}},"properties":{"p":{"$ref":"nowhere"}}}', "/properties/p/$ref"),
@@ -102,7 +102,7 @@ def test_a_fault_in_a_reference_names_it() -> None:
 @pytest.mark.parametrize("draft", ["draft-04", "draft-07"])
 def test_a_reference_whose_own_name_is_none_is_refused(named: str, draft: str) -> None:
     text = f'{{"$schema":"http://json-schema.org/{draft}/schema#","id":{named},"$id":{named}}}'
-    with pytest.raises(InvalidSchema, match="the references of the schema cannot be followed"):
+    with pytest.raises(InvalidSchema, match=r"is not a URI|cannot be followed"):
         parsed('{"$ref":"a"}', {"a": text})
 
 

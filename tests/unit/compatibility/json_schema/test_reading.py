@@ -82,3 +82,30 @@ def test_objects_that_differ_in_many_ways_are_compared_property_by_property() ->
         assert judge(candidate, earlier, Level.BACKWARD_TRANSITIVE, memo=memo).compatible is follows
     demanding = closed(a={"type": "number"}, r=whole, b={}, r2=whole)
     assert not judge(demanding, [Earlier(1, old)], Level.BACKWARD, memo=memo).compatible
+
+
+def test_properties_that_versions_share_are_one_node_and_texts_are_written_when_they_are_needed() -> None:
+    kinds: list[Any] = [{"type": "string", "maxLength": 3}, {"items": [{"const": 1}, True]}, {"enum": [1, "a"]}]
+    properties = {f"f{number}": kinds[number % 3] for number in range(30)}
+    first, second = (
+        parsed({"type": "object", "properties": {**properties, "own": {"type": kind}}}) for kind in ("string", "null")
+    )
+    memo = Memo()
+    one, other = (shape(version, memo).node.properties for version in (first, second))
+    assert all(one[name] is other[name] for name in properties)
+    assert one["own"] != other["own"]
+    alone = shape(parsed({"type": "object", "properties": {**properties, "own": {"type": "null"}}}), Memo())
+    assert alone.node == shape(second, memo).node
+    assert not first._texts
+    assert first.canonical == json.dumps(json.loads(first.canonical), separators=(",", ":"))
+
+
+def test_a_property_that_leads_elsewhere_is_no_ones_but_its_schemas() -> None:
+    def version(kind: str) -> ParsedSchema:
+        leading = {"p": {"$ref": "#/definitions/d"}, "q": {"properties": {"r": {"$ref": "#/definitions/d"}}}}
+        return parsed({"properties": leading, "definitions": {"d": {"type": kind}}})
+
+    memo, versions = Memo(), [version("string"), version("integer")]
+    writers = frozenset([shape(versions[0], memo)])
+    assert not reads_all(shape(versions[1], memo), writers, Policy.STRICT, memo, Steps(1_000_000))
+    assert reads_all(shape(version("string"), memo), writers, Policy.STRICT, memo, Steps(1_000_000))

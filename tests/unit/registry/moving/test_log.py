@@ -21,7 +21,7 @@ from contractlog.registry.moving.importing import bring
 from contractlog.registry.moving.log import Replay
 from contractlog.registry.moving.log_records import KeyType, LogRecord
 from contractlog.registry.moving.log_writing import log_of
-from contractlog.registry.moving.picture import Gone, Picture
+from contractlog.registry.moving.picture import OWN_SETTINGS, Gone, Picture
 from contractlog.registry.moving.report import Report, Strange
 from contractlog.registry.moving.stored import pictured
 
@@ -369,7 +369,7 @@ def test_a_picture_written_as_a_log_and_read_again_is_that_picture(picture: Pict
     assert {key: _expressible(one) for key, one in again.schemas.items()} == {
         key: _expressible(one) for key, one in picture.schemas.items()
     }
-    expected = {s: {n: v for n, v in c.items() if n != "contractlogPolicy"} for s, c in picture.settings.items()}
+    expected = {s: {n: v for n, v in c.items() if n not in OWN_SETTINGS} for s, c in picture.settings.items()}
     assert again.settings == {scope: config for scope, config in expected.items() if config}
     assert again.modes == picture.modes
     assert {g: replace(a, created_at=a.updated_at) for g, a in picture.associations.items()} == again.associations

@@ -14,7 +14,7 @@ from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
-from contractlog.serdes.errors import DecodeError, EncodeError
+from contractlog.serdes.errors import DecodeError, EncodeError, SchemaNotUsable
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.json_schema.plan import JsonWriter
 
@@ -181,3 +181,15 @@ def test_patterns_that_explode_do_not(registry: Registry) -> None:
     with pytest.raises(EncodeError):
         serializer("a" * 10_000 + "!", CONTEXT)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("text", ['{"required": ["a", "a"]}', '{"minLength": -1}', '{"anyOf": []}'])
+def test_a_schema_that_its_meta_schema_rejects_is_named_in_an_error_of_ours(registry: Registry, text: str) -> None:
+    schema_id = registry.register("t-value", SchemaDraft(text, SchemaType.JSON)).schema_id
+    with pytest.raises(SchemaNotUsable, match="not a schema that documents can be held against") as writing:
+        JSONSerializer(text, registry)({"a": 1}, CONTEXT)
+    assert (writing.value.schema_id, writing.value.topic) == (schema_id, CONTEXT.topic)
+    record = b"\0" + int(schema_id).to_bytes(4) + b'{"a": 1}'
+    with pytest.raises(SchemaNotUsable, match=f"schema id {schema_id}"):
+        reader(registry)(record, CONTEXT)
+    assert reader(registry, validate=False)(record, CONTEXT) == {"a": 1}

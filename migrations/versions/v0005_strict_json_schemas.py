@@ -1,0 +1,27 @@
+"""Config member ``strictJsonSchemas``, and JSON texts whose canonical form has no negative zero.
+
+The second needs no statement here: schemas that an older canonical form hashed are hashed again after the migrations.
+The code before this revision does not see the column, and clears it when it sets something at the same scope.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+COLUMN = "strict_json_schemas"
+
+
+def upgrade() -> None:
+    with op.batch_alter_table("settings") as table:
+        table.add_column(sa.Column(COLUMN, sa.Boolean(), nullable=True))
+
+
+def downgrade() -> None:
+    with op.batch_alter_table("settings") as table:
+        table.drop_column(COLUMN)
