@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -83,13 +84,13 @@ class _Loading:
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
         self._texts = Texts(schema, referenced)
         root = self._texts.root()
-        self.waiting = [_Part(root.contents, "", "", root.here)]  #: values that have to be schemas
+        self.waiting = deque([_Part(root.contents, "", "", root.here)])  #: values that have to be schemas
 
     def refusals(self) -> Iterator[InvalidSchema]:
         """Yield what the parser would not load."""
         met = set[int]()
         while self.waiting:
-            part = self.waiting.pop()
+            part = self.waiting.popleft()
             if isinstance(part.value, dict):
                 if id(part.value) not in met:
                     met.add(id(part.value))

@@ -41,7 +41,7 @@ CASES: list[tuple[Sequence[str], int, str]] = [
         2,
         "user `a`: read: `a*b` has a",
     ),
-    (("diff", ":1", "none.avsc"), 2, "`:1` is no file, nor SUBJECT:VERSION, with a number or `latest`"),
+    (("diff", ":1", "none.avsc"), 2, "`:1` is neither a file nor SUBJECT:VERSION, with a number or `latest`"),
     (("diff", "none.avsc", "more.avsc"), 2, "`none.avsc` cannot be read: No such file"),
     (("export", "--database-url", "sqlite:///none.db"), 2, "sqlite:///none.db holds no registry"),
     (("export", "--database-url", "sqlite:///r.db", "--out", "."), 2, "`.` is a folder; --out takes a file"),

@@ -106,7 +106,7 @@ def test_a_registry_that_is_not_there_is_unreachable() -> None:
     with Registry(url, retries=Retries(attempts=2, first=0.01)) as registry, pytest.raises(Unreachable) as caught:
         registry.subjects()
     assert caught.value.url == url
-    assert "contractlog serve" in str(caught.value)
+    assert "check that it runs" in str(caught.value)
 
 
 def test_a_registry_that_does_not_answer_is_unreachable_in_time() -> None:
