@@ -36,11 +36,11 @@ async def graph(
     direction: _Direction = "",
     depth: _Depth = DEEPEST,
 ) -> Answer:
-    """Show what the versions of a subject lean on and what leans on them, directly or not.
+    """Return the dependencies and dependents of the versions of a subject, direct and indirect.
 
     ``version`` is a number or ``latest``, else all count, soft-deleted ones too; ``direction`` is ``references``,
-    ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative towards what
-    leans on it. At most 1,000 nodes and 16 steps are told, and no subject that the caller may not read; ``truncated``
+    ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative towards
+    dependents. At most 1,000 nodes and 16 steps are returned, and no subject that the caller may not read; ``truncated``
     says that there is more.
     """
     if version == "-1":

@@ -56,7 +56,7 @@ async def lookup_many(request: Request, many: ManyDependency) -> Answer:
 async def check_many(request: Request, many: ManyDependency) -> Answer:
     """Judge up to 500 schemas, each as if the compatible ones before it were registered.
 
-    So a later member may follow an earlier one of its subject, and may lean on earlier ones: by the number that their
+    So a later member may follow an earlier one of its subject, and may reference earlier ones: by the number that their
     version would get, or by -1, the latest. Each member is answered alone, in its place: with its verdict, or with an
     error as it would be answered alone. Nothing is registered.
     """

@@ -121,5 +121,5 @@ async def version_text(
 async def referenced_by(
     subject: SubjectPath, version: VersionPath, lookup: LookupDependency, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
-    """List the ids of schemas that lean on a version."""
+    """List the ids of schemas that reference a version."""
     return Answer(await lookup.referenced_by(subject, version, seen, page))
