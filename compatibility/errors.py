@@ -534,13 +534,13 @@ class IdGapNotPermitted(OperationNotPermitted):
 
 
 class StrongReference(OperationNotPermitted):
-    """A resource owns the subject, so no schema may lean on it."""
+    """A resource owns the subject, so no schema may reference it."""
 
     template = "Subject '{subject}' has a strong association and cannot be referenced"
 
 
 class ReferenceExists(Unprocessable):
-    """Another schema leans on this version."""
+    """Another schema references this version."""
 
     code = 42206
     template = (
@@ -596,7 +596,7 @@ class InvalidKeyField(Unprocessable):
 
 
 class KeyReferenced(Unprocessable):
-    """Other keys lean on this one."""
+    """Other keys reference this one."""
 
     code = 42272
     template = "One or more references exist to the key '{key}'"

@@ -215,8 +215,8 @@ def _add_operating(parser: ArgumentParser) -> None:
 
 
 def _add_access(parser: ArgumentParser) -> None:
-    """Add who may call; members that are not given are read from the environment."""
-    access = parser.add_argument_group("who may call", "each also as CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …")
+    """Add the access control settings; those that are not given are read from the environment."""
+    access = parser.add_argument_group("access control", "each also as CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …")
     access.add_argument(
         "--trusted-proxies",
         metavar="ADDRESSES",

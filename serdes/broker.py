@@ -105,7 +105,7 @@ class Reasons:
         client.poll(0)  # runs the callbacks that wait
         told = next((error.str() for error in self._errors if error.code() in _NOT_LET_IN), None)
         if told is not None:
-            raise UsageError(f"the broker does not let us in: {told}")
+            raise UsageError(f"the broker rejected the credentials or the TLS connection: {told}")
 
 
 def topics_of(client: Client, reasons: Reasons, patience: float = PATIENCE) -> Mapping[str, Any]:

@@ -48,7 +48,7 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "users": Verb(
         "contractlog.registry.access.cli:users",
-        "say who may read and write which subjects of a registry",
+        "add, remove or list the users of a registry and their permissions",
         "contractlog users add ci --write 'orders-*' --file users.toml",
         "server",
     ),

@@ -32,7 +32,11 @@ router: Final = APIRouter(tags=["diff"], dependencies=[KnownAlone])
 _PATH: Final = "/contractlog/v1/diff"
 _Earlier = Annotated[str, Query(description="`SUBJECT:VERSION`, with a number or `latest`.")]
 _Later = Annotated[str, Query(description="`SUBJECT:VERSION`; the subject may be another one.")]
-_Level = Annotated[str, Query(description="Whose findings come first, with mends; else what is in force."), said(Level)]
+_Level = Annotated[
+    str,
+    Query(description="The level whose findings come first, with suggested fixes; else the one in force."),
+    said(Level),
+]
 _Policy = Annotated[str, Query(description="By which it is judged; else what is in force."), said(Policy)]
 _ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema, TooManyRequests, Overloaded)
 
@@ -49,8 +53,8 @@ async def difference(
     """Tell what one version changes of another; each is named ``SUBJECT:VERSION``, with a number or ``latest``.
 
     The answer is what ``contractlog diff --format json`` prints: the kind of change, all levels that admit it, and
-    the findings, those that ``level`` asks for first and with mends. Without ``level`` and ``policy`` those in force
-    for the later one's subject decide.
+    the findings, those that ``level`` needs first and with suggested fixes. Without ``level`` and ``policy`` those in
+    force for the later one's subject decide.
     """
     found = await differences.between(
         one_version("earlier", earlier), one_version("later", later), **_asked(level, policy)

@@ -51,12 +51,12 @@ MENDS: Final[Mapping[str, str]] = {
     Outcome.TRAILING_BYTES.name: (
         "The producer writes with another schema than it names. Compare its schema with the one of the id."
     ),
-    Outcome.LOGICAL_TYPE.name: "Clients disagree on such values. Mend the producer, or drop the logical type.",
-    Outcome.SCHEMA_VIOLATION.name: "Mend the producer, or widen the schema if the value is right.",
+    Outcome.LOGICAL_TYPE.name: "Clients disagree on such values. Fix the producer, or drop the logical type.",
+    Outcome.SCHEMA_VIOLATION.name: "Fix the producer, or widen the schema if the value is right.",
     Outcome.NOT_JSON.name: (
         "Something writes other bytes than JSON under this id. Find it by the time of its records."
     ),
-    Outcome.RULE_BROKEN.name: "Mend the producer, or the rule.",
+    Outcome.RULE_BROKEN.name: "Fix the producer, or the rule.",
 }
 
 

@@ -119,7 +119,7 @@ def test_who_may_not_read_is_told_at_once(
     other = secured_kafka.write_properties(tmp_path / "other.properties", AUDITOR, "wrong")
     assert main(["audit", closed, *place, "--broker-config", str(other)]) == 2
     said = capsys.readouterr().err
-    assert "the broker does not let us in: " in said
+    assert "the broker rejected the credentials or the TLS connection: " in said
     assert "Authentication failed" in said
 
 
