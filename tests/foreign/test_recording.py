@@ -15,7 +15,7 @@ pytestmark = pytest.mark.e2e
 FIRST = (
     b"POST /compatibility/subjects/t/versions?a=%2F HTTP/1.1\r\nHost: r\r\nContent-Length: 4\r\nX-Y: z\r\n\r\n{\r\n}"
 )
-SECOND = b"GET /subjects HTTP/1.1\r\nHost: r\r\n\r\n"
+SECOND = b"GET /subjects HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @pytest.mark.parametrize("cut", range(1, len(FIRST)))
