@@ -65,6 +65,16 @@ def test_the_gate_refuses_with_reason_place_and_mend(played: subprocess.Complete
     assert "fix:" in played.stdout
 
 
+def test_the_readme_shows_what_the_gate_prints(played: subprocess.CompletedProcess[str]) -> None:
+    readme = (Path(demo.__file__).parent.parent / "README.md").read_text("utf-8")
+    shown = re.findall(r"^```text\n\$ contractlog check (?:.*)\n((?:.*\n)*?)```$", readme, re.MULTILINE)
+    assert len(shown) == 1
+    assert set(shown[0].splitlines()) <= {line.removeprefix("   ") for line in played.stdout.splitlines()}
+    assert all(
+        (Path(demo.__file__).parent.parent / picture).is_file() for picture in re.findall(r"\((docs/.*png)\)", readme)
+    )
+
+
 def test_the_report_is_kept_and_adds_up(played: subprocess.CompletedProcess[str], folder: Path) -> None:
     report = json.loads((folder / "audit" / "report.json").read_bytes())
     assert (folder / "audit" / "report.html").stat().st_size > 10_000
