@@ -15,4 +15,5 @@ def become_kin(own: type[Exception], module: str, name: str) -> None:
     """Make an exception of a loaded module a base of one of ours; where it is not loaded, nothing happens."""
     theirs = getattr(sys.modules.get(module), name, None)
     if isinstance(theirs, type) and issubclass(theirs, Exception) and not issubclass(own, theirs):
-        own.__bases__ = (*own.__bases__, theirs)
+        # A base that the new one inherits from goes: before it, there would be no order of classes.
+        own.__bases__ = (*(base for base in own.__bases__ if not issubclass(theirs, base)), theirs)

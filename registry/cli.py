@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.registry import database
 from contractlog.registry.access.proxies import parse_proxies
 from contractlog.registry.access.tls import Certificates
@@ -76,7 +76,7 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
 
     def greet(warnings: Iterable[str]) -> None:
         if form == "json":
-            print(json.dumps({"format": _SERVES, "url": url, "database": database_url}), flush=True)
+            print(escape_json_line(json.dumps({"format": _SERVES, "url": url, "database": database_url})), flush=True)
         else:
             sentence = f"contractlog serves the registry on {url} from {database_url}; stop it with Ctrl-C"
             print(escape_line(sentence), file=sys.stderr, flush=True)
@@ -144,7 +144,7 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     else:
         found, newest = database.current(url)
     if arguments.format == "json":
-        print(json.dumps({"format": _DB, "revision": found, "newest": newest}))
+        print(escape_json_line(json.dumps({"format": _DB, "revision": found, "newest": newest})))
     else:
         print(found or ("base" if arguments.action == "downgrade" else "none"))
     if arguments.action == "current" and found != newest:
@@ -155,7 +155,7 @@ def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
 def _raise_ids(url: str, arguments: Namespace) -> int:
     following = counters.raise_ids(url, arguments.context, arguments.to, create=arguments.create)
     if arguments.format == "json":
-        print(json.dumps({"format": _DB, "context": arguments.context, "next_id": following}))
+        print(escape_json_line(json.dumps({"format": _DB, "context": arguments.context, "next_id": following})))
     else:
         print(following)
         print(escape_line(f"the next id of context {arguments.context} is {following}"), file=sys.stderr)
@@ -165,7 +165,11 @@ def _raise_ids(url: str, arguments: Namespace) -> int:
 def _lower_ids(url: str, arguments: Namespace) -> int:
     before, following = counters.lower_ids(url, arguments.context)
     if arguments.format == "json":
-        print(json.dumps({"format": _DB, "context": arguments.context, "before": before, "next_id": following}))
+        print(
+            escape_json_line(
+                json.dumps({"format": _DB, "context": arguments.context, "before": before, "next_id": following})
+            )
+        )
     else:
         print(following)
         sentence = f"the next id of context {arguments.context} is {following}, it was {before}"
@@ -176,7 +180,7 @@ def _lower_ids(url: str, arguments: Namespace) -> int:
 def _forget_context(url: str, arguments: Namespace) -> int:
     ids = counters.forget_context(url, arguments.context, arguments.confirm)
     if arguments.format == "json":
-        print(json.dumps({"format": _DB, "context": arguments.context, "ids": ids}))
+        print(escape_json_line(json.dumps({"format": _DB, "context": arguments.context, "ids": ids})))
     else:
         print(escape_line(f"context {arguments.context} and its {ids:,} ids are forgotten"), file=sys.stderr)
     return 0

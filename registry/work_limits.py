@@ -5,6 +5,8 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.compatibility.steps import Steps
+from contractlog.registry.access.actor import ANONYMOUS
+from contractlog.registry.access.failure_limits import network_of
 from contractlog.registry.services.work import Abandoned, Work, current_work
 
 __all__ = ["WorkLimits"]
@@ -34,6 +36,6 @@ class WorkLimits:
 
 
 def _caller(scope: Scope) -> str:
-    """Return who is authenticated, else from which address the request came."""
-    client = scope.get("client")
-    return scope.get("actor") or (client[0] if client else "")
+    """Return the name of an authenticated caller, else the network that the request came from."""
+    actor, client = scope.get("actor") or ANONYMOUS, scope.get("client")
+    return network_of(client[0]) if actor == ANONYMOUS and client else str(actor)

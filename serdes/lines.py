@@ -107,10 +107,10 @@ class LineReader:
         except json.JSONDecodeError as error:
             column = min(error.pos, len(line.rstrip())) + 1
             raise UsageError(f"line {number} is no JSON: {error.msg} (column {column})") from None
+        except (SerializationError, UsageError) as error:  # before `ValueError`, which an `EncodeError` is too
+            raise UsageError(f"line {number}: {error}") from None
         except (ValueError, RecursionError) as error:
             raise UsageError(f"line {number} is no JSON: {error}") from None
-        except (SerializationError, UsageError) as error:
-            raise UsageError(f"line {number}: {error}") from None
 
     def record_of(self, number: int, value: Any) -> Record:
         """Return the record of a value, as ``ObjectFile`` reads it.

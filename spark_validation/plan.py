@@ -298,7 +298,7 @@ class Planner:
             )
             return Expectation(audited=False, notes=(none,), strategy=strategy)
         bad = allowed & self._unreadable.keys()
-        if given in {Kind.RECORD, Kind.TOPIC_RECORD}:  # its schemas may be of other topics
+        if not self._is_named(topic, part):  # its records were counted: a schema that none carries stops no audit
             bad &= frozenset(counts)
         if bad:
             return Expectation(audited=False, notes=self._reasons(bad), strategy=strategy)

@@ -114,10 +114,11 @@ def read_properties(file: str | Path) -> dict[str, str]:
         match = _PROPERTY.fullmatch(text)
         if match is None:
             raise UsageError(f"--broker-config: line {number} of `{file}` is no `name=value`")
-        if match[1] in _REFUSED:
+        name = match[1].removeprefix("topic.")  # librdkafka accepts properties of topics with this prefix, too
+        if name in _REFUSED:
             raise UsageError(
                 f"--broker-config: line {number} of `{file}` sets `{match[1]}`, which is not accepted: "
-                f"{_REFUSED[match[1]]}. Remove the line."
+                f"{_REFUSED[name]}. Remove the line."
             )
         found[match[1]] = match[2]
     return found

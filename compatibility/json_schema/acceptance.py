@@ -8,6 +8,7 @@ only the meta-schema rejects is accepted here too; its ``nonconformity`` says wh
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections import deque
@@ -48,9 +49,24 @@ def require_acceptable(schema: JsonSchema, referenced: Mapping[str, str]) -> Non
     problem = nonconformity(schema, referenced)
     if problem is None:
         return
+    if _has_unbounded_number(schema.value):
+        raise problem
     refusal = next(_Loading(schema, referenced).refusals(), None)
     if refusal is not None:
         raise problem if str(problem.facts.get("at") or "").startswith(str(refusal.at)) else refusal
+
+
+def _has_unbounded_number(value: Any) -> bool:
+    """Return whether a number is beyond the range of a double: no validator can compare with it."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Number):
+            if not part.integral and math.isinf(part.value):
+                return True
+        elif isinstance(part, (list, dict)):
+            waiting += part.values() if isinstance(part, dict) else part
+    return False
 
 
 def nonconformity(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.terminal_text import escape_line
+from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.user_editor import add_user, already_there, read_users, remove_user
 from contractlog.registry.access.users import checked_name, entry
@@ -130,7 +130,7 @@ def _remove(path: Path, options: Namespace) -> int:
 def _report(options: Namespace, answer: dict[str, str], sentence: str) -> None:
     """Say what was done: as JSON on stdout, or in words on stderr, so that a generated password stands alone."""
     if options.format == "json":
-        print(json.dumps(answer))
+        print(escape_json_line(json.dumps(answer)))
     else:
         print(escape_line(sentence), file=sys.stderr)
 
@@ -144,7 +144,7 @@ def _list(path: Path, options: Namespace) -> int:
             {"name": name, "read": read, "write": write, "password": found[name].password is not None}
             for name, (read, write) in written.items()
         ]
-        print(json.dumps({"format": _FORMAT, "file": str(path), "users": listed}))
+        print(escape_json_line(json.dumps({"format": _FORMAT, "file": str(path), "users": listed})))
         return 0
     for name, (read, write) in written.items():
         kind = "password" if found[name].password is not None else "certificate"

@@ -25,7 +25,7 @@ __all__ = ["SHORT_STEPS", "Abandoned", "Callers", "TakesLong", "Work", "current_
 
 T = TypeVar("T")
 SHORT_STEPS: Final = 10_000  #: work that takes no more runs beside other short work
-_CHARACTERS: Final = 20  #: of a text, whose parsing counts as one step
+_CHARACTERS: Final = 40  #: of a text, whose parsing counts as one step
 _FREE_STEPS: Final = 2_000  #: of each piece of work, that are not counted against the caller
 _CALM_STEPS: Final = 200_000  #: of a caller within a minute
 _MINUTE: Final = 60.0

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from copy import copy
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final
+
+from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["LogForm", "LogLevel", "configure"]
 
@@ -74,7 +77,9 @@ class _Text(logging.Formatter):
         """Write a line, and the trace below it where there is one."""
         fields = getattr(record, "fields", {})
         facts = "".join(f" {name}={_plain(value)}" for name, value in fields.items())
-        head, newline, trace = super().format(record).partition("\n")
+        escaped = copy(record)
+        escaped.msg, escaped.args = escape_line(record.getMessage()), None
+        head, newline, trace = super().format(escaped).partition("\n")
         return f"{head}{facts}{newline}{trace}"
 
 

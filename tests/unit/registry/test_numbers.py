@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from contractlog.clients import Registry
 from contractlog.compatibility.names import MAX_ID, MAX_VERSION
 from contractlog.compatibility.schema import SchemaDraft
+from contractlog.registry.settings import Settings
 from contractlog.registry.testing import Registries
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.context import MessageField, SerializationContext
 from contractlog.serdes.wire import unframe
+
+from support.registry import in_process
 
 STRING, LONG = '"string"', '"long"'
 
@@ -99,13 +102,14 @@ def test_a_wait_is_a_number_of_seconds(http: httpx2.Client, wait: str) -> None:
     assert http.get(f"/contractlog/v1/changes?wait={wait}").json()["error_code"] == 42281
 
 
-def test_after_the_last_id_and_the_last_version_registering_is_refused(http: httpx2.Client) -> None:
-    http.put("/mode", json={"mode": "IMPORT"})
-    assert register(http, "s", STRING, id=MAX_ID, version=MAX_VERSION).status_code == 200
-    http.put("/mode", json={"mode": "READWRITE"})
-    for subject in ("s", "t"):
-        assert register(http, subject, '["null","string"]').json()["error_code"] == 42205
-    assert register(http, "s", STRING).json()["version"] == MAX_VERSION
-    assert register(http, "t", STRING).json()["id"] == MAX_ID
-    assert http.get(f"/schemas/ids/{MAX_ID}?fetchMaxId=true").json()["maxId"] == MAX_ID
-    assert register(http, ":.eu:t", LONG).json()["id"] == 1
+def test_after_the_last_id_and_the_last_version_registering_is_refused() -> None:
+    with in_process(Settings(database_url="sqlite://", allow_id_gap=True)) as http:
+        http.put("/mode", json={"mode": "IMPORT"})
+        assert register(http, "s", STRING, id=MAX_ID, version=MAX_VERSION).status_code == 200
+        http.put("/mode", json={"mode": "READWRITE"})
+        for subject in ("s", "t"):
+            assert register(http, subject, '["null","string"]').json()["error_code"] == 42205
+        assert register(http, "s", STRING).json()["version"] == MAX_VERSION
+        assert register(http, "t", STRING).json()["id"] == MAX_ID
+        assert http.get(f"/schemas/ids/{MAX_ID}?fetchMaxId=true").json()["maxId"] == MAX_ID
+        assert register(http, ":.eu:t", LONG).json()["id"] == 1

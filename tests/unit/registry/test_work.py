@@ -73,7 +73,7 @@ def test_looking_up_parses_no_more_than_a_request_may() -> None:
         assert http.put("/config/s", json={"compatibility": "NONE"}).status_code == 200
         http.post("/subjects/r/versions", json={"schema": json.dumps({"type": "fixed", "name": "R", "size": 1})})
         for number in range(8):
-            text = {"type": "fixed", "name": f"F{number}", "size": 1, "doc": "x" * 30_000}
+            text = {"type": "fixed", "name": f"F{number}", "size": 1, "doc": "x" * 60_000}
             assert http.post("/subjects/s/versions", json={"schema": json.dumps(text)}).status_code == 200
         reference = {"name": "R", "subject": "r", "version": 1}
         http.app.state.services.registration._understanding._kept.clear()  # type: ignore[attr-defined]
@@ -274,6 +274,6 @@ def test_short_work_gives_up_before_it_parses_a_long_history() -> None:
     work = Work(steps=Steps(10**6))
     work.short(SHORT_STEPS)
     with pytest.raises(TakesLong):
-        work.parse(20 * SHORT_STEPS)
+        work.parse(40 * SHORT_STEPS)
     work.at_length()
-    work.parse(20 * SHORT_STEPS)
+    work.parse(40 * SHORT_STEPS)

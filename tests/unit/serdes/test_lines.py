@@ -35,6 +35,13 @@ def test_a_line_that_is_no_json_has_one_place(registry: Registry) -> None:
         _reader(registry).record(7, "[1\n")
 
 
+def test_a_value_that_does_not_fit_is_named_by_its_line_and_field(registry: Registry) -> None:
+    schema = SchemaDraft('{"type": "record", "name": "R", "fields": [{"name": "id", "type": "int"}]}')
+    reader = LineReader(registry, "rows", schema=schema, key_field=None, envelope=False)
+    with pytest.raises(UsageError, match=r"^line 7: INT_OUT_OF_RANGE: id: "):
+        reader.record(7, '{"id": 2147483648}\n')
+
+
 def test_a_line_that_is_no_utf_8_is_told_by_its_number() -> None:
     source = TextIOWrapper(BytesIO(b"1\n2\n[\xff]\n"), encoding="utf-8", errors="surrogateescape")
     read = lines(source, Interruption())

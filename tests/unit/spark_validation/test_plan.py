@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients import Registry
+from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import TopicPart
@@ -174,3 +175,26 @@ def test_a_schema_that_its_meta_schema_rejects_is_named_and_its_part_is_not_audi
     entry = audited(registry, tmp_path)["t", "value"]
     assert (entry["verdict"], entry["violating"]) == ("unknown", 0)
     assert any(f"Schema id {schema_id} cannot be read" in note for note in entry["notes"])
+
+
+def test_a_schema_that_no_record_carries_stops_no_audit(registry: Registry, tmp_path: Path) -> None:
+    text = '{"type": "object", "properties": {"at": {"type": "integer"}}}'
+    good = registry.register("t-value", SchemaDraft(text, SchemaType.JSON)).schema_id
+    registry.set_level(Level.NONE, "t-value")
+    registry.register("t-value", SchemaDraft('{"required": ["a", "a"]}', SchemaType.JSON))
+    values = (b'{"at": 1}', b'{"at": "x"}')
+    write_topic(tmp_path, "t", [Record(at, value=framed(good, value)) for at, value in enumerate(values)])
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert (entry["conforming"], entry["violating"], entry["verdict"]) == (1, 1, "failing")
+
+
+def test_a_schema_that_only_a_late_record_carries_is_no_violation(registry: Registry, tmp_path: Path) -> None:
+    text = '{"type": "object", "properties": {"at": {"type": "integer"}}}'
+    good = registry.register("t-value", SchemaDraft(text, SchemaType.JSON)).schema_id
+    registry.set_level(Level.NONE, "t-value")
+    bad = registry.register("t-value", SchemaDraft('{"required": ["a", "a"]}', SchemaType.JSON)).schema_id
+    ids = [good] * 3_000 + [bad]
+    write_topic(tmp_path, "t", [Record(at, value=framed(each, b'{"at": 1}')) for at, each in enumerate(ids)])
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert (entry["verdict"], entry["violating"]) == ("unknown", 0)
+    assert any(f"Schema id {bad} cannot be read" in note for note in entry["notes"])

@@ -42,7 +42,15 @@ def test_properties_that_cannot_be_read_are_told_by_line_without_what_it_says(tm
 
 @pytest.mark.parametrize(
     "name",
-    ["group.id", "enable.auto.commit", "auto.offset.reset", "enable.partition.eof", "plugin.library.paths"],
+    [
+        "group.id",
+        "enable.auto.commit",
+        "auto.offset.reset",
+        "topic.auto.offset.reset",
+        "topic.auto.commit.enable",
+        "enable.partition.eof",
+        "plugin.library.paths",
+    ],
 )
 def test_properties_that_reading_depends_on_are_refused_by_name_and_line(tmp_path: Path, name: str) -> None:
     file = tmp_path / "kafka.properties"

@@ -106,6 +106,18 @@ def test_a_context_in_front_is_part_of_the_subject(secured: httpx2.Client) -> No
     assert told(answer)[2] == "User is denied operation Write on Subject: :.eu:orders-value"
 
 
+def test_callers_are_shown_their_own_permissions(secured: httpx2.Client) -> None:
+    for who, subject, write in (
+        (CI, "orders-value", True),
+        (CI, "users-value", False),
+        (CI, ":.eu:orders-value", False),
+        (READER, "orders-value", False),
+    ):
+        shown = secured.get(f"/contractlog/v1/permissions/{subject}", auth=who).json()
+        assert shown == {"user": who[0], "subject": subject, "read": True, "write": write}
+    assert told(secured.get("/contractlog/v1/permissions/orders-value")) == UNKNOWN
+
+
 def test_cached_answers_sit_inside(secured: httpx2.Client) -> None:
     secured.post("/subjects/orders-value/versions", json=STRING, auth=CI)
     for _ in range(3):

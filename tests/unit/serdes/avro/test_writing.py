@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import OrderedDict, UserDict
 from datetime import UTC, date, datetime, time
@@ -338,3 +339,19 @@ def test_numbers_and_mappings_of_other_classes_are_written_too(interpreted_first
     writer = AvroWriter(schema, interpreted_first=interpreted_first)
     assert AvroReader(schema).decode(writer.encode(value)) == {"i": 1, "d": 0.5, "a": [1, 2], "b": b"x"}
     assert writer.encode(UserDict(value)) == writer.encode(OrderedDict(value)) == writer.encode(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "words"),
+    [
+        ({"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2}, 9.99, "a decimal: Decimal or int"),
+        ({"type": "string", "logicalType": "uuid"}, 5, "a UUID: UUID or str"),
+        ({"type": "int", "logicalType": "date"}, 1.5, "a date: date or int"),
+        ({"type": "int", "logicalType": "time-millis"}, "noon", "a time of day: time or int"),
+        ({"type": "long", "logicalType": "timestamp-micros"}, "now", "a timestamp: datetime or int"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_told_by_its_logical_type(schema: Any, value: Any, words: str) -> None:
+    kind = type(value).__name__
+    with pytest.raises(EncodeError, match=rf"a: {re.escape(words)} expected, not {re.escape(repr(value))} \({kind}\)"):
+        encode(record(("a", schema)), {"a": value})
