@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.conversation import Answer, Attempt, Failure
-from contractlog.clients.transport import MAX_ANSWER, HttpSide, answer_of
+from contractlog.clients.response_body import BoundedBody
+from contractlog.clients.transport import HttpSide
 
 __all__ = ["AsyncTransport"]
 
@@ -48,20 +49,49 @@ class AsyncTransport(HttpSide):
         await self._client.aclose()
 
     async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+        request = self.request_of(call, attempt)
+        opening = _Opening()
+        if request["url"].startswith("https:"):
+            request["extensions"] = {"trace": opening.trace}
         try:
             async with (
+                opening,
                 asyncio.timeout(attempt.within) as patience,
-                self._client.stream(**self.request_of(call, attempt)) as response,
+                self._client.stream(**request) as response,
             ):
-                body = bytearray()
-                async for chunk in response.aiter_bytes():
-                    body += chunk
-                    if len(body) > MAX_ANSWER:
-                        break
-                return answer_of(response, body)
+                body = BoundedBody(response)
+                try:
+                    if not body.fault:
+                        async for chunk in response.aiter_bytes():
+                            if not body.add(chunk):
+                                break
+                except self.httpx2.DecodingError as error:
+                    body.undecodable(error)
+                return body.answer()
         except TimeoutError:
             if not patience.expired():  # the application's own
                 raise
             return self.late(sent=True)
         except self.httpx2.RequestError as error:
             return self.failure_of(error)
+
+
+class _Opening:
+    """A connection without TLS yet: httpcore2 leaves it open when the handshake is cancelled."""
+
+    def __init__(self) -> None:
+        self._stream: Any = None
+
+    async def trace(self, event: str, info: dict[str, Any]) -> None:
+        """Follow the events of a request, as the extension ``trace`` of httpx2 reports them."""
+        if event.endswith("connect_tcp.complete"):
+            self._stream = info["return_value"]
+        elif event.endswith("start_tls.complete"):
+            self._stream = None
+
+    async def __aenter__(self) -> None:
+        """Nothing is open."""
+
+    async def __aexit__(self, *_error: object) -> None:
+        if self._stream is not None:
+            await self._stream.aclose()

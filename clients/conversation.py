@@ -71,6 +71,7 @@ class Answer:
     status: int
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)  #: names in lower case
+    fault: str = ""  #: why the body was not read to its end; empty: it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,8 @@ def _unreachable(url: str, failure: Failure) -> Unreachable:
 def _read(call: Call[T], answer: Answer) -> T:
     if answer.status not in _SUCCESS:
         raise _error(call, answer)
+    if answer.fault:
+        raise _unreadable(call, answer)
     try:
         return call.read(_content(call, answer.body))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RegistryError):
@@ -219,6 +222,8 @@ def _unreadable(call: Call[Any], answer: Answer) -> UnreadableAnswer:
     if answer.status in _REDIRECT:
         target = answer.headers.get("location", "elsewhere")
         why = f"points to {target}; name that address instead"
+    elif answer.fault:
+        why = answer.fault
     else:
         why = f"is not an answer of a schema registry, it starts with {start!r}" if start else "has no body"
     return UnreadableAnswer(

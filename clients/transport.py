@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.conversation import Answer, Attempt, Conversation, Failure, Preference, Retries, converse
+from contractlog.clients.response_body import BoundedBody
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
 from contractlog.clients.watching import Exchange, Watch
 from contractlog.compatibility.errors import UsageError
@@ -22,13 +23,12 @@ from contractlog.compatibility.errors import UsageError
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["MAX_ANSWER", "ASGIApp", "HttpSide", "Transport", "answer_of"]
+__all__ = ["ASGIApp", "HttpSide", "Transport"]
 
 T = TypeVar("T")
 Message = MutableMapping[str, Any]
 ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 
-MAX_ANSWER: Final = 256 * 1024 * 1024  #: bytes of an answer that are read; a list of a million subjects is 20 MB
 IN_PROCESS: Final = "http://contractlog.in-process"
 _ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 _UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
@@ -156,6 +156,8 @@ class Transport(HttpSide):
 
     def __init__(self, url: str | None, **options: Any) -> None:
         super().__init__(url, **options)
+        from contractlog.clients.time_limit import TimeLimit  # noqa: PLC0415 - needs httpx2
+
         transport = None
         if self.app is not None:
             from contractlog.clients.inprocess import BlockingASGI  # noqa: PLC0415 - needs httpx2
@@ -164,6 +166,8 @@ class Transport(HttpSide):
         self._client = self.httpx2.Client(
             timeout=self.timeout, headers=self.headers, transport=transport, verify=self.verify, proxy=self.proxy
         )
+        self._limit = TimeLimit()
+        self._limit.impose(self._client)
 
     def send(self, call: Call[T]) -> T:
         """Carry a call through and return what it reads."""
@@ -187,21 +191,20 @@ class Transport(HttpSide):
         self._client.close()
 
     def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
-        deadline = time.monotonic() + attempt.within
         try:
-            with self._client.stream(**self.request_of(call, attempt)) as response:
-                body = bytearray()
-                for chunk in response.iter_bytes():
-                    body += chunk
-                    if len(body) > MAX_ANSWER:
-                        break
-                    if time.monotonic() > deadline:  # an answer that only trickles
-                        return self.late(sent=True)
-                return answer_of(response, body)
+            with (
+                self._limit.within(attempt.within),
+                self._client.stream(**self.request_of(call, attempt)) as response,
+            ):
+                body = BoundedBody(response)
+                try:
+                    for chunk in () if body.fault else response.iter_bytes():
+                        if not body.add(chunk):
+                            break
+                        if self._limit.exceeded:  # much that came at once also takes its time
+                            return self.late(sent=True)
+                except self.httpx2.DecodingError as error:
+                    body.undecodable(error)
+                return body.answer()
         except self.httpx2.RequestError as error:
             return self.failure_of(error)
-
-
-def answer_of(response: httpx2.Response, body: bytearray) -> Answer:
-    """Keep of a response what conversations are about; a body over the limit was cut, and so is no JSON."""
-    return Answer(response.status_code, bytes(body), {k.lower(): v for k, v in response.headers.items()})

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from contractlog.clients.response_body import BoundedBody
 from contractlog.clients.settings import Security
 from contractlog.clients.transport import HttpSide
 from contractlog.compatibility.errors import BadRequest, RegistryError, Unauthorized, Unreachable, UsageError
@@ -43,16 +44,24 @@ def send(
     query = {"dryRun": str(dry_run).lower(), "modes": str(modes).lower()}
     with side.httpx2.Client(headers=side.headers, verify=side.verify, timeout=patience) as client:
         try:
-            answer = client.post(
+            with client.stream(
+                "POST",
                 address.url + _PATH,
                 params=query,
                 content=_pieces(lines),
                 headers={"Content-Type": "application/x-ndjson"},
                 auth=None if user is None else (user, password or ""),
-            )
+            ) as response:
+                body = BoundedBody(response)
+                for chunk in () if body.fault else response.iter_bytes():
+                    if not body.add(chunk):
+                        break
         except side.httpx2.RequestError as error:
             raise Unreachable(f"registry {address.url}: {side.failure_of(error).reason}") from None
-    _take(address.url, answer.status_code, answer.content, report)
+    answer = body.answer()
+    if answer.fault:
+        raise Unreachable(f"registry {address.url}: its answer {answer.fault}")
+    _take(address.url, answer.status, answer.body, report)
 
 
 def _pieces(lines: Iterable[str]) -> Iterator[bytes]:
