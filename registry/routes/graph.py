@@ -40,8 +40,8 @@ async def graph(
 
     ``version`` is a number or ``latest``, else all count, soft-deleted ones too; ``direction`` is ``references``,
     ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative towards
-    dependents. At most 1,000 nodes and 16 steps are returned, and no subject that the caller may not read; ``truncated``
-    says that there is more.
+    dependents. At most 1,000 nodes and 16 steps are returned, and no subject that the caller may not read;
+    ``truncated`` says that there is more.
     """
     if version == "-1":
         version = "latest"
