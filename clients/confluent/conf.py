@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
+from contractlog.clients.cli.verbs import SERVICE_IN_PROCESS, load_target
 from contractlog.clients.conversation import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, suggested
+from contractlog.compatibility.errors import UsageError
 
 __all__ = ["Conf"]
 
@@ -50,6 +52,7 @@ class Conf:
         Raises:
             ValueError: a key is missing, unknown, or contradicts another.
             TypeError: a value is of another kind.
+            UsageError: a ``mock://`` URL, and the extra ``server`` is not installed.
         """
         left = dict(conf)
         url = _url(left.pop("url", None))
@@ -64,12 +67,12 @@ class Conf:
         if left:
             raise ValueError(f"Unrecognized properties: {', '.join(suggested(str(key), _KEYS) for key in left)}")
         registry = {
-            "url": url,
+            **({"app": _in_process(url)} if url.startswith(_MOCK) else {"url": url}),
             "timeout": DEFAULT_TIMEOUT if timeout is None else float(timeout),
             "headers": headers,
             "retries": retries,
             "security": security,
-            "proxy": proxy,
+            "proxy": None if url.startswith(_MOCK) else proxy,
         }
         return cls(registry, capacity, latest)
 
@@ -79,12 +82,24 @@ def _url(url: Any) -> str:
         raise ValueError("Missing required configuration property url")
     if not isinstance(url, str):
         raise TypeError(f"url must be a str, not {type(url)}")
+    if url.strip().startswith(_MOCK) and "," not in url:
+        return url.strip()
     for one in url.split(","):
         if one.strip().startswith(_MOCK):
-            raise ValueError("there is no mock: the fixture `schema_registry_client` gives the real registry in memory")
+            raise ValueError("a mock:// URL cannot be one of several: name one URL")
         if not one.strip().startswith("http"):
             raise ValueError(f"Invalid url {one.strip().rstrip('/')}")
     return url
+
+
+def _in_process(url: str) -> Any:
+    """Return the service that a ``mock://`` URL names: one per name and process."""
+    try:
+        return load_target(SERVICE_IN_PROCESS)(url.removeprefix(_MOCK))
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("contractlog"):
+            raise
+        raise UsageError(f"`{url}` needs an extra: pip install 'contractlog[server]'") from None
 
 
 def _security(left: dict[str, Any], url: str) -> Security:
@@ -102,7 +117,7 @@ def _security(left: dict[str, Any], url: str) -> Security:
 def _user(left: dict[str, Any], url: str) -> tuple[str | None, str | None]:
     if "basic.auth.user.info" not in left:
         return None, None
-    if Address.parse(url)[0].user is not None:
+    if not url.startswith(_MOCK) and Address.parse(url)[0].user is not None:
         raise ValueError("basic.auth.user.info configured with userinfo credentials in the URL; remove one of them")
     user, colon, password = str(left.pop("basic.auth.user.info")).partition(":")
     if not colon:

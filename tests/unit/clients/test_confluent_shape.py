@@ -226,8 +226,3 @@ def test_keys_arrive_where_they_are_meant() -> None:
     assert token.headers["Confluent-Identity-Pool-Id"] == "pool-1"
     user: Any = ours.SchemaRegistryClient(GOOD[3])._registry._transport
     assert (user.security.user, user.security.password) == ("u", "p:q")
-
-
-def test_there_is_no_mock_but_something_better() -> None:
-    with pytest.raises(ValueError, match="schema_registry_client"):
-        ours.SchemaRegistryClient.new_client({"url": "mock://x"})
