@@ -48,10 +48,14 @@ class AsyncTransport(HttpSide):
         await self._client.aclose()
 
     async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+        deadline = time.monotonic() + attempt.within
+        request = self.request_of(call, attempt)
+        if self.token_source is not None:
+            request["headers"] |= await self.token_source.awaited_headers(request["timeout"])
         try:
             async with (
-                asyncio.timeout(attempt.within) as patience,
-                self._client.stream(**self.request_of(call, attempt)) as response,
+                asyncio.timeout(deadline - time.monotonic()) as patience,
+                self._client.stream(**request) as response,
             ):
                 body = bytearray()
                 async for chunk in response.aiter_bytes():

@@ -154,6 +154,13 @@ def test_an_answer_that_is_none_of_a_registry_has_no_code() -> None:
     assert (made.http_status_code, made.error_code) == (502, -1)
 
 
+CLUSTER: dict[str, Any] = {"bearer.auth.logical.cluster": "lsrc-1"}
+OAUTH: dict[str, Any] = {
+    "bearer.auth.client.id": "c",
+    "bearer.auth.client.secret": "s",
+    "bearer.auth.scope": "o",
+    "bearer.auth.issuer.endpoint.url": "http://127.0.0.1:9/token",
+}
 CONFS: list[dict[str, Any]] = [
     {},
     {"url": 5},
@@ -170,6 +177,27 @@ CONFS: list[dict[str, Any]] = [
     {"url": "http://x", "bearer.auth.credentials.source": "NOWHERE"},
     {"url": "http://x", "bearer.auth.credentials.source": "STATIC_TOKEN"},
     {"url": "http://x", "bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "t"},
+    *(
+        {"url": "http://x", "bearer.auth.credentials.source": source} | fields
+        for source, fields in [
+            ("STATIC_TOKEN", {"bearer.auth.token": 5, **CLUSTER}),
+            ("STATIC_TOKEN", {"bearer.auth.token": "t", "bearer.auth.logical.cluster": 5}),
+            ("STATIC_TOKEN", {"bearer.auth.token": "t", **CLUSTER, "bearer.auth.identity.pool.id": 5}),
+            ("STATIC_TOKEN", {"bearer.auth.token": "t", **CLUSTER, "bearer.auth.identity.pool.id": [5]}),
+            ("OAUTHBEARER", OAUTH),
+            ("OAUTHBEARER", CLUSTER),
+            *(("OAUTHBEARER", {**CLUSTER, **OAUTH, key: 5}) for key in OAUTH),
+            ("OAUTHBEARER", {**CLUSTER, **OAUTH, "bearer.auth.token": "t"}),
+            ("OAUTHBEARER_AZURE_IMDS", {"bearer.auth.issuer.endpoint.query": "resource=r"}),
+            ("OAUTHBEARER_AZURE_IMDS", CLUSTER),
+            ("OAUTHBEARER_AZURE_IMDS", {**CLUSTER, "bearer.auth.issuer.endpoint.query": 5}),
+            ("OAUTHBEARER_AZURE_IMDS", {**CLUSTER, "bearer.auth.issuer.endpoint.url": 5}),
+            ("CUSTOM", {"bearer.auth.custom.provider.function": dict}),
+            ("CUSTOM", {"bearer.auth.custom.provider.config": {}}),
+            ("CUSTOM", {"bearer.auth.custom.provider.function": 5, "bearer.auth.custom.provider.config": {}}),
+            ("CUSTOM", {"bearer.auth.custom.provider.function": dict, "bearer.auth.custom.provider.config": 5}),
+        ]
+    ),
 ]
 GOOD: list[dict[str, Any]] = [
     {"url": "http://x"},
@@ -194,6 +222,15 @@ GOOD: list[dict[str, Any]] = [
         "bearer.auth.logical.cluster": "lsrc-1",
         "bearer.auth.identity.pool.id": "pool-1",
     },
+    *(
+        {"url": "http://x", "bearer.auth.credentials.source": source} | fields
+        for source, fields in [
+            ("OAUTHBEARER", {**CLUSTER, **OAUTH, "bearer.auth.identity.pool.id": ["a", "b"]}),
+            ("OAUTHBEARER_AZURE_IMDS", {**CLUSTER, "bearer.auth.issuer.endpoint.query": "resource=r"}),
+            ("OAUTHBEARER_AZURE_IMDS", {**CLUSTER, "bearer.auth.issuer.endpoint.url": "http://x/token"}),
+            ("CUSTOM", {"bearer.auth.custom.provider.function": dict, "bearer.auth.custom.provider.config": {}}),
+        ]
+    ),
 ]
 
 
