@@ -97,7 +97,8 @@ class SchemaIdNotFound(DecodeError):
     """
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
-        for module in ("confluent_kafka.schema_registry.error", "contractlog.clients.confluent.errors"):
+        # Ours first: it inherits from theirs, or will when one of its own is made.
+        for module in ("contractlog.clients.confluent.errors", "confluent_kafka.schema_registry.error"):
             become_kin(SchemaIdNotFound, module, "SchemaRegistryError")
         answer = {"error_code": SchemaNotFound.code, "http_status_code": NotFound.code}
         super().__init__(message, **({"outcome": Outcome.UNKNOWN_SCHEMA_ID, "error_message": ""} | answer | facts))

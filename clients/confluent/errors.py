@@ -51,6 +51,9 @@ class OAuthTokenError(Unreachable):
         return f"{self.message} ({text})" if text else self.message
 
 
+become_kin(SchemaRegistryError, *_THEIRS)  # at once where theirs is loaded, for errors that already inherit from it
+
+
 class _Spoken:
     """Says an error as confluent-kafka does, and survives pickling though its class has no name to import."""
 
