@@ -29,6 +29,8 @@ ONCE = Retries(attempts=1)
 class Server(ThreadingHTTPServer):
     """A token server and a registry: what it was asked, and what it answers to ``/token``."""
 
+    request_queue_size = 64
+
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.asked: list[dict[str, Any]] = []
