@@ -47,6 +47,7 @@ UNMET = {
     413: "nothing here is over a megabyte",
     415: "the client sends JSON",
     422: "the client sends a body wherever one is needed",
+    429: "the client asks for little work",
     431: "the client sends few headers",
     500: "no input makes the service fail",
     503: "nobody else writes",
