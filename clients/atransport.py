@@ -49,14 +49,17 @@ class AsyncTransport(HttpSide):
         await self._client.aclose()
 
     async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+        deadline = time.monotonic() + attempt.within
         request = self.request_of(call, attempt)
+        if self.token_source is not None:
+            request["headers"] |= await self.token_source.awaited_headers(request["timeout"])
         opening = _Opening()
         if request["url"].startswith("https:"):
             request["extensions"] = {"trace": opening.trace}
         try:
             async with (
                 opening,
-                asyncio.timeout(attempt.within) as patience,
+                asyncio.timeout(deadline - time.monotonic()) as patience,
                 self._client.stream(**request) as response,
             ):
                 body = BoundedBody(response)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -15,7 +16,16 @@ from contractlog.compatibility.errors import UsageError
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["DEFAULT_TIMEOUT", "DEFAULT_URL", "URL_VARIABLES", "Address", "Security", "registry_url", "suggested"]
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "DEFAULT_URL",
+    "URL_VARIABLES",
+    "Address",
+    "Security",
+    "TokenSource",
+    "registry_url",
+    "suggested",
+]
 
 URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first that is set counts
 DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: where ``contractlog serve`` listens
@@ -40,14 +50,26 @@ def suggested(key: str, known: Iterable[str]) -> str:
     return f"{key} (did you mean {nearest[0]}?)" if nearest else key
 
 
+class TokenSource(ABC):
+    """Makes the headers that show who a client is, for each request anew."""
+
+    @abstractmethod
+    def headers(self, seconds: float) -> Mapping[str, str]:
+        """Return the headers of one request, at the latest after some seconds."""
+
+    @abstractmethod
+    async def awaited_headers(self, seconds: float) -> Mapping[str, str]:
+        """Return the headers of one request without holding up the event loop."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
     """How a client shows who it is, and whom it trusts. Names and passwords in a URL go before these."""
 
     user: str | None = None
     password: str | None = field(default=None, repr=False)
-    #: sent as a bearer, where there is no name; a function is asked for it each time, for tokens that are renewed
-    token: str | Callable[[], str] | None = field(default=None, repr=False)
+    #: sent as a bearer, where there is no name; a function or a source is asked each time, for tokens that are renewed
+    token: str | Callable[[], str] | TokenSource | None = field(default=None, repr=False)
     #: a file (PEM) or folder of the CA that signed the registry's certificate; None: those of the system; False: nobody
     #: is asked, anybody is trusted
     ca: str | Literal[False] | None = None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from contractlog.clients.calls import Call
 from contractlog.clients.conversation import Answer, Attempt, Conversation, Failure, Preference, Retries, converse
 from contractlog.clients.response_body import BoundedBody
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, TokenSource
 from contractlog.clients.watching import Exchange, Watch
 from contractlog.compatibility.errors import UsageError
 
@@ -29,6 +29,7 @@ T = TypeVar("T")
 Message = MutableMapping[str, Any]
 ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 
+_LEAST: Final = 0.001  #: seconds that a request is given where fetching a token took all its time
 IN_PROCESS: Final = "http://contractlog.in-process"
 _ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 _UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
@@ -76,6 +77,8 @@ class HttpSide:
         self.retries = retries or Retries()
         self.preference = Preference()
         self.security = security or Security()
+        token = self.security.token
+        self.token_source = token if isinstance(token, TokenSource) else None
         self.proxy = proxy
         self.watch = watch
         self.verify: Any = self.security.trust() or self._trust()
@@ -104,8 +107,8 @@ class HttpSide:
         headers: dict[str, str] = {}
         if user is not None:
             request["auth"] = (user, password or "")
-        elif self.security.token is not None:
-            token = self.security.token
+        elif self.security.token is not None and self.token_source is None:
+            token: Any = self.security.token
             headers["Authorization"] = f"Bearer {token() if callable(token) else token}"
         if call.body is not None:
             request["content"] = json.dumps(call.body, separators=(",", ":")).encode()
@@ -191,10 +194,15 @@ class Transport(HttpSide):
         self._client.close()
 
     def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+        deadline = time.monotonic() + attempt.within
+        request = self.request_of(call, attempt)
+        if self.token_source is not None:
+            request["headers"] |= self.token_source.headers(request["timeout"])
+            request["timeout"] = max(min(self.seconds, deadline - time.monotonic()), _LEAST)
         try:
             with (
-                self._limit.within(attempt.within),
-                self._client.stream(**self.request_of(call, attempt)) as response,
+                self._limit.within(deadline - time.monotonic()),
+                self._client.stream(**request) as response,
             ):
                 body = BoundedBody(response)
                 try:

@@ -15,5 +15,6 @@ def become_kin(own: type[Exception], module: str, name: str) -> None:
     """Make an exception of a loaded module a base of one of ours; where it is not loaded, nothing happens."""
     theirs = getattr(sys.modules.get(module), name, None)
     if isinstance(theirs, type) and issubclass(theirs, Exception) and not issubclass(own, theirs):
-        # A base that the new one inherits from goes: before it, there would be no order of classes.
-        own.__bases__ = (*(base for base in own.__bases__ if not issubclass(theirs, base)), theirs)
+        bases = own.__bases__
+        place = next((number for number, base in enumerate(bases) if issubclass(theirs, base)), len(bases))
+        own.__bases__ = (*bases[:place], theirs, *bases[place:])  # a class goes before those that it inherits from

@@ -172,6 +172,10 @@ class _Shapes:
 class ConfluentSource(_Shapes):
     """A ``SchemaRegistryClient``."""
 
+    def close(self) -> None:
+        """Close the client."""
+        self._client.close()
+
     def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
         """Find all schemas that a draft leans on."""
         return answered(walked(draft, subject), self)
@@ -188,6 +192,10 @@ class ConfluentSource(_Shapes):
 
 class AsyncConfluentSource(_Shapes):
     """An ``AsyncSchemaRegistryClient``."""
+
+    async def close(self) -> None:
+        """Close the client."""
+        await self._client.aclose()
 
     async def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
         """Find all schemas that a draft leans on."""

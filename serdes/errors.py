@@ -97,6 +97,7 @@ class SchemaIdNotFound(DecodeError):
     """
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
+        # Ours first: it inherits from theirs, or will when one of its own is made.
         for module in ("contractlog.clients.confluent.errors", "confluent_kafka.schema_registry.error"):
             become_kin(SchemaIdNotFound, module, "SchemaRegistryError")
         answer = {"error_code": SchemaNotFound.code, "http_status_code": NotFound.code}

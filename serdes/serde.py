@@ -47,6 +47,11 @@ class Serde(ABC, Generic[P]):
         self._by_place = naming.by_place
         self._clock = clock
         self._plans: Kept[Any, P] = Kept(PLACES)
+        self._owns_source = False
+
+    def own_schema_registry_client(self) -> None:
+        """Close the registry client when this is closed; builders call this for a client that they made."""
+        self._owns_source = self._source is not None
 
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
         """Hear how to find the id of the Kafka cluster; producers and consumers of confluent-kafka call this."""
@@ -86,7 +91,10 @@ class WaitingSerde(Serde[P]):
         self._flights: Flights[P] = Flights()
 
     def close(self) -> None:
-        """Let go of nothing: the client is the caller's."""
+        """Close the registry client if a builder made it; one that was passed in is the caller's."""
+        if self._owns_source:
+            self._owns_source = False
+            self._source.close()
 
     def _planned(self, key: Any, ctx: Context | None) -> P:
         return self._known(key) or self._flights.once(self._flight(key, ctx), lambda: self._made(key, ctx))
@@ -121,10 +129,14 @@ class AwaitedSerde(Serde[P]):
         self.set_cluster_id_resolver(resolver)
 
     async def close(self) -> None:
-        """Let go of nothing: the client is the caller's."""
+        """Close the registry client if a builder made it; one that was passed in is the caller's."""
+        if self._owns_source:
+            self._owns_source = False
+            await self._source.close()
 
     async def aclose(self) -> None:
         """Do as ``close``; asyncio clients of confluent-kafka call this."""
+        await self.close()
 
     async def _planned(self, key: Any, ctx: Context | None) -> P:
         return self._known(key) or await self._flights.once(self._flight(key, ctx), lambda: self._made(key, ctx))

@@ -8,11 +8,10 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib import import_module
 from typing import Final, NoReturn
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.verbs import VERBS, Verb
+from contractlog.clients.cli.verbs import VERBS, Verb, load_target
 from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,
@@ -104,10 +103,9 @@ def _run(name: str, verb: Verb, argv: list[str]) -> int:
 
 
 def _load(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
-    module, _, function = verb.target.partition(":")
     gc.disable()  # what is loaded stays: to look for garbage meanwhile costs a twentieth of the start of `serve`
     try:
-        loaded: Callable[[ArgumentParser, Sequence[str]], int] = getattr(import_module(module), function)
+        loaded: Callable[[ArgumentParser, Sequence[str]], int] = load_target(verb.target)
     finally:
         gc.enable()
     return loaded

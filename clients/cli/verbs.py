@@ -1,10 +1,23 @@
-"""The table of verbs: each lives in the folder that does its work and is imported when it is called."""
+"""The table of verbs: each lives in the folder that does its work and is imported when it is called.
+
+It also names what else the clients load from a folder above them, so that they import nothing of it.
+"""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from importlib import import_module
+from typing import Any, Final, NamedTuple
 
-__all__ = ["VERBS", "Verb"]
+__all__ = ["SERVICE_IN_PROCESS", "VERBS", "Verb", "load_target"]
+
+#: Returns the service of a name in this process, for ``mock://NAME``; needs the extra ``server``.
+SERVICE_IN_PROCESS: Final = "contractlog.registry.in_process:named_app"
+
+
+def load_target(target: str) -> Any:
+    """Import the module of a target, ``package.module:function``, and return the function."""
+    module, _, function = target.partition(":")
+    return getattr(import_module(module), function)
 
 
 class Verb(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from contractlog.clients.confluent.bodies import Body, each, member
 from contractlog.clients.confluent.schemas import Schema
+from contractlog.clients.confluent.sharing import shared
 
 __all__ = [
     "Association",
@@ -16,6 +17,7 @@ __all__ = [
 ]
 
 
+@shared
 @dataclass(frozen=True, slots=True)
 class Association(Body):
     """A subject that is bound to the key or the value of a resource."""
@@ -30,6 +32,7 @@ class Association(Body):
     frozen: bool = member("frozen", missing=bool, default=False)
 
 
+@shared
 @dataclass(slots=True)
 class AssociationInfo(Body):
     """An association, as an answer tells it."""
@@ -41,6 +44,7 @@ class AssociationInfo(Body):
     schema: Schema | None = member("schema", Schema.from_dict, default=None)
 
 
+@shared
 @dataclass(slots=True)
 class AssociationCreateOrUpdateInfo(Body):
     """An association to make, or to keep."""
@@ -53,6 +57,7 @@ class AssociationCreateOrUpdateInfo(Body):
     normalize: bool | None = member("normalize", default=None)
 
 
+@shared
 @dataclass(slots=True)
 class AssociationCreateOrUpdateRequest(Body):
     """Associations to make, or to keep, for one resource."""
@@ -66,6 +71,7 @@ class AssociationCreateOrUpdateRequest(Body):
     )
 
 
+@shared
 @dataclass(slots=True)
 class AssociationResponse(Body):
     """The associations of one resource, as an answer tells them."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
+from contractlog.compatibility.errors import ContractlogError, RegistryError, Unreachable, UnreadableAnswer
 from contractlog.compatibility.kinship import become_kin
 
-__all__ = ["SchemaRegistryError", "catchable"]
+__all__ = ["OAuthTokenError", "SchemaRegistryError", "catchable"]
 
 _THEIRS: Final = ("confluent_kafka.schema_registry.error", "SchemaRegistryError")
 _made: dict[type[RegistryError], type[RegistryError]] = {}
@@ -37,6 +37,21 @@ class SchemaRegistryError(_Base):
     def __str__(self) -> str:
         said: Any = self
         return f"{said.error_message} (HTTP status code {said.http_status_code}, SR code {said.error_code})"
+
+
+class OAuthTokenError(Unreachable):
+    """No token could be fetched, so the registry was not asked; caught as confluent-kafka's class of this name too."""
+
+    def __init__(self, message: str, status_code: int | None = None, response_text: str | None = None) -> None:
+        become_kin(OAuthTokenError, _THEIRS[0], "OAuthTokenError")
+        ContractlogError.__init__(self, message, status_code=status_code, response_text=response_text)
+
+    def __str__(self) -> str:
+        text = self.facts["response_text"]
+        return f"{self.message} ({text})" if text else self.message
+
+
+become_kin(SchemaRegistryError, *_THEIRS)  # at once where theirs is loaded, for errors that already inherit from it
 
 
 class _Spoken:

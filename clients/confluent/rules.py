@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from contractlog.clients.confluent.bodies import Body, each, member
+from contractlog.clients.confluent.sharing import shared
 
 __all__ = [
     "Metadata",
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 
+@shared
 class RuleKind(StrEnum):
     """Whether a rule tests or changes."""
 
@@ -28,6 +30,7 @@ class RuleKind(StrEnum):
     TRANSFORM = "TRANSFORM"
 
 
+@shared
 class RulePhase(StrEnum):
     """When a rule runs."""
 
@@ -36,6 +39,7 @@ class RulePhase(StrEnum):
     ENCODING = "ENCODING"
 
 
+@shared
 class RuleMode(StrEnum):
     """On which way a rule runs."""
 
@@ -47,6 +51,7 @@ class RuleMode(StrEnum):
     WRITEREAD = "WRITEREAD"
 
 
+@shared
 @dataclass(slots=True)
 class RuleParams:
     """Parameters of a rule."""
@@ -66,6 +71,7 @@ class RuleParams:
         return hash(frozenset(self.params.items()))
 
 
+@shared
 @dataclass(frozen=True, slots=True)
 class Rule(Body):
     """One rule of a schema."""
@@ -83,6 +89,7 @@ class Rule(Body):
     disabled: bool | None = member("disabled")
 
 
+@shared
 @dataclass(slots=True)
 class RuleSet(Body):
     """The rules of a schema, in the order in which they run."""
@@ -99,6 +106,7 @@ class RuleSet(Body):
         return hash((frozenset(rules), self.enable_at))
 
 
+@shared
 @dataclass(slots=True)
 class MetadataTags:
     """Tags by path."""
@@ -118,6 +126,7 @@ class MetadataTags:
         return hash(frozenset((path, tuple(tags)) for path, tags in (self.tags or {}).items()))
 
 
+@shared
 @dataclass(slots=True)
 class MetadataProperties:
     """Free properties."""
@@ -137,6 +146,7 @@ class MetadataProperties:
         return hash(frozenset(self.properties.items()))
 
 
+@shared
 @dataclass(frozen=True, slots=True)
 class Metadata(Body):
     """What stands beside a schema's text."""

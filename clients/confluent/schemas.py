@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from contractlog.clients.confluent.bodies import Body, each, member
 from contractlog.clients.confluent.rules import Metadata, RuleSet
+from contractlog.clients.confluent.sharing import shared
 
 __all__ = [
     "ConfigCompatibilityLevel",
@@ -19,6 +20,7 @@ __all__ = [
 ]
 
 
+@shared
 @dataclass(frozen=True, slots=True)
 class SchemaVersion(Body):
     """A version of a subject."""
@@ -27,6 +29,7 @@ class SchemaVersion(Body):
     version: int | None = member("version")
 
 
+@shared
 @dataclass(frozen=True, slots=True)
 class SchemaReference(Body):
     """A schema that another one leans on."""
@@ -36,6 +39,7 @@ class SchemaReference(Body):
     version: int | None = member("version")
 
 
+@shared
 @dataclass(frozen=True, slots=True)
 class Schema(Body):
     """A schema that is not registered, or of which nobody asks where it is."""
@@ -53,6 +57,7 @@ class Schema(Body):
         return {"references": []} | Body.to_dict(self)
 
 
+@shared
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
     """A schema as a registry holds it."""
@@ -80,6 +85,7 @@ class RegisteredSchema:
         )
 
 
+@shared
 class ConfigCompatibilityLevel(StrEnum):
     """How strictly versions follow each other."""
 
@@ -92,6 +98,7 @@ class ConfigCompatibilityLevel(StrEnum):
     NONE = "NONE"
 
 
+@shared
 @dataclass(slots=True)
 class ServerConfig(Body):
     """What is set for a subject, or for the registry."""

@@ -1,4 +1,4 @@
-"""Avro records in Kafka frames: serializers and deserializers, loaded when they are asked for."""
+"""Avro records in Kafka frames: serializers, deserializers and their builders, loaded when they are asked for."""
 
 from __future__ import annotations
 
@@ -6,16 +6,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from contractlog.serdes.avro.builders import AsyncAvroDeserializerBuilder as AsyncAvroDeserializerBuilder
+    from contractlog.serdes.avro.builders import AsyncAvroSerializerBuilder as AsyncAvroSerializerBuilder
+    from contractlog.serdes.avro.builders import AvroDeserializerBuilder as AvroDeserializerBuilder
+    from contractlog.serdes.avro.builders import AvroSerializerBuilder as AvroSerializerBuilder
     from contractlog.serdes.avro.serializer import AsyncAvroDeserializer as AsyncAvroDeserializer
     from contractlog.serdes.avro.serializer import AsyncAvroSerializer as AsyncAvroSerializer
     from contractlog.serdes.avro.serializer import AvroDeserializer as AvroDeserializer
     from contractlog.serdes.avro.serializer import AvroSerializer as AvroSerializer
 
-__all__ = ["AsyncAvroDeserializer", "AsyncAvroSerializer", "AvroDeserializer", "AvroSerializer"]
+__all__ = [
+    "AsyncAvroDeserializer",
+    "AsyncAvroDeserializerBuilder",
+    "AsyncAvroSerializer",
+    "AsyncAvroSerializerBuilder",
+    "AvroDeserializer",
+    "AvroDeserializerBuilder",
+    "AvroSerializer",
+    "AvroSerializerBuilder",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its module."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.serializer"), name)
+    module = "builders" if name.endswith("Builder") else "serializer"
+    return getattr(import_module(f"{__name__}.{module}"), name)

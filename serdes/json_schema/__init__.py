@@ -1,4 +1,4 @@
-"""JSON records in Kafka frames: serializers and deserializers, loaded when they are asked for."""
+"""JSON records in Kafka frames: serializers, deserializers and their builders, loaded when they are asked for."""
 
 from __future__ import annotations
 
@@ -6,16 +6,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from contractlog.serdes.json_schema.builders import AsyncJSONDeserializerBuilder as AsyncJSONDeserializerBuilder
+    from contractlog.serdes.json_schema.builders import AsyncJSONSerializerBuilder as AsyncJSONSerializerBuilder
+    from contractlog.serdes.json_schema.builders import JSONDeserializerBuilder as JSONDeserializerBuilder
+    from contractlog.serdes.json_schema.builders import JSONSerializerBuilder as JSONSerializerBuilder
     from contractlog.serdes.json_schema.serializer import AsyncJSONDeserializer as AsyncJSONDeserializer
     from contractlog.serdes.json_schema.serializer import AsyncJSONSerializer as AsyncJSONSerializer
     from contractlog.serdes.json_schema.serializer import JSONDeserializer as JSONDeserializer
     from contractlog.serdes.json_schema.serializer import JSONSerializer as JSONSerializer
 
-__all__ = ["AsyncJSONDeserializer", "AsyncJSONSerializer", "JSONDeserializer", "JSONSerializer"]
+__all__ = [
+    "AsyncJSONDeserializer",
+    "AsyncJSONDeserializerBuilder",
+    "AsyncJSONSerializer",
+    "AsyncJSONSerializerBuilder",
+    "JSONDeserializer",
+    "JSONDeserializerBuilder",
+    "JSONSerializer",
+    "JSONSerializerBuilder",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its module."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.serializer"), name)
+    module = "builders" if name.endswith("Builder") else "serializer"
+    return getattr(import_module(f"{__name__}.{module}"), name)

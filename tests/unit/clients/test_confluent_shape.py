@@ -16,67 +16,8 @@ import contractlog.clients.confluent as ours
 from contractlog.clients.confluent.errors import catchable
 from contractlog.compatibility.errors import RegistryError, SubjectNotFound, UnreadableAnswer
 
-#: Names of the package that have no counterpart: plumbing of its own.
-PLUMBING = {"VALID_AUTH_PROVIDERS", "full_jitter", "is_retriable", "is_success", "normalize_identity_pool"}
-CLIENTS = ["SchemaRegistryClient", "AsyncSchemaRegistryClient"]
-ENUMS = ["ConfigCompatibilityLevel", "RuleKind", "RuleMode"]
-MODELS = sorted(
-    {name for name in dir(theirs) if name[0].isupper()} - PLUMBING - {*CLIENTS, *ENUMS, "SchemaRegistryError"}
-)
+from support.confluent_bodies import BODIES, CLIENTS, ENUMS, MODELS, PLUMBING
 
-RULE = {
-    "name": "r",
-    "doc": "d",
-    "kind": "CONDITION",
-    "mode": "WRITE",
-    "type": "CEL",
-    "tags": ["PII"],
-    "params": {"a": "b"},
-    "expr": "true",
-    "onSuccess": "NONE",
-    "onFailure": "ERROR",
-    "disabled": False,
-}
-RULES = {"migrationRules": [], "domainRules": [RULE], "encodingRules": [RULE], "enableAt": "CLIENT"}
-METADATA = {"tags": {"**.ssn": ["PII"]}, "properties": {"owner": "x"}, "sensitive": ["s"]}
-REFERENCE = {"name": "n", "subject": "s", "version": 3}
-SCHEMA = {
-    "schema": '"string"',
-    "schemaType": "JSON",
-    "references": [REFERENCE],
-    "metadata": METADATA,
-    "ruleSet": RULES,
-}
-BINDING = {"subject": "s", "associationType": "value", "lifecycle": "WEAK", "frozen": True, "schema": SCHEMA}
-RESOURCE = {"resourceName": "t", "resourceNamespace": "ns", "resourceId": "i", "resourceType": "topic"}
-BODIES: dict[str, list[dict[str, Any]]] = {
-    "Association": [{"subject": "s", "guid": "g", "associationType": "key", "frozen": True, **RESOURCE}, {}],
-    "AssociationCreateOrUpdateInfo": [BINDING | {"normalize": True}, {}],
-    "AssociationCreateOrUpdateRequest": [RESOURCE | {"associations": [BINDING]}, {}],
-    "AssociationInfo": [BINDING, {}],
-    "AssociationResponse": [RESOURCE | {"associations": [BINDING]}, {}],
-    "Metadata": [METADATA, {}],
-    "MetadataProperties": [{"a": "b"}, {}],
-    "MetadataTags": [{"a": ["b"]}, {}],
-    "RegisteredSchema": [SCHEMA | {"subject": "s", "version": 1, "id": 2, "guid": "g"}, SCHEMA, {"id": 3}],
-    "Rule": [RULE],
-    "RuleParams": [{"a": "b"}, {}],
-    "RuleSet": [RULES, {}],
-    "Schema": [SCHEMA, {"schema": "x"}, {}],
-    "SchemaReference": [REFERENCE, {}],
-    "ServerConfig": [
-        {
-            "compatibility": "FULL",
-            "compatibilityLevel": "NONE",
-            "compatibilityGroup": "g",
-            "defaultMetadata": METADATA,
-            "overrideMetadata": METADATA,
-            "defaultRuleSet": RULES,
-            "overrideRuleSet": RULES,
-        },
-        {},
-    ],
-}
 HASHED = ["Metadata", "MetadataProperties", "MetadataTags", "Rule", "RuleParams", "RuleSet", "Schema"]
 HASHED += ["RegisteredSchema", "SchemaReference", "Association"]
 
@@ -213,6 +154,13 @@ def test_an_answer_that_is_none_of_a_registry_has_no_code() -> None:
     assert (made.http_status_code, made.error_code) == (502, -1)
 
 
+CLUSTER: dict[str, Any] = {"bearer.auth.logical.cluster": "lsrc-1"}
+OAUTH: dict[str, Any] = {
+    "bearer.auth.client.id": "c",
+    "bearer.auth.client.secret": "s",
+    "bearer.auth.scope": "o",
+    "bearer.auth.issuer.endpoint.url": "http://127.0.0.1:9/token",
+}
 CONFS: list[dict[str, Any]] = [
     {},
     {"url": 5},
@@ -229,6 +177,27 @@ CONFS: list[dict[str, Any]] = [
     {"url": "http://x", "bearer.auth.credentials.source": "NOWHERE"},
     {"url": "http://x", "bearer.auth.credentials.source": "STATIC_TOKEN"},
     {"url": "http://x", "bearer.auth.credentials.source": "STATIC_TOKEN", "bearer.auth.token": "t"},
+    *(
+        {"url": "http://x", "bearer.auth.credentials.source": source} | fields
+        for source, fields in [
+            ("STATIC_TOKEN", {"bearer.auth.token": 5, **CLUSTER}),
+            ("STATIC_TOKEN", {"bearer.auth.token": "t", "bearer.auth.logical.cluster": 5}),
+            ("STATIC_TOKEN", {"bearer.auth.token": "t", **CLUSTER, "bearer.auth.identity.pool.id": 5}),
+            ("STATIC_TOKEN", {"bearer.auth.token": "t", **CLUSTER, "bearer.auth.identity.pool.id": [5]}),
+            ("OAUTHBEARER", OAUTH),
+            ("OAUTHBEARER", CLUSTER),
+            *(("OAUTHBEARER", {**CLUSTER, **OAUTH, key: 5}) for key in OAUTH),
+            ("OAUTHBEARER", {**CLUSTER, **OAUTH, "bearer.auth.token": "t"}),
+            ("OAUTHBEARER_AZURE_IMDS", {"bearer.auth.issuer.endpoint.query": "resource=r"}),
+            ("OAUTHBEARER_AZURE_IMDS", CLUSTER),
+            ("OAUTHBEARER_AZURE_IMDS", {**CLUSTER, "bearer.auth.issuer.endpoint.query": 5}),
+            ("OAUTHBEARER_AZURE_IMDS", {**CLUSTER, "bearer.auth.issuer.endpoint.url": 5}),
+            ("CUSTOM", {"bearer.auth.custom.provider.function": dict}),
+            ("CUSTOM", {"bearer.auth.custom.provider.config": {}}),
+            ("CUSTOM", {"bearer.auth.custom.provider.function": 5, "bearer.auth.custom.provider.config": {}}),
+            ("CUSTOM", {"bearer.auth.custom.provider.function": dict, "bearer.auth.custom.provider.config": 5}),
+        ]
+    ),
 ]
 GOOD: list[dict[str, Any]] = [
     {"url": "http://x"},
@@ -253,6 +222,15 @@ GOOD: list[dict[str, Any]] = [
         "bearer.auth.logical.cluster": "lsrc-1",
         "bearer.auth.identity.pool.id": "pool-1",
     },
+    *(
+        {"url": "http://x", "bearer.auth.credentials.source": source} | fields
+        for source, fields in [
+            ("OAUTHBEARER", {**CLUSTER, **OAUTH, "bearer.auth.identity.pool.id": ["a", "b"]}),
+            ("OAUTHBEARER_AZURE_IMDS", {**CLUSTER, "bearer.auth.issuer.endpoint.query": "resource=r"}),
+            ("OAUTHBEARER_AZURE_IMDS", {**CLUSTER, "bearer.auth.issuer.endpoint.url": "http://x/token"}),
+            ("CUSTOM", {"bearer.auth.custom.provider.function": dict, "bearer.auth.custom.provider.config": {}}),
+        ]
+    ),
 ]
 
 
@@ -285,8 +263,3 @@ def test_keys_arrive_where_they_are_meant() -> None:
     assert token.headers["Confluent-Identity-Pool-Id"] == "pool-1"
     user: Any = ours.SchemaRegistryClient(GOOD[3])._registry._transport
     assert (user.security.user, user.security.password) == ("u", "p:q")
-
-
-def test_there_is_no_mock_but_something_better() -> None:
-    with pytest.raises(ValueError, match="schema_registry_client"):
-        ours.SchemaRegistryClient.new_client({"url": "mock://x"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -122,3 +123,23 @@ def test_attributes_of_errors_can_be_set() -> None:
         for name, value in (("error_code", 1), ("http_status_code", 2), ("error_message", "three"), ("mine", 4)):
             setattr(error, name, value)
             assert getattr(error, name) == value
+
+
+_STEPS = {
+    "theirs": "import confluent_kafka.schema_registry.error as theirs",
+    "ours": "import contractlog.clients.confluent.errors as ours",
+    "error": "SchemaIdNotFound()",
+}
+_BOTH = """
+ours.SchemaRegistryError(404, 40401, "no")
+try:
+    raise SchemaIdNotFound()
+except ours.SchemaRegistryError as error:
+    assert isinstance(error, theirs.SchemaRegistryError)
+"""
+
+
+@pytest.mark.parametrize("order", list(permutations(_STEPS)), ids="-".join)
+def test_an_unknown_id_is_of_both_classes_in_any_order_of_imports(order: tuple[str, ...]) -> None:
+    steps = ["from contractlog.serdes.errors import SchemaIdNotFound", *(_STEPS[step] for step in order), _BOTH]
+    subprocess.run([sys.executable, "-c", "\n".join(steps)], check=True, timeout=240)

@@ -1,0 +1,166 @@
+"""Builders of serializers and deserializers, called like confluent-kafka 2.16's.
+
+A producer or consumer takes one as ``value.serializer.builder``, ``key.deserializer.builder`` and so on, builds the
+serde, and closes it when it is closed itself. The serde owns the registry client that its builder made.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Generic, Self, TypeVar
+
+from contractlog.serdes.serde import AwaitedSerde, WaitingSerde
+
+__all__ = ["AwaitedBuilder", "DeserializerBuilder", "SerdeBuilder", "SerializerBuilder", "WaitingBuilder"]
+
+WS = TypeVar("WS", bound=WaitingSerde[Any])
+AS = TypeVar("AS", bound=AwaitedSerde[Any])
+
+
+class SerdeBuilder(ABC):
+    """Collects the arguments of a serde, by the names that its constructor gives them."""
+
+    serde: type[Any]  #: class of what is built
+
+    def __init__(self, config: Mapping[str, Any] | None, client: Any, init: Any, **arguments: Any) -> None:
+        self._config = config
+        self._client = client
+        self._init = init
+        self._arguments = arguments
+
+    @abstractmethod
+    def build(self, conf: Mapping[str, Any], is_key: bool) -> Any:  # noqa: FBT001 - the reference's argument
+        """Return the serde and what is left of the configuration of a producer or consumer: all of it."""
+
+    def set_schema_registry_config(self, schema_registry_conf: Mapping[str, Any]) -> Self:
+        """Set the configuration to make a registry client from; it excludes a client."""
+        self._config = schema_registry_conf
+        return self
+
+    def set_schema_registry_client(self, schema_registry_client: Any) -> Self:
+        """Set the registry client to use; it stays the caller's to close."""
+        self._client = schema_registry_client
+        return self
+
+    def set_schema(self, schema_str: Any) -> Self:
+        """Set the schema, as text, a draft, or a ``Schema``."""
+        return self._set("schema_str", schema_str)
+
+    def set_rule_config(self, rule_conf: Mapping[str, Any]) -> Self:
+        """Set the configuration of rules; it has to be empty, as this release runs none."""
+        return self._set("rule_conf", rule_conf)
+
+    def set_rule_registry(self, rule_registry: Any) -> Self:
+        """Set the registry of rules; it has to be empty, as this release runs none."""
+        return self._set("rule_registry", rule_registry)
+
+    def _set(self, name: str, value: Any) -> Self:
+        self._arguments[name] = value
+        return self
+
+    def _owned_client(self, name: str) -> Any:
+        """Make the registry client that the serde will own; None where none is configured.
+
+        Raises:
+            ValueError: a client was given as well.
+        """
+        if self._config is None:
+            return None
+        if self._client is not None:
+            raise ValueError("Cannot specify both a Schema Registry client and a configuration; use one or the other")
+        import contractlog.clients.confluent as words  # noqa: PLC0415 - only who has a client made pays for it
+
+        return getattr(words, name).new_client(dict(self._config))
+
+    def _constructed(self, owned: Any) -> Any:
+        serde = self.serde(schema_registry_client=self._client if owned is None else owned, **self._arguments)
+        if owned is not None:
+            serde.own_schema_registry_client()
+        return serde
+
+
+class SerializerBuilder(SerdeBuilder):
+    """Setters of all builders of serializers."""
+
+    def set_to_dict(self, to_dict: Callable[[Any, Any], Any]) -> Self:
+        """Set the function that makes a dict of an object."""
+        return self._set("to_dict", to_dict)
+
+    def set_serializer_config(self, serializer_conf: Mapping[str, Any]) -> Self:
+        """Set the configuration of the serializer, by dotted keys."""
+        return self._set("conf", serializer_conf)
+
+    def set_serializer_init(self, serializer_init: Callable[[Any], Any]) -> Self:
+        """Set a function to call with the serializer once it is built."""
+        self._init = serializer_init
+        return self
+
+
+class DeserializerBuilder(SerdeBuilder):
+    """Setters of all builders of deserializers."""
+
+    def set_from_dict(self, from_dict: Callable[[Any, Any], Any]) -> Self:
+        """Set the function that makes an object of a dict."""
+        return self._set("from_dict", from_dict)
+
+    def set_deserializer_config(self, deserializer_conf: Mapping[str, Any]) -> Self:
+        """Set the configuration of the deserializer, by dotted keys."""
+        return self._set("conf", deserializer_conf)
+
+    def set_deserializer_init(self, deserializer_init: Callable[[Any], Any]) -> Self:
+        """Set a function to call with the deserializer once it is built."""
+        self._init = deserializer_init
+        return self
+
+
+class WaitingBuilder(SerdeBuilder, Generic[WS]):
+    """Builds a serde that waits for its registry."""
+
+    def build(self, conf: Mapping[str, Any], is_key: bool) -> tuple[WS, dict[str, Any]]:  # noqa: ARG002, FBT001
+        """Return the serde and the whole configuration of the producer or consumer.
+
+        Raises:
+            ValueError: both a client and its configuration are set, or a setting of the serde is wrong.
+        """
+        owned = self._owned_client("SchemaRegistryClient")
+        try:
+            serde: WS = self._constructed(owned)
+        except BaseException:
+            if owned is not None:
+                owned.close()
+            raise
+        if self._init is not None:
+            try:
+                self._init(serde)
+            except BaseException:
+                with suppress(Exception):  # the function's own error is the one to tell
+                    serde.close()
+                raise
+        return serde, dict(conf)
+
+
+class AwaitedBuilder(SerdeBuilder, Generic[AS]):
+    """Builds a serde that awaits its registry."""
+
+    async def build(self, conf: Mapping[str, Any], is_key: bool) -> tuple[AS, dict[str, Any]]:  # noqa: ARG002, FBT001
+        """Return the serde and the whole configuration; the function called with it may be a coroutine function."""
+        owned = self._owned_client("AsyncSchemaRegistryClient")
+        try:
+            serde: AS = self._constructed(owned)
+        except BaseException:
+            if owned is not None:
+                await owned.aclose()
+            raise
+        if self._init is not None:
+            try:
+                result = self._init(serde)
+                if inspect.isawaitable(result):
+                    await result
+            except BaseException:
+                with suppress(Exception):  # the function's own error is the one to tell
+                    await serde.close()
+                raise
+        return serde, dict(conf)
