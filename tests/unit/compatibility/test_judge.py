@@ -216,4 +216,4 @@ def test_a_thousand_costly_versions_end_within_the_steps_of_one_call() -> None:
     start = time.process_time()
     verdict = judge(choices(6, 11), versions, Level.BACKWARD_TRANSITIVE, policy=Policy.EXACT)
     assert [finding.check for finding in verdict.findings] == ["WORK_LIMIT_EXCEEDED"]
-    assert time.process_time() - start < 8
+    assert time.process_time() - start < 20  # about five on a quiet machine
