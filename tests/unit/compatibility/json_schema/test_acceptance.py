@@ -147,4 +147,4 @@ def test_every_engine_takes_nonconforming_schemas() -> None:
         for policy in Policy:
             verdict = judge(one, [Earlier(1, other)], Level.FULL, policy=policy)
             assert all(finding.check for finding in verdict.findings)
-        assert judge(one, [Earlier(1, one)], Level.FULL).compatible
+            assert judge(one, [Earlier(1, one)], Level.FULL, policy=policy).compatible
