@@ -33,7 +33,7 @@ def test_nobody_works_for_callers_who_have_gone_and_others_read_meanwhile(tmp_pa
     """Without limits each caller would buy 28 comparisons of half a second."""
     members = [{"subject": "s", "schemaType": "JSON", "schema": many_branches(number, 150)} for number in range(28)]
     body = json.dumps({"schemas": members}).encode()
-    head = f"POST /contractlog/v1/check HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = f"POST /contractlog/v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     with served(f"sqlite:///{tmp_path / 'r.db'}") as url, httpx2.Client(base_url=url, timeout=60) as client:
         client.post("/subjects/n/versions", json={"schema": '"int"'}).raise_for_status()
         address = (client.base_url.host, client.base_url.port or 0)
