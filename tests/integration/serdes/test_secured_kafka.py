@@ -91,5 +91,5 @@ def test_what_the_broker_or_its_client_refuses_is_one_sentence(
     if verb == "consume":
         assert re.search("rejected the credentials or the TLS connection: .*Authentication failed", said("no"))
     else:
-        assert "does not let us in: " in said(ssl_ca_location="")
+        assert "rejected the credentials or the TLS connection: " in said(ssl_ca_location="")
         assert 'No such configuration property: "no.such"' in said(no_such="x")
