@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from contractlog.compatibility.names import DEFAULT_CONTEXT
 
-__all__ = ["ByteCache"]
+__all__ = ["ByteCache", "ReadStart"]
 
 Key = tuple[str, int]  #: context and schema id
 _Place = (
@@ -31,12 +31,20 @@ class _Kept(Struct, gc=False):
     following: _Kept | None
 
 
+class ReadStart(NamedTuple):
+    """The state of a cache just before an answer is read from the database."""
+
+    generation: int  #: the number of times that something was forgotten
+    at: float  #: seconds on the clock of the cache
+
+
 class ByteCache:
     """Keeps the answers used last. They are fresh for ``seconds``: other nodes may delete what is kept here.
 
     An id may have several answers, by form: the empty one, or the name of the subject that was asked for beside it. An
-    answer is put with the ``generation`` that was current before it was read from the database; if something was
-    forgotten in between, it is not kept, because it may be what had to be forgotten.
+    answer is put with the ``ReadStart`` from before it was read from the database. Its age counts from there, because a
+    slow read may return what was deleted while it ran; and if something was forgotten in between, the answer is not
+    kept, because it may be what had to be forgotten.
 
     What is used moves to the new half; when that is full, it becomes the old half, and the old one is gone.
     """
@@ -59,7 +67,11 @@ class ByteCache:
         self._old_size = 0
         self._until = 0.0
         self._lock = threading.Lock()
-        self.generation = 0
+        self._generation = 0
+
+    def start_read(self) -> ReadStart:
+        """Return what ``put`` needs to know about the moment before an answer is read."""
+        return ReadStart(self._generation, self._clock())
 
     def get(self, key: Key, form: str = "") -> bytes | None:
         """Return the answer, if it is known and young enough; one that is not stays, for when the database is away."""
@@ -80,15 +92,15 @@ class ByteCache:
         """The memory that the answers take, in bytes."""
         return self._new_size + self._old_size
 
-    def put(self, key: Key, body: bytes, *, generation: int, form: str = "") -> None:
-        """Keep an answer that was read while this generation was current."""
+    def put(self, key: Key, body: bytes, *, start: ReadStart, form: str = "") -> None:
+        """Keep an answer whose reading began at ``start``."""
         place = _place(key)
         with self._lock:
-            if generation != self.generation or _cost(form, body) > self._half:
+            if start.generation != self._generation or _cost(form, body) > self._half:
                 return
             others = _without(self._renewed(place), form)
             self._remove(place)
-            self._add(place, _Kept(form, self._tick(), body, others))
+            self._add(place, _Kept(form, self._tick(start.at), body, others))
             self._watch(self.size, len(self))
 
     def forget(self, keys: Collection[Key]) -> None:
@@ -96,7 +108,7 @@ class ByteCache:
         if not keys:
             return
         with self._lock:
-            self.generation += 1
+            self._generation += 1
             for key in keys:
                 self._remove(_place(key))
             self._watch(self.size, len(self))
@@ -104,7 +116,7 @@ class ByteCache:
     def forget_all(self) -> None:
         """Drop every answer: some changed, and nobody knows which."""
         with self._lock:
-            self.generation += 1
+            self._generation += 1
             self._new, self._old = {}, {}
             self._new_size = self._old_size = 0
             self._watch(0, 0)
@@ -143,9 +155,9 @@ class ByteCache:
         if kept is not None:
             self._old_size -= _size(kept)
 
-    def _tick(self) -> float:
-        """Return when an answer of now grows old; the answers of a moment share one number."""
-        until = self._clock() + self._seconds
+    def _tick(self, read_at: float) -> float:
+        """Return when an answer grows old; answers that were read at almost the same time share one number."""
+        until = read_at + self._seconds
         if not self._until <= until < self._until + _TICK:
             self._until = until
         return self._until

@@ -89,7 +89,7 @@ async def schema(
     fetch_max_id: Annotated[Flag, Query(alias="fetchMaxId")] = False,
 ) -> Answer:
     """Show a schema by id; soft-deleted ones go on answering."""
-    generation = cache.generation  # before reading: what is forgotten meanwhile must not be kept
+    start = cache.start_read()
     shown = await ids.schema(schema_id, subject, view)
     counts.count((shown.schema.subject or subject or _HERE).context, schema_id, request.scope["headers"])
     max_id = await ids.max_id(subject) if fetch_max_id else None
@@ -98,7 +98,7 @@ async def schema(
     asked = subject or _HERE
     if view.plain and not fetch_max_id and not qualified and (not asked.name or asked == shown.schema.subject):
         # Another subject than the asked one is shown only as long as that does not hold the id itself.
-        cache.put((asked.context, schema_id), bytes(answer.body), generation=generation, form=asked.name)
+        cache.put((asked.context, schema_id), bytes(answer.body), start=start, form=asked.name)
     return answer
 
 
