@@ -5,7 +5,8 @@ SHELL := bash
 PARTS := clients compatibility contracts migrations registry serdes spark_validation
 PYTHON ?= python3
 BIN := .venv/bin
-FUZZ_SECONDS ?= 600
+FUZZ_SECONDS ?= 300
+BOTH_CORES := -n 2 --dist worksteal
 READY := .venv/.ready
 LOCKS := uv build base server spark demo dev
 COMPILE = $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-header --universal --python-version 3.11
@@ -44,13 +45,15 @@ check: setup ## lint, types, import layers, locked versions, generated documents
 	  cmp -s requirements/$$name.txt .cache/$$name.txt || { echo "requirements/$$name.txt lags behind its .in file: run make lock"; exit 1; }; done
 	$(BIN)/python docs/generate.py --check
 
-test: setup ## the tests: unit, contract, integration, e2e (about twenty minutes on two cores)
+test: setup ## the tests: unit, contract, integration, e2e (about a quarter of an hour on two cores)
 	@echo "running the tests: unit, contract, integration (Kafka, PostgreSQL, Spark, Chromium), end to end, other makers' clients"
-	$(BIN)/pytest --quiet -m "not slow" tests/unit tests/contract tests/integration tests/e2e tests/foreign
+	$(BIN)/pytest --quiet -m "not slow" $(BOTH_CORES) tests/unit tests/contract
+	$(BIN)/pytest --quiet -m "not slow" tests/integration tests/e2e tests/foreign
 	@echo "all tests passed; next: make demo shows the whole product on real flights, CONTRIBUTING.md tells how to change it"
 
 test-all: setup ## the long part: fuzz, histories, full-size data
-	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow tests
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest --quiet -m slow $(BOTH_CORES) tests/fuzz tests/unit tests/contract
+	$(BIN)/pytest --quiet -m slow tests/integration tests/e2e tests/foreign
 
 soak: setup ## an hour of fuzzing schemas, one of histories of nodes that are killed, one of JSON records, a hundred million mutants of records
 	$(BIN)/python tests/fuzz/schemas.py --seconds 3600

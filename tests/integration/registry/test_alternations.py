@@ -17,6 +17,7 @@ from histories.cluster import Forge, Node, forging
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 ALTERNATIONS = 10_000
+IN_A_ROUND = 5  #: writes on one node, each followed by a read on the other
 LEVELS = ("NONE", "BACKWARD", "FORWARD", "FULL")
 
 
@@ -51,7 +52,7 @@ def schema(name: str) -> dict[str, str]:
 
 def test_ten_thousand_alternations_are_never_stale(nodes: list[http.client.HTTPConnection]) -> None:
     """A version is registered, its level set, the version deleted; whoever writes takes turns, and the other reads."""
-    for number in range(ALTERNATIONS // 4):
+    for number in range(ALTERNATIONS // IN_A_ROUND):
         here, there = nodes if number % 2 else reversed(nodes)
         subject = f"s{number % 50}"
         path = f"/subjects/{subject}/versions"
