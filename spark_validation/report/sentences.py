@@ -165,6 +165,8 @@ def why(part: TopicPart) -> str:
     match part["verdict"]:
         case "unknown":
             return "nothing audited"
+        case "passing" if part["unaudited"]:
+            return f"no violation; {count(part['unaudited'])} not audited"
         case "passing":
             return "no violation"
         case "degraded":

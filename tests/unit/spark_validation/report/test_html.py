@@ -150,6 +150,9 @@ def test_a_version_that_validators_cannot_use_is_in_use_and_decides_no_verdict()
     )
     assert "Version 2 (id 7) is the newest of 2 versions in use" in text
     assert " + 2 not audited." in text
+    passing = part("t")
+    passing.update(unaudited=2)
+    assert '<td class="why">no violation; 2 not audited</td>' in render(report(passing))
 
 
 def test_the_newest_version_is_named_by_its_number_not_by_when_it_was_first_seen() -> None:
