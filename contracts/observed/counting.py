@@ -11,7 +11,7 @@ from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import PARTS, PartitionCounts
 from contractlog.contracts.observed.states import AuditState, Cell, CellKey, Coverage, Violation, ViolationKey
 
-__all__ = ["Observed", "Total", "gaps", "observe", "partition_counts", "total_of", "unheld"]
+__all__ = ["Observed", "Total", "gaps", "observe", "partition_counts", "total_of", "without_schema"]
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ def observe(state: AuditState) -> Mapping[tuple[str, str], Observed]:
     return observed
 
 
-def unheld(observed: Observed) -> Observed:
+def without_schema(observed: Observed) -> Observed:
     """Count the records of a part as read and no more; its ranges stay, with what is a tombstone or absent there."""
     cells = [
         (replace(key, schema_id=0), Cell(_neither(cell), cell.first_seen, cell.last_seen))
@@ -57,7 +57,7 @@ class Total:
     conforming: int = 0
     violating: int = 0
     tombstones: int = 0
-    unheld: int = 0  #: of a part without a schema
+    without_schema: int = 0  #: of a part without a schema
     unusable: int = 0  #: of a schema that validators cannot use
 
     @property
@@ -68,7 +68,7 @@ class Total:
     @property
     def unaudited(self) -> int:
         """Those that could not be checked against anything."""
-        return self.unheld + self.unusable
+        return self.without_schema + self.unusable
 
     @property
     def records(self) -> int:

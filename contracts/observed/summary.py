@@ -16,7 +16,7 @@ from contractlog.contracts.observed.counting import (
     observe,
     partition_counts,
     total_of,
-    unheld,
+    without_schema,
 )
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import (
@@ -112,10 +112,10 @@ def _entry(
 ) -> TopicPart:
     said = [*notes, *gaps(observed.coverage)]
     total = total_of(cell for _, cell in observed.cells)
-    if total.unheld:
+    if total.without_schema:
         read = sum(coverage.records for coverage in observed.coverage)
         said.append(f"{total.unaudited:,} of {read:,} records were not held against anything.")
-        observed = unheld(observed)
+        observed = without_schema(observed)
         total = total_of(cell for _, cell in observed.cells)
     elif not total.judged + total.unusable:
         said.append("There is nothing but nulls." if total.tombstones else "There are no records.")

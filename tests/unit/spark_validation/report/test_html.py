@@ -93,11 +93,11 @@ def test_a_report_stays_under_a_megabyte_however_many_topics_there_are(topics: i
 
 
 def test_records_that_were_not_held_against_anything_are_accounted_for() -> None:
-    unheld = part("plain", records=5)
-    (row,) = unheld["partitions"]
-    for counts in (unheld, row):
+    without_schema = part("plain", records=5)
+    (row,) = without_schema["partitions"]
+    for counts in (without_schema, row):
         counts.update(conforming=0, violating=0, tombstones=2, unaudited=3, absent=12)  # type: ignore[call-arg]
-    text = render(report({**unheld, "verdict": "unknown", "conformance": None, "schemas": [], "series": []}))
+    text = render(report({**without_schema, "verdict": "unknown", "conformance": None, "schemas": [], "series": []}))
     sum_ = "17 offsets = 0 conforming + 0 violating + 2 tombstones + 12 absent + 3 not audited."
     assert sum_ in text
     assert "<title>not audited: 3 of 17</title>" in text
