@@ -30,6 +30,7 @@ __all__ = [
     "collect",
     "file_name",
     "format_of",
+    "named_subject",
     "read_file",
     "read_stream",
     "tells_its_subject",
@@ -63,17 +64,18 @@ class Unreadable:
             self.problems.append((path, error))
             otherwise()
 
-    def refuse(self) -> None:
-        """Say all of it.
+    def refuse(self, consequence: str = "") -> None:
+        """Say all of it, and its consequence.
 
         Raises:
             UsageError: there is something.
         """
+        then = f"; {consequence}" if consequence else ""
         if len(self.problems) == 1:
-            raise self.problems[0][1]
+            raise UsageError(f"{self.problems[0][1]}{then}")
         if self.problems:
             details = [str(error) for _, error in self.problems]
-            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas:", details=details)
+            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas{then}:", details=details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,15 @@ def format_of(path: Path) -> SchemaType | None:
     return next((kind for ending, kind in _READ.items() if path.name.endswith(ending)), None)
 
 
+def named_subject(path: Path) -> str:
+    """Return the subject that the name of a file gives, if it is one.
+
+    >>> named_subject(Path("schemas/2/orders-value.avsc"))
+    'orders-value'
+    """
+    return unquote(path.name.removesuffix(next((ending for ending in _READ if path.name.endswith(ending)), "")))
+
+
 def read_stream(path: Path, kind: SchemaType) -> SchemaFile:
     """Read a file whose name tells nothing, as a pipe has it; ``-`` is standard input.
 
@@ -144,7 +155,7 @@ def read_file(path: Path, subject: str | None = None, references: tuple[Referenc
     ending = next((ending for ending in _READ if path.name.endswith(ending)), None)
     if ending is None:
         raise UsageError(f"`{path}` has no known format: schema files end in {' or '.join(_FOUND_IN_FOLDERS)}")
-    named = unquote(path.name.removesuffix(ending))
+    named = named_subject(path)
     if subject is None and not (named.endswith(_PARTS) and named not in _PARTS):
         raise UsageError(
             f"schema file `{path}` has no subject: rename it to <topic>-value{ending} or <topic>-key{ending}, "

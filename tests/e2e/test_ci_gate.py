@@ -572,6 +572,43 @@ def test_one_file_that_cannot_be_registered_keeps_the_others_back(gate: Gate, se
     assert server.versions(other) == [1]
 
 
+def test_keep_going_registers_the_subjects_whose_files_are_all_schemas(gate: Gate, server: Registry) -> None:
+    other = f"{gate.topic}-key"
+    gate.put("{}-key.avsc", '"string"')
+    gate.put("1/{}-value.avsc", "{")
+    later = gate.put("2/{}-value.avsc", order())
+    done = gate.run("register", ".")
+    assert done.returncode == exit_codes.USAGE
+    assert "nothing was registered" in done.stderr
+    assert server.subjects(prefix=gate.topic) == []
+
+    done = gate.run("register", ".", "--keep-going")
+    assert done.returncode == exit_codes.USAGE
+    assert f"1/{gate.subject}.avsc:1:2: the text is not JSON" in done.stderr
+    assert f"{later}: not registered, because another file of `{gate.subject}` cannot be read" in done.stdout
+    assert server.subjects(prefix=gate.topic) == [other]
+
+
+def test_a_read_only_subject_is_a_matter_for_an_operator(gate: Gate, server: Registry) -> None:
+    server.set_mode(Mode.READONLY, gate.subject)
+    for verb in ("check", "register"):
+        done = gate.run(verb, gate.put("{}-value.avsc", order()))
+        assert done.returncode == exit_codes.REFUSED
+        assert "ask an operator" in done.stderr
+
+
+def test_words_after_two_dashes_are_no_options(gate: Gate, server: Registry) -> None:
+    server.register("--out", SchemaDraft('"int"'))
+    told(gate.run("pull", "--out", "pulled", "--", "--out"), 0)
+    assert [path.name for path in gate.folder.glob("pulled/*.avsc")] == ["--out.avsc"]
+    (gate.folder / "--all.avsc").write_text('"int"')
+    told(gate.run("check", "--subject=--out", "--", "--all.avsc"), 0)
+    told(gate.run("register", "--subject=--out", "--", "--all.avsc"), 0)
+    refused = gate.run("lineage", "--state", "nowhere", "--", "--topic")
+    assert "the following arguments are required" not in refused.stderr
+    assert "unrecognized" not in refused.stderr
+
+
 def test_lines_from_files_and_registries_stay_on_their_line_and_command_no_ci_runner(gate: Gate) -> None:
     line = "x\n::error::a\r\n##[error]b\x9b\u202e\u2028"
     fields = [{"name": line, "type": "long"}]

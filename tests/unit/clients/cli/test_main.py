@@ -157,3 +157,12 @@ def test_an_output_that_cannot_be_written_is_told_in_a_sentence() -> None:
     assert done.returncode == exit_codes.USAGE
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_changes_no_exit_code(closed: str) -> None:
+    for arguments, code in (("--version", exit_codes.CLEAN), ("check nowhere", exit_codes.USAGE)):
+        command = f"{sys.executable} -m contractlog.clients.cli.main {arguments} {closed}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr
+        assert done.returncode == code
