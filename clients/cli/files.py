@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
 
+from contractlog.clients.pulled import file_references
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.positions import position_of
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
@@ -100,7 +101,7 @@ def collect(
     Args:
         paths: files, and folders whose schema files are meant.
         subject: of all files, in place of their names.
-        references: of all files.
+        references: of all files; those that `contractlog pull` noted for a file stand beside them.
         unreadable: takes what cannot be read, so that the rest is returned; None: the first one is raised.
 
     Raises:
@@ -114,13 +115,23 @@ def collect(
     groups: dict[str, list[SchemaFile]] = {}
     for path in dict.fromkeys(found):
         with problems.of(path):
-            file = read_file(path, subject, tuple(references))
+            file = read_file(path, subject, _references_of(path, references))
             groups.setdefault(file.subject, []).append(file)
     for named, files in list(groups.items()):
         files.sort(key=lambda file: (file.version is None, file.version or 0))
         with problems.of(files[0].path, otherwise=partial(groups.pop, named)):
             _refuse_twins(files, ordered_by_hand=subject is not None)
     return groups
+
+
+def _references_of(path: Path, given: Sequence[Reference]) -> tuple[Reference, ...]:
+    """Return the references that are given, and those under other names that the file was pulled with."""
+    named = {reference.name for reference in given}
+    for folder in (path.parent, path.parent.parent):  # versions are in folders 1/, 2/
+        pulled = file_references(folder).get(path.relative_to(folder).as_posix(), ())
+        if pulled:
+            return (*given, *(reference for reference in pulled if reference.name not in named))
+    return tuple(given)
 
 
 def format_of(path: Path) -> SchemaType | None:

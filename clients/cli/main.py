@@ -8,6 +8,7 @@ import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -55,10 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _open_streams() -> None:
-    """Open the null device for each stream that the caller closed, as `>&-` does: Python has None there."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    """Put an empty input and the null device in place of streams that the caller closed: Python has None there."""
+    if sys.stdin is None:
+        sys.stdin = TextIOWrapper(BytesIO(), encoding="utf-8")
+    for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for the whole process
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole process
 
 
 def _code(arguments: list[str]) -> int:

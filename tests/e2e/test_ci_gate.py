@@ -514,7 +514,7 @@ def test_everything_is_pulled_and_what_needs_more_is_told(gate: Gate, server: Re
     server.register(gate.subject, SchemaDraft(leaning, references=(Reference("Address", leaned_on, 1),)))
     done = gate.run("pull", "--all", "--out", "out")
     assert f"--reference Address={leaned_on}:1" in told(done, 0)
-    assert "--subject names it" in done.stderr
+    assert "pass it with --subject" in done.stderr
     assert f"contractlog check --subject={leaned_on} out/{leaned_on}.avsc\n" in done.stderr
     assert "check them" not in done.stderr
     assert len(list((gate.folder / "out").iterdir())) == len(server.subjects()) + 1  # and what the files do not tell
@@ -595,6 +595,33 @@ def test_a_read_only_subject_is_a_matter_for_an_operator(gate: Gate, server: Reg
         done = gate.run(verb, gate.put("{}-value.avsc", order()))
         assert done.returncode == exit_codes.REFUSED
         assert "ask an operator" in done.stderr
+
+
+def test_an_address_that_is_no_registry_is_named(gate: Gate) -> None:
+    done = gate.run("check", gate.put("{}-value.avsc", order()), url=f"{gate.url}/elsewhere")
+    assert done.returncode == exit_codes.USAGE
+    assert f"{gate.url}/elsewhere does not answer as a registry does" in done.stderr
+
+
+def test_a_side_of_a_diff_that_is_not_registered_is_named(gate: Gate, server: Registry) -> None:
+    server.register(gate.subject, SchemaDraft(order()))
+    done = gate.run("diff", f"{gate.subject}:1", f"{gate.subject}:9")
+    assert done.returncode == exit_codes.USAGE
+    assert f"`{gate.subject}:9` is not registered: Version 9 not found." in done.stderr
+    assert "`foo` is not one of STRICT, LENIENT, EXACT" in gate.run("diff", "a", "b", "--policy", "foo").stderr
+
+
+def test_what_was_pulled_is_checked_with_its_references(gate: Gate, server: Registry) -> None:
+    key = f"{gate.topic}-key"
+    server.register(key, SchemaDraft(order()))
+    text = '{"type": "record", "name": "Line", "fields": [{"name": "order", "type": "Order"}]}'
+    server.register(gate.subject, SchemaDraft(text, references=(Reference("Order", key, 1),)))
+    for history in ((), ("--history",)):
+        told(gate.run("pull", gate.subject, "--out", f"pulled{len(history)}", *history), 0)
+        for verb in ("check", "register"):
+            told(gate.run(verb, f"pulled{len(history)}"), 0)
+    (gate.folder / "pulled0" / "pulled.json").write_text('{"of": "another program"}')
+    told(gate.run("check", "pulled0", "--reference", f"Order={key}:1"), 0)
 
 
 def test_words_after_two_dashes_are_no_options(gate: Gate, server: Registry) -> None:
