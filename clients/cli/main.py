@@ -197,7 +197,7 @@ def _usage() -> str:
             "",
             *lines,
             "",
-            "`contractlog VERB --help` tells the arguments of a verb, with an example.",
+            "`contractlog VERB --help` shows the arguments of a verb, with an example.",
             "",
             "exit codes: 0 clean, 1 findings, 2 usage, 3 registry or broker unreachable, 4 refused by mode or rights",
             "            70 a mistake in contractlog itself",
