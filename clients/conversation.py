@@ -18,6 +18,7 @@ import orjson
 from contractlog.clients.calls import Call
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
+    NotFound,
     RegistryError,
     Unauthorized,
     Unreachable,
@@ -150,8 +151,8 @@ def converse(
         raise _unreachable(" or ".join(urls), outcome)
     try:
         return _read(call, outcome)
-    except Unauthorized as error:
-        error.facts["url"] = urls[address]  # so that it can be told who does not know whom
+    except (Unauthorized, NotFound, UnreadableAnswer) as error:
+        error.facts["url"] = urls[address]  # for messages: which registry answered so
         raise
 
 

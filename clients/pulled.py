@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.schema import Reference, RegisteredSchema
 
-__all__ = ["INDEX", "PulledSchema", "file_digests", "read_index", "write_index"]
+__all__ = ["INDEX", "PulledSchema", "file_digests", "file_references", "read_index", "write_index"]
 
 INDEX: Final = "pulled.json"
 _FORMAT: Final = "contractlog.pulled/1"
@@ -43,6 +43,15 @@ def file_digests(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of each file as it was pulled, by its path from the folder; empty where nothing was pulled."""
     entries = _entries(folder, needed=False)
     return {entry["file"]: entry["sha256"] for entry in entries if {"file", "sha256"} <= entry.keys()}
+
+
+def file_references(folder: Path) -> dict[str, tuple[Reference, ...]]:
+    """Return the references of each file as it was pulled, by its path from the folder; empty without an index."""
+    try:
+        entries = _entries(folder, needed=False)
+    except UsageError:  # another program's file of this name
+        return {}
+    return {entry["file"]: references for entry in entries if "file" in entry and (references := _references(entry))}
 
 
 def write_index(folder: Path, pulled: Iterable[PulledSchema]) -> None:
@@ -108,6 +117,13 @@ def _entry(folder: Path, pulled: PulledSchema) -> dict[str, Any]:
 
 def _key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     return ("file", entry["file"]) if "file" in entry else _version(entry)
+
+
+def _references(entry: Mapping[str, Any]) -> tuple[Reference, ...]:
+    try:
+        return tuple(Reference.from_body(body) for body in entry.get("references") or ())
+    except (AttributeError, TypeError, ValueError):
+        return ()
 
 
 def _version(entry: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -69,7 +69,8 @@ def read(text: str, *, comments: bool = False) -> Any:
         value = json.JSONDecoder(parse_int=numbers, parse_float=numbers, parse_constant=_refuse_constant).decode(text)
     except json.JSONDecodeError as problem:
         raise InvalidSchema(
-            f"this is no JSON: {problem.msg} at line {problem.lineno}, column {problem.colno}", at=""
+            f"this is no JSON: {problem.msg.removesuffix(' at')} at line {problem.lineno}, column {problem.colno}",
+            at="",
         ) from None
     except RecursionError:
         raise _too_deep() from None

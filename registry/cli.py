@@ -223,7 +223,9 @@ def _add_access(parser: ArgumentParser) -> None:
         help="addresses and networks of proxies, separated by commas, whose X-Forwarded-For names the client",
     )
     access.add_argument("--users", dest="users_file", metavar="FILE", help="users and rights; see `contractlog users`")
-    access.add_argument("--anonymous-reads", action="store_true", default=None, help="who gives no name may read")
+    access.add_argument(
+        "--anonymous-reads", action="store_true", default=None, help="permit reads to unauthenticated callers"
+    )
     access.add_argument(
         "--allowed-hosts",
         metavar="NAMES",

@@ -59,7 +59,7 @@ class Settings:
     connect_timeout_ms: int = 3_000  #: PostgreSQL: longer attempts to connect are given up
     checkout_timeout_ms: int = 5_000  #: how long to wait for a connection while others use all of them
     users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
-    anonymous_reads: bool = False  #: with users: who gives no name may read
+    anonymous_reads: bool = False  #: with users: unauthenticated callers may read
     allowed_hosts: str = ""  #: what ``Host`` may name, by commas; empty: this machine on a loopback address, else all
     allowed_origins: str = ""  #: origins whose pages may write beside the registry's own, by commas; for proxies
     metrics_token: str = ""  #: a bearer token that opens ``/metrics`` alone; without users nobody reads it without

@@ -87,7 +87,7 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
         except ContractlogError:
             delivery.settle(interrupted=True)
             delivery.end_progress()
-            say(f"{count(delivery.acknowledged, 'record')} had been acknowledged before")
+            say(f"{count(delivery.acknowledged, 'record')} had been acknowledged before this error:")
             raise
     delivery.end_progress()
     if interruption.happened:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 
 from contractlog.clients.cli.options import add_format, add_registry, level
@@ -29,8 +29,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument(
         "--policy",
-        type=Policy,
-        choices=tuple(Policy),
+        type=_policy,
         default=Policy.STRICT,
         metavar="POLICY",
         help=f"which differences of JSON schemas break: {', '.join(Policy)} (default: %(default)s)",
@@ -56,3 +55,10 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     from contractlog.clients.cli.differing import run  # noqa: PLC0415 - the engines are slow to load; help is quick
 
     return run(options)
+
+
+def _policy(text: str) -> Policy:
+    try:
+        return Policy(text.upper())
+    except ValueError:
+        raise ArgumentTypeError(f"`{text}` is not one of {', '.join(Policy)}") from None

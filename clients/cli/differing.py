@@ -18,7 +18,7 @@ from contractlog.clients.client import Registry
 from contractlog.compatibility.change import Kind
 from contractlog.compatibility.checks import CATALOGUE
 from contractlog.compatibility.differing import Difference, Side, difference_of
-from contractlog.compatibility.errors import InvalidSchema, UsageError
+from contractlog.compatibility.errors import InvalidSchema, UsageError, VersionNotFound
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 
@@ -66,8 +66,12 @@ def _sides(options: Namespace, referenced: dict[str, str]) -> Sequence[Side]:
 
 
 def _registered(registry: Registry, name: str, subject: str, version: VersionLike) -> Side:
-    held = registry.version(subject, version, deleted=True)
-    return Side(name, held.text, parse(held.draft, registry.referenced(held.draft, subject=subject), strict=False))
+    try:
+        existing = registry.version(subject, version, deleted=True)
+    except VersionNotFound as error:
+        raise UsageError(f"`{name}` is not registered: {error}") from None
+    referenced = registry.referenced(existing.draft, subject=subject)
+    return Side(name, existing.text, parse(existing.draft, referenced, strict=False))
 
 
 def _known(checks: Sequence[str]) -> frozenset[str]:

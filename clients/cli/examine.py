@@ -274,7 +274,7 @@ def unreadable(file: SchemaFile, error: InvalidSchema) -> str:
         syntax = syntax_error(text, comments=file.draft.type is SchemaType.AVRO)
         if syntax is not None:
             reason, position = syntax
-            return f"{file.path}:{position}: the text is not JSON: {reason}"
+            return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"
     if pointer is None or (pointer and not pointer.startswith("/")):
         return f"{file.path}: {error}" + (f" (in a referenced schema, at `{pointer}`)" if pointer else "")
     return f"{file.path}:{locate(text, pointer)}: {error} (at `{pointer or '/'}`)"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
 
+from contractlog.clients.pulled import file_references
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.positions import position_of
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
@@ -30,6 +31,7 @@ __all__ = [
     "collect",
     "file_name",
     "format_of",
+    "named_subject",
     "read_file",
     "read_stream",
     "tells_its_subject",
@@ -63,17 +65,18 @@ class Unreadable:
             self.problems.append((path, error))
             otherwise()
 
-    def refuse(self) -> None:
-        """Say all of it.
+    def refuse(self, consequence: str = "") -> None:
+        """Say all of it, and its consequence.
 
         Raises:
             UsageError: there is something.
         """
+        then = f"; {consequence}" if consequence else ""
         if len(self.problems) == 1:
-            raise self.problems[0][1]
+            raise UsageError(f"{self.problems[0][1]}{then}")
         if self.problems:
             details = [str(error) for _, error in self.problems]
-            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas:", details=details)
+            raise UsageError(f"{len(self.problems):,} files cannot be read as schemas{then}:", details=details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def collect(
     Args:
         paths: files, and folders whose schema files are meant.
         subject: of all files, in place of their names.
-        references: of all files.
+        references: of all files; those that `contractlog pull` noted for a file stand beside them.
         unreadable: takes what cannot be read, so that the rest is returned; None: the first one is raised.
 
     Raises:
@@ -112,7 +115,7 @@ def collect(
     groups: dict[str, list[SchemaFile]] = {}
     for path in dict.fromkeys(found):
         with problems.of(path):
-            file = read_file(path, subject, tuple(references))
+            file = read_file(path, subject, _references_of(path, references))
             groups.setdefault(file.subject, []).append(file)
     for named, files in list(groups.items()):
         files.sort(key=lambda file: (file.version is None, file.version or 0))
@@ -121,9 +124,28 @@ def collect(
     return groups
 
 
+def _references_of(path: Path, given: Sequence[Reference]) -> tuple[Reference, ...]:
+    """Return the references that are given, and those under other names that the file was pulled with."""
+    named = {reference.name for reference in given}
+    for folder in (path.parent, path.parent.parent):  # versions are in folders 1/, 2/
+        pulled = file_references(folder).get(path.relative_to(folder).as_posix(), ())
+        if pulled:
+            return (*given, *(reference for reference in pulled if reference.name not in named))
+    return tuple(given)
+
+
 def format_of(path: Path) -> SchemaType | None:
     """Return the format that the name of a file tells; None where it tells none."""
     return next((kind for ending, kind in _READ.items() if path.name.endswith(ending)), None)
+
+
+def named_subject(path: Path) -> str:
+    """Return the subject that the name of a file gives, if it is one.
+
+    >>> named_subject(Path("schemas/2/orders-value.avsc"))
+    'orders-value'
+    """
+    return unquote(path.name.removesuffix(next((ending for ending in _READ if path.name.endswith(ending)), "")))
 
 
 def read_stream(path: Path, kind: SchemaType) -> SchemaFile:
@@ -144,7 +166,7 @@ def read_file(path: Path, subject: str | None = None, references: tuple[Referenc
     ending = next((ending for ending in _READ if path.name.endswith(ending)), None)
     if ending is None:
         raise UsageError(f"`{path}` has no known format: schema files end in {' or '.join(_FOUND_IN_FOLDERS)}")
-    named = unquote(path.name.removesuffix(ending))
+    named = named_subject(path)
     if subject is None and not (named.endswith(_PARTS) and named not in _PARTS):
         raise UsageError(
             f"schema file `{path}` has no subject: rename it to <topic>-value{ending} or <topic>-key{ending}, "

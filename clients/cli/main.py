@@ -5,10 +5,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final, NoReturn
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import Any, Final, NoReturn
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.verbs import VERBS, Verb, load_target
@@ -28,11 +30,13 @@ _FAILED_STATUS: Final = 500
 _INTERRUPTED: Final = 130  # as shells have it: 128 plus the signal's number
 _PIPE_CLOSED: Final = 141
 _OPERATION_NOT_PERMITTED: Final = 42205
+_POSITIONAL: Final = "\0"  #: marks a word after `--` that begins with a dash; no argument of a process can hold it
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
     try:
         code = _code(arguments)
         sys.stdout.flush()
@@ -49,6 +53,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as mistake:  # noqa: BLE001 - left alone it would end with 1, which means findings
         return _fail(exit_codes.MISTAKE, *_unexpected(mistake))
     return code
+
+
+def _open_streams() -> None:
+    """Put an empty input and the null device in place of streams that the caller closed: Python has None there."""
+    if sys.stdin is None:
+        sys.stdin = TextIOWrapper(BytesIO(), encoding="utf-8")
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole process
 
 
 def _code(arguments: list[str]) -> int:
@@ -75,12 +88,35 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 class _VerbParser(ArgumentParser):
-    """An argument parser whose messages stay on one line, whatever an argument holds."""
+    """An argument parser whose messages stay on one line, and for which every word after `--` is positional."""
 
     def error(self, message: str) -> NoReturn:
         from contractlog.compatibility.terminal_text import escape_line  # noqa: PLC0415 - only for wrong arguments
 
-        super().error(escape_line(message))
+        super().error(escape_line(message.replace(_POSITIONAL, "")))
+
+    def parse_intermixed_args(  # type: ignore[override] # the verbs pass no namespace of their own
+        self, args: Sequence[str], namespace: None = None
+    ) -> Namespace:
+        """Parse options and positional arguments in any order.
+
+        The first pass of argparse drops `--`, and the second takes `--out` after it for an option: so such words are
+        marked before, and unmarked after.
+        """
+        words = list(args)
+        if "--" in words:
+            at = words.index("--")
+            words[at:] = [f"{_POSITIONAL}{word}" if word.startswith("-") else word for word in words[at + 1 :]]
+        options = super().parse_intermixed_args(words, namespace)
+        for name, value in vars(options).items():
+            setattr(options, name, _unmarked(value))
+        return options
+
+
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unmarked(each) for each in value]
+    return value[1:] if isinstance(value, str) and value.startswith(_POSITIONAL) else value
 
 
 def _run(name: str, verb: Verb, argv: list[str]) -> int:
@@ -161,7 +197,7 @@ def _usage() -> str:
             "",
             *lines,
             "",
-            "`contractlog VERB --help` tells the arguments of a verb, with an example.",
+            "`contractlog VERB --help` shows the arguments of a verb, with an example.",
             "",
             "exit codes: 0 clean, 1 findings, 2 usage, 3 registry or broker unreachable, 4 refused by mode or rights",
             "            70 a mistake in contractlog itself",

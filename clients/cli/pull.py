@@ -20,7 +20,7 @@ from contractlog.clients.cli.options import add_format, add_registry, connect
 from contractlog.clients.cli.output import Tone, command, count, harmless, quoted, result, result_json, say, toned
 from contractlog.clients.client import Registry
 from contractlog.clients.pulled import INDEX, PulledSchema, file_digests, write_index
-from contractlog.compatibility.errors import UnreadableAnswer, UsageError
+from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 
@@ -66,7 +66,7 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     if bool(options.subjects) == options.all:
         raise UsageError("name subjects, or give --all")
     with connect(options) as registry:
-        subjects = registry.subjects() if options.all else list(dict.fromkeys(options.subjects))
+        subjects = _all_subjects(registry) if options.all else list(dict.fromkeys(options.subjects))
         pulled = []
         for written in _pulled(registry, subjects, options.out, history=options.history, force=options.force):
             pulled.append(written)
@@ -78,6 +78,14 @@ def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     else:
         _conclude(pulled, options.out)
     return exit_codes.FINDINGS if any(written.outcome == "edited" for written in pulled) else exit_codes.CLEAN
+
+
+def _all_subjects(registry: Registry) -> list[str]:
+    try:
+        return registry.subjects()
+    except Forbidden:
+        say("--all needs permission to read every subject: name the subjects that you may read instead")
+        raise
 
 
 def _folder(text: str) -> Path:
@@ -224,7 +232,7 @@ def _conclude(pulled: list[Pulled], out: Path) -> None:
         say(f"{told}; check them: {command('check', out)}")
         return
     say(told)
-    say(f"the names of the files of {count(len(nameless), 'subject')} are not those of subjects; --subject names it:")
+    say(f"the subject of {count(len(nameless), 'file')} does not follow from the name; pass it with --subject:")
     for subject, path in sorted(nameless.items())[:_NAMED]:
         say(f"    {command('check', path, subject=subject)}")
     if len(nameless) > _NAMED:

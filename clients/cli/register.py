@@ -15,7 +15,7 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_files(parser)
     parser.add_argument("--level", type=level, help="set this compatibility level on every subject first")
     parser.add_argument(
-        "--keep-going", action="store_true", help="register what can be registered, though other files cannot"
+        "--keep-going", action="store_true", help="register the files that can be registered when others cannot"
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would be registered, and write nothing")
     add_registry(parser)

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.checking import understand_all
 from contractlog.clients.cli.examine import Examined, SubjectGate
-from contractlog.clients.cli.files import SchemaFile, Unreadable, collect
+from contractlog.clients.cli.files import SchemaFile, Unreadable, collect, named_subject
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count, harmless, result, result_json, say, toned
 from contractlog.clients.cli.render import details, verdict_line
@@ -58,11 +58,15 @@ class Done:
 
 def run(options: Namespace) -> int:
     """Register what is not registered, print what came of it, return the exit code."""
-    groups = collect(options.files, subject=options.subject, references=options.references)
+    unreadable = Unreadable()
+    groups = collect(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
     done: list[Done] = []
     try:
         with connect(options) as registry:
-            for step in _all(registry, _understood(groups, registry), options):
+            understood = understand_all(groups, registry, unreadable)
+            if not options.keep_going:
+                unreadable.refuse("nothing was registered")
+            for step in _steps(registry, understood, options, unreadable):
                 done.append(step)
                 if options.format == "text":
                     _print(step)
@@ -70,22 +74,27 @@ def run(options: Namespace) -> int:
         if options.format == "json":
             result_json({"format": FORMAT, "dry_run": options.dry_run, "files": [step.body() for step in done]})
     refused = [step for step in done if step.outcome == "refused"]
-    if options.format == "text":
-        _conclude(done, len(refused))
+    if options.format == "text" and done:
+        _conclude(done, refused)
+    unreadable.refuse()
     if not refused:
         return exit_codes.CLEAN
-    unpermitted = all(step.examined is not None and step.examined.outcome == "refused" for step in refused)
-    return exit_codes.REFUSED if unpermitted else exit_codes.FINDINGS
+    return exit_codes.REFUSED if _unpermitted(refused) else exit_codes.FINDINGS
 
 
-def _understood(
-    groups: dict[str, list[SchemaFile]], registry: Registry
-) -> dict[str, list[tuple[SchemaFile, ParsedSchema]]]:
-    """Parse every file, or say of each that is no schema why, before anything is written."""
-    unreadable = Unreadable()
-    understood = understand_all(groups, registry, unreadable)
-    unreadable.refuse()
-    return understood
+def _steps(
+    registry: Registry,
+    understood: dict[str, list[tuple[SchemaFile, ParsedSchema]]],
+    options: Namespace,
+    unreadable: Unreadable,
+) -> Iterator[Done]:
+    """Register the subjects of which every file is a schema, and skip the files of the others."""
+    broken = {options.subject or named_subject(path) for path, _ in unreadable.problems}
+    whole = {subject: files for subject, files in understood.items() if subject not in broken}
+    for subject in filter(broken.__contains__, understood):
+        for file, _ in understood[subject]:
+            yield Done(file, "skipped", reason=f"because another file of `{subject}` cannot be read as a schema")
+    yield from _all(registry, whole, options)
 
 
 def _all(
@@ -179,7 +188,7 @@ def _words(step: Done) -> str:
     return f"{state} {version} of {subject}, id {step.schema.schema_id}"
 
 
-def _conclude(done: list[Done], refused: int) -> None:
+def _conclude(done: list[Done], refused: list[Done]) -> None:
     new = sum(step.outcome == "registered" for step in done)
     unchanged = sum(step.outcome == "unchanged" for step in done)
     planned = sum(step.outcome == "would register" for step in done)
@@ -187,9 +196,20 @@ def _conclude(done: list[Done], refused: int) -> None:
         f"{count(new, 'file')} registered" if new else "",
         f"{count(planned, 'file')} would be registered" if planned else "",
         f"{unchanged:,} registered already" if unchanged else "",
-        f"{refused:,} refused" if refused else "",
+        f"{len(refused):,} refused" if refused else "",
     ]
     if refused and not (new or planned):
         told.append("nothing was registered" if not unchanged else "nothing new was registered")
-    after = "; fix the findings above and register again" if refused else ""
-    say(", ".join(filter(None, told)) + after)
+    after = ""
+    if refused:
+        after = (
+            "; ask an operator of the registry"
+            if _unpermitted(refused)
+            else "; fix the findings above and register again"
+        )
+    say((", ".join(filter(None, told)) or "nothing was registered") + after)
+
+
+def _unpermitted(refused: list[Done]) -> bool:
+    """Say whether permissions and modes alone are in the way."""
+    return all(step.examined is not None and step.examined.outcome == "refused" for step in refused)

@@ -1,4 +1,4 @@
-"""Messages for unauthenticated callers: the registry, the credentials that were given, and the settings to use."""
+"""Messages of errors that need the registry's URL: it is unreachable or none, or rejects the credentials."""
 
 from __future__ import annotations
 
@@ -6,26 +6,47 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from contractlog.clients.settings import Address, Security, registry_url
-from contractlog.compatibility.errors import ContractlogError, Unauthorized, Unreachable, UsageError
+from contractlog.compatibility.errors import (
+    ContractlogError,
+    NotFound,
+    Unauthorized,
+    Unreachable,
+    UnreadableAnswer,
+    UsageError,
+)
 
 __all__ = ["sentence_of"]
 
 
 def sentence_of(error: ContractlogError, argv: Iterable[str]) -> str:
-    """Return the message of an error; for an unauthenticated caller, with the credentials that were used.
+    """Return the message of an error, with the registry's URL and the credentials that were used where they matter.
 
     Args:
         error: that ended a verb.
         argv: of the verb; a URL in it may name who asks.
     """
     url = error.facts.get("url")
-    if isinstance(error, Unreachable) and url is not None and "reason" in error.facts:
-        return (
-            f"the registry at {url} cannot be reached ({error.facts['reason']}); start one with `contractlog serve`, "
-            "or name another with --registry or CONTRACTLOG_REGISTRY_URL"
-        )
-    if not isinstance(error, Unauthorized) or url is None:
+    if url is None:
         return str(error)
+    if isinstance(error, Unreachable) and "reason" in error.facts:
+        return _unreachable(url, str(error.facts["reason"]))
+    if isinstance(error, UnreadableAnswer) or type(error) is NotFound:
+        advice = "check the URL given with --registry or CONTRACTLOG_REGISTRY_URL"
+        return f"{url} does not answer as a registry does: {error}; {advice}"
+    return _rejected(url, argv) if isinstance(error, Unauthorized) else str(error)
+
+
+def _unreachable(url: str, reason: str) -> str:
+    if "certificate" in reason.lower():  # it runs, so another one is no way out
+        return f"no secure connection to the registry at {url}: {reason}"
+    return (
+        f"the registry at {url} cannot be reached ({reason}); start one with `contractlog serve`, "
+        "or name another with --registry or CONTRACTLOG_REGISTRY_URL"
+    )
+
+
+def _rejected(url: str, argv: Iterable[str]) -> str:
+    """Return the message for an unauthenticated caller, with the credentials that were used."""
     security = Security.from_environment()
     user = next(_named(url, (*argv, registry_url())), None)
     if user is not None:

@@ -20,7 +20,7 @@ _TOKEN: Final = re.compile(r"[!-~]+")
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([ -~]*)")
 #: What a file of secrets may give, by flag and variable; all are paths or names, none is a secret on a command line.
 _MEMBERS: Final = {
-    "user": ("NAME", "who asks it"),
+    "user": ("NAME", "user name for it"),
     "password_file": ("FILE", "the password, on the first line"),
     "token_file": ("FILE", "a bearer token, on the first line, in place of name and password"),
     "ca": ("FILE", "the CA (PEM) of its certificate, else those of the system"),
@@ -40,7 +40,7 @@ class Access:
 def add_access(parser: ArgumentParser) -> None:
     """Add ``--source-…``; ``access_of`` reads them."""
     group = parser.add_argument_group(
-        "how the live registry that is read is asked",
+        "access to the live registry that is read",
         "each also as CONTRACTLOG_SOURCE_USER, _CA, …; the secrets themselves as CONTRACTLOG_SOURCE_PASSWORD, _TOKEN "
         "and _KEY_PASSWORD",
     )

@@ -10,6 +10,7 @@ from contractlog.contracts.observed.outcomes import Outcome
 __all__ = ["Failure", "Key", "Step", "shown"]
 
 _SHOWN: Final = 60
+_SHOWN_BITS: Final = 160  #: of an integer whose digits are shown; they fit into _SHOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def shown(value: Any) -> str:
     """Show a value in a sentence, with its type's name where that helps; never more than a few dozen characters."""
     if isinstance(value, list | tuple | dict | set):
         return f"a {type(value).__name__} of {len(value)}"
-    if isinstance(value, int) and value.bit_length() > _SHOWN:
+    if isinstance(value, int) and value.bit_length() > _SHOWN_BITS:
         return f"an integer of {value.bit_length()} bits"
     try:
         text = repr(value[: _SHOWN + 1]) if isinstance(value, str | bytes | bytearray) else repr(value)

@@ -514,7 +514,7 @@ def test_everything_is_pulled_and_what_needs_more_is_told(gate: Gate, server: Re
     server.register(gate.subject, SchemaDraft(leaning, references=(Reference("Address", leaned_on, 1),)))
     done = gate.run("pull", "--all", "--out", "out")
     assert f"--reference Address={leaned_on}:1" in told(done, 0)
-    assert "--subject names it" in done.stderr
+    assert "pass it with --subject" in done.stderr
     assert f"contractlog check --subject={leaned_on} out/{leaned_on}.avsc\n" in done.stderr
     assert "check them" not in done.stderr
     assert len(list((gate.folder / "out").iterdir())) == len(server.subjects()) + 1  # and what the files do not tell
@@ -570,6 +570,70 @@ def test_one_file_that_cannot_be_registered_keeps_the_others_back(gate: Gate, se
     assert server.subjects(prefix=other) == []
     told(gate.run("register", ".", "--keep-going"), 1)
     assert server.versions(other) == [1]
+
+
+def test_keep_going_registers_the_subjects_whose_files_are_all_schemas(gate: Gate, server: Registry) -> None:
+    other = f"{gate.topic}-key"
+    gate.put("{}-key.avsc", '"string"')
+    gate.put("1/{}-value.avsc", "{")
+    later = gate.put("2/{}-value.avsc", order())
+    done = gate.run("register", ".")
+    assert done.returncode == exit_codes.USAGE
+    assert "nothing was registered" in done.stderr
+    assert server.subjects(prefix=gate.topic) == []
+
+    done = gate.run("register", ".", "--keep-going")
+    assert done.returncode == exit_codes.USAGE
+    assert f"1/{gate.subject}.avsc:1:2: the text is not JSON" in done.stderr
+    assert f"{later}: not registered, because another file of `{gate.subject}` cannot be read" in done.stdout
+    assert server.subjects(prefix=gate.topic) == [other]
+
+
+def test_a_read_only_subject_is_a_matter_for_an_operator(gate: Gate, server: Registry) -> None:
+    server.set_mode(Mode.READONLY, gate.subject)
+    for verb in ("check", "register"):
+        done = gate.run(verb, gate.put("{}-value.avsc", order()))
+        assert done.returncode == exit_codes.REFUSED
+        assert "ask an operator" in done.stderr
+
+
+def test_an_address_that_is_no_registry_is_named(gate: Gate) -> None:
+    done = gate.run("check", gate.put("{}-value.avsc", order()), url=f"{gate.url}/elsewhere")
+    assert done.returncode == exit_codes.USAGE
+    assert f"{gate.url}/elsewhere does not answer as a registry does" in done.stderr
+
+
+def test_a_side_of_a_diff_that_is_not_registered_is_named(gate: Gate, server: Registry) -> None:
+    server.register(gate.subject, SchemaDraft(order()))
+    done = gate.run("diff", f"{gate.subject}:1", f"{gate.subject}:9")
+    assert done.returncode == exit_codes.USAGE
+    assert f"`{gate.subject}:9` is not registered: Version 9 not found." in done.stderr
+    assert "`foo` is not one of STRICT, LENIENT, EXACT" in gate.run("diff", "a", "b", "--policy", "foo").stderr
+
+
+def test_what_was_pulled_is_checked_with_its_references(gate: Gate, server: Registry) -> None:
+    key = f"{gate.topic}-key"
+    server.register(key, SchemaDraft(order()))
+    text = '{"type": "record", "name": "Line", "fields": [{"name": "order", "type": "Order"}]}'
+    server.register(gate.subject, SchemaDraft(text, references=(Reference("Order", key, 1),)))
+    for history in ((), ("--history",)):
+        told(gate.run("pull", gate.subject, "--out", f"pulled{len(history)}", *history), 0)
+        for verb in ("check", "register"):
+            told(gate.run(verb, f"pulled{len(history)}"), 0)
+    (gate.folder / "pulled0" / "pulled.json").write_text('{"of": "another program"}')
+    told(gate.run("check", "pulled0", "--reference", f"Order={key}:1"), 0)
+
+
+def test_words_after_two_dashes_are_no_options(gate: Gate, server: Registry) -> None:
+    server.register("--out", SchemaDraft('"int"'))
+    told(gate.run("pull", "--out", "pulled", "--", "--out"), 0)
+    assert [path.name for path in gate.folder.glob("pulled/*.avsc")] == ["--out.avsc"]
+    (gate.folder / "--all.avsc").write_text('"int"')
+    told(gate.run("check", "--subject=--out", "--", "--all.avsc"), 0)
+    told(gate.run("register", "--subject=--out", "--", "--all.avsc"), 0)
+    refused = gate.run("lineage", "--state", "nowhere", "--", "--topic")
+    assert "the following arguments are required" not in refused.stderr
+    assert "unrecognized" not in refused.stderr
 
 
 def test_lines_from_files_and_registries_stay_on_their_line_and_command_no_ci_runner(gate: Gate) -> None:

@@ -10,6 +10,7 @@ import pytest
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import exit_code_of, main
 from contractlog.clients.cli.output import count, harmless
+from contractlog.clients.cli.unknown import sentence_of
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.compatibility import errors
 
@@ -157,3 +158,19 @@ def test_an_output_that_cannot_be_written_is_told_in_a_sentence() -> None:
     assert done.returncode == exit_codes.USAGE
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_changes_no_exit_code(closed: str) -> None:
+    for arguments, code in (("--version", exit_codes.CLEAN), ("check nowhere", exit_codes.USAGE)):
+        command = f"{sys.executable} -m contractlog.clients.cli.main {arguments} {closed}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr
+        assert done.returncode == code
+
+
+def test_a_certificate_that_is_not_trusted_is_no_reason_to_start_a_registry() -> None:
+    for reason, advised in (("certificate verify failed", False), ("Connection refused", True)):
+        told = sentence_of(errors.Unreachable("m", url="https://r", reason=reason), [])
+        assert reason in told
+        assert ("contractlog serve" in told) == advised

@@ -96,6 +96,12 @@ def test_the_field_is_named() -> None:
     assert (caught.value.field, caught.value.where) == ("m{}", "m{'k'}")
 
 
+def test_a_number_that_does_not_fit_is_shown_up_to_a_limit() -> None:
+    for number, said in ((2**63, "9223372036854775808 does not fit 64 bits"), (1 << 5000, "of 5001 bits does not fit")):
+        with pytest.raises(EncodeError, match=said):
+            encode("long", number)
+
+
 def test_missing_fields_take_their_default_or_null() -> None:
     schema = record(
         ("a", "int", 7),
