@@ -11,6 +11,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.located import Located, located
 from contractlog.compatibility.mends import MOST_STEPS, Trial
 from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.positions import places
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.steps import Steps
 
@@ -98,9 +99,11 @@ def difference_of(
             finding,
             direction,
             earlier.name,
-            later.text,
+            position,
             trial.mends(finding, direction) if direction in asked and number < MOST_MENDED else (),
         )
-        for number, (finding, direction) in enumerate(findings)
+        for number, ((finding, direction), position) in enumerate(
+            zip(findings, places(later.text, findings), strict=True)
+        )
     ]
     return Difference(earlier=earlier, later=later, level=level, policy=policy, change=change, found=found)

@@ -62,8 +62,8 @@ def located_nonconformity(parsed: ParsedSchema, text: str) -> Located | None:
     return Located(finding, direction, "", candidate_at(finding, direction), place(text, finding, direction))
 
 
-def located(finding: Finding, direction: Direction, earlier: str, text: str, mends: tuple[Mend, ...] = ()) -> Located:
-    """Find the place of a finding in the text of the file."""
-    return Located(
-        finding, direction, earlier, candidate_at(finding, direction), place(text, finding, direction), mends
-    )
+def located(
+    finding: Finding, direction: Direction, earlier: str, position: Position | None, mends: tuple[Mend, ...] = ()
+) -> Located:
+    """Join a finding with its place in the text of the file, as ``positions.places`` finds it."""
+    return Located(finding, direction, earlier, candidate_at(finding, direction), position, mends)

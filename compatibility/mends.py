@@ -32,6 +32,7 @@ _MOST_TRIED: Final = 40
 _MOST_OFFERED: Final = 3
 _MOST_CHARACTERS: Final = 200_000  #: of a text that mends are looked for in
 _MOST_READ: Final = 1_500_000  #: characters of mended texts that one trial reads: work is bounded, and results repeat
+_CHARACTERS: Final = 40  #: of a text that is read, which count as one step
 MOST_STEPS: Final = 1_000_000
 _WAYS: Final[Mapping[SchemaType, Callable[[Case], Iterable[Way]]]] = {
     SchemaType.AVRO: avro_ways,
@@ -68,12 +69,14 @@ class Trial:
     policy: Policy = Policy.STRICT
     also: frozenset[str] = frozenset()  #: ids of checks that break although the policy admits them
     beside: Sequence[ParsedSchema] = ()  #: other versions that a mend must not break with
-    steps: Steps = field(default_factory=lambda: Steps(MOST_STEPS))  #: of all comparisons that the trial makes
+    steps: Steps = field(default_factory=lambda: Steps(MOST_STEPS))  #: of all that the trial reads and compares
     _before: dict[frozenset[Direction], Counter[_Where]] = field(default_factory=dict)
     _read: int = 0
 
     def mends(self, finding: Finding, direction: Direction) -> tuple[Mend, ...]:
-        """Return what removes a finding, the one to take first."""
+        """Return what removes a finding, the one to take first; nothing once the steps are used up."""
+        if self.steps.allow(1) < 1:
+            return ()
         return tuple(islice(self._mends(finding, direction), _MOST_OFFERED))
 
     def _mends(self, finding: Finding, direction: Direction) -> Iterator[Mend]:
@@ -81,6 +84,7 @@ class Trial:
         case = self._case(finding, direction)
         if case is None:
             return
+        self._count(len(self.text) + len(self.earlier_text))
         ways = self._applied(_WAYS[self.candidate.type](case))
         sizes = {text: difference(self.text, text) for text in ways}
         by_size = sorted(ways, key=lambda text: (sizes[text], ways[text].rank))
@@ -126,15 +130,20 @@ class Trial:
         for way in islice(ways, _MOST_TRIED):
             try:
                 texts.setdefault(applied(self.text, way.edits), way)
+                self._count(len(self.text))
             except Overlap:
                 continue
         texts.pop(self.text, None)
         return texts
 
+    def _count(self, characters: int) -> None:
+        self.steps.spend(characters // _CHARACTERS)
+
     def _works(self, text: str, finding: Finding, direction: Direction) -> bool:
         self._read += len(text)
         if self._read > _MOST_READ or self.steps.allow(1) < 1:
             return False
+        self._count(len(text))
         try:
             draft = SchemaDraft(text, self.candidate.type, self.candidate.references)
             mended = parse(draft, self.candidate.referenced, strict=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator
+from bisect import bisect_left
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -18,8 +20,10 @@ __all__ = [
     "Position",
     "candidate_at",
     "locate",
+    "locate_all",
     "place",
     "placed",
+    "places",
     "position_of",
     "split",
     "syntax_error",
@@ -79,8 +83,14 @@ def split(pointer: str) -> tuple[str, str]:
 
 def place(text: str, finding: Finding, direction: Direction) -> Position | None:
     """Return where in the candidate's text a finding is; None when it is in a schema that the candidate leans on."""
-    name, pointer = split(candidate_at(finding, direction))
-    return None if name else locate(text, pointer)
+    return places(text, [(finding, direction)])[0]
+
+
+def places(text: str, findings: Sequence[tuple[Finding, Direction]]) -> list[Position | None]:
+    """Return the place of each finding as ``place`` does; the text is read once, however many there are."""
+    at = [split(candidate_at(finding, direction)) for finding, direction in findings]
+    positions = iter(locate_all(text, [pointer for name, pointer in at if not name]))
+    return [None if name else next(positions) for name, _ in at]
 
 
 def locate(text: str, pointer: str) -> Position:
@@ -89,14 +99,27 @@ def locate(text: str, pointer: str) -> Position:
     >>> str(locate('{"a": [1, {"b": 2}]}', "/a/1/b"))
     '1:17'
     """
-    wanted = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
-    deepest, at = -1, 0
-    for depth, offset in _on_the_way(text, wanted):
-        if depth >= deepest:  # of equal names the last one counts, as JSON readers have it
-            deepest, at = depth, offset
-        if not wanted:
-            break  # the root is found at once, however long the text
-    return position_of(text, at)
+    return locate_all(text, [pointer])[0]
+
+
+def locate_all(text: str, pointers: Sequence[str]) -> list[Position]:
+    """Locate many pointers in one pass over a text: reading it once for each would take quadratic time."""
+    root = _Wanted()
+    paths = [[part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]] for pointer in pointers]
+    for path in paths:
+        node = root
+        for part in path:
+            node = node.members.setdefault(part, _Wanted())
+    _find(text, root)
+    lines = [match.start() for match in re.finditer("\n", text)] if len(pointers) > 1 else None
+    return [_position(text, root.deepest(path), lines) for path in paths]
+
+
+def _position(text: str, offset: int, lines: list[int] | None) -> Position:
+    if lines is None:
+        return position_of(text, offset)
+    line = bisect_left(lines, offset)
+    return Position(line + 1, offset - (lines[line - 1] if line else -1))
 
 
 def placed(problem: InvalidSchema, text: str, *, comments: bool) -> InvalidSchema:
@@ -125,10 +148,28 @@ def _blank(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", token) if token.startswith(COMMENT) else token
 
 
-def _on_the_way(text: str, wanted: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield (number of parts matched, offset) of each value on the way to the wanted one; all others are skipped."""
+@dataclass(slots=True)
+class _Wanted:
+    """A value that a pointer leads to or through."""
+
+    members: dict[str, _Wanted] = field(default_factory=dict)  #: by name or index
+    offset: int | None = None  #: of equal names the last one counts, as JSON readers have it
+
+    def deepest(self, path: Sequence[str]) -> int:
+        """Return the offset of the last value on a path that exists."""
+        node = self
+        for part in path:
+            member = node.members[part]
+            if member.offset is None:
+                break
+            node = member
+        return node.offset or 0
+
+
+def _find(text: str, root: _Wanted) -> None:
+    """Note the offset of each wanted value; all others are skipped."""
     names: list[str | int] = []  # of the open containers: the member or the item being read
-    matched = 0  # how many of the outermost names agree with what is wanted
+    nodes: list[_Wanted | None] = []  # the open containers themselves
     events = _events(text)
     event = next(events, None)
     while event is not None:
@@ -136,21 +177,23 @@ def _on_the_way(text: str, wanted: list[str]) -> Iterator[tuple[int, int]]:
         is_aside = False
         if kind is _Kind.CLOSE:
             names.pop()
-            matched = min(matched, len(names))
+            nodes.pop()
         elif kind is _Kind.NAME:
             names[-1] = piece
         else:
-            depth = len(names)
-            if depth and isinstance(names[-1], int):
-                names[-1] += 1
-            matched = min(matched, max(depth - 1, 0))
-            if depth and matched == depth - 1 < len(wanted) and str(names[-1]) == wanted[matched]:
-                matched = depth
-            if matched == depth:
-                yield depth, offset
-            is_aside = matched < depth or depth == len(wanted)
+            node: _Wanted | None = root
+            if nodes:
+                if isinstance(names[-1], int):
+                    names[-1] += 1
+                node = None if nodes[-1] is None else nodes[-1].members.get(str(names[-1]))
+            if node is not None:
+                node.offset = offset
+            if not root.members:
+                return  # the root is found at once, however long the text
+            is_aside = node is None or not node.members
             if piece in _OPENING:
                 names.append("" if piece == _OPENING[0] else -1)
+                nodes.append(node)
         try:
             event = events.send(is_aside)
         except StopIteration:

@@ -24,6 +24,13 @@ _ANSWER: Final = (
 )
 
 
+class _Trailers(list[tuple[bytes, bytes]]):
+    """Takes the place of a request's headers behind its head: what comes after a chunked body is none of them."""
+
+    def append(self, _header: tuple[bytes, bytes], /) -> None:
+        """Ignore a trailer field: it could name another host, client or user than the head did (RFC 9110, 6.5.1)."""
+
+
 class BoundedProtocol(HttpToolsProtocol):
     """Ends connections whose head is too long, takes too long, or is none; each with an answer that says so."""
 
@@ -64,6 +71,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if not self.url.startswith(b"/"):
             self._take_host_of_target()
         super().on_headers_complete()
+        self.headers = _Trailers()
 
     def _take_host_of_target(self) -> None:
         """Let the host of a target in absolute form stand for the header ``Host`` (RFC 9112, 3.2.2)."""

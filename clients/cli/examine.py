@@ -28,7 +28,7 @@ from contractlog.compatibility.located import Located, located, located_nonconfo
 from contractlog.compatibility.mends import Trial
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.positions import locate, syntax_error
+from contractlog.compatibility.positions import locate, places, syntax_error
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 
 __all__ = ["MOST_FINDINGS", "Examined", "SubjectGate", "understand", "unreadable"]
@@ -243,7 +243,8 @@ def _located(
     versions = {earlier.version: earlier.parsed for earlier in reach}
     text = file.draft.text
     found = [(comparison, finding) for comparison in verdict.comparisons for finding in comparison.findings]
-    for number, (comparison, finding) in enumerate(found):
+    positions = places(text, [(finding, comparison.direction) for comparison, finding in found])
+    for number, ((comparison, finding), position) in enumerate(zip(found, positions, strict=True)):
         version = comparison.version or 0
         words, earlier_text = told[version]
         trial = trials.setdefault(
@@ -259,7 +260,7 @@ def _located(
             ),
         )
         mends = trial.mends(finding, comparison.direction) if number < MOST_MENDED else ()
-        yield located(finding, comparison.direction, words, text, mends)
+        yield located(finding, comparison.direction, words, position, mends)
 
 
 def _left_out(verdict: Verdict) -> Iterator[str]:

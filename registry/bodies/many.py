@@ -9,6 +9,7 @@ from msgspec import Raw, Struct
 
 from contractlog.compatibility.errors import BadRequest, InvalidQuery, RegistryError
 from contractlog.compatibility.located import located
+from contractlog.compatibility.positions import places
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.bodies.requests import RegisterRequest, read
 from contractlog.registry.paths import subject_of
@@ -131,16 +132,20 @@ class CheckedBody(Struct, omit_defaults=True):
     message: str | None = None
 
     @classmethod
-    def of(cls, found: tuple[Asked, Answer] | RegistryError) -> Self:
+    def of(cls, checked: tuple[Asked, Answer] | RegistryError) -> Self:
         """Shape a member of the answer."""
-        if isinstance(found, RegistryError):
-            return cls(error_code=found.error_code, message=found.message)
-        asked, answer = found
+        if isinstance(checked, RegistryError):
+            return cls(error_code=checked.error_code, message=checked.message)
+        asked, answer = checked
         verdict = answer.verdict
+        comparisons = verdict.comparisons if verdict else ()
+        found = [(finding, one.direction) for one in comparisons for finding in one.findings]
+        earlier = [f"{asked.subject}:{one.version}" for one in comparisons for _ in one.findings]
         findings = [
-            located(finding, comparison.direction, f"{asked.subject}:{comparison.version}", asked.draft.text).body()
-            for comparison in (verdict.comparisons if verdict else ())
-            for finding in comparison.findings
+            located(finding, direction, name, position).body()
+            for (finding, direction), name, position in zip(
+                found, earlier, places(asked.draft.text, found), strict=True
+            )
         ]
         if answer.nonconformity is not None:
             findings.insert(0, answer.nonconformity.body())

@@ -10,8 +10,10 @@ from contractlog.compatibility.located import Located, located_nonconformity
 from contractlog.compatibility.messages import messages
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.access.actor import current_rights
 from contractlog.registry.services.drafting import completed
 from contractlog.registry.services.judging import Judging
+from contractlog.registry.services.permits import require_references
 from contractlog.registry.services.threads import Threads
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.storage.finding import aliased
@@ -74,6 +76,7 @@ class Compatibility:
     ) -> Answer:
         """Judge a draft in one state of the database, or in what it will be."""
         subject = aliased(snapshot, subject)
+        require_references(current_rights.get(), snapshot, subject, draft.references)
         earlier: list[RegisteredSchema] = []
         if version is not None:
             found = snapshot.version(subject, None if isinstance(version, str) else version)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from contractlog.compatibility.errors import InvalidSchema, SchemaNotUnderSubject, SubjectNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
-from contractlog.registry.access.actor import readable
+from contractlog.registry.access.actor import current_rights, readable
 from contractlog.registry.services.drafting import completed
 from contractlog.registry.services.held import find
 from contractlog.registry.services.judging import Judging
+from contractlog.registry.services.permits import require_references
 from contractlog.registry.services.understanding import Understanding
 from contractlog.registry.services.verbatim import held_verbatim
 from contractlog.registry.storage.finding import aliased, namesakes
@@ -63,6 +64,7 @@ def _under(
     """
     if not sought.draft.text.strip():
         return None
+    require_references(current_rights.get(), snapshot, subject, sought.draft.references)
     draft, configured = sought.draft, judging.configured(snapshot, subject)
     previous = snapshot.version(subject, None)
     sought = replace(sought, normalize=sought.normalize or bool(configured.normalize))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from contractlog.compatibility.errors import (
@@ -13,10 +14,13 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.schema import Reference
 from contractlog.registry.access.rights import Operation, Rights
+from contractlog.registry.services.references import target_of
+from contractlog.registry.storage.reads import Snapshot
 from contractlog.registry.storage.values import Configured
 
-__all__ = ["IMPORTING", "refuse_mode", "refuse_read_only", "require_context", "taking_schemas"]
+__all__ = ["IMPORTING", "refuse_mode", "refuse_read_only", "require_context", "require_references", "taking_schemas"]
 
 IMPORTING: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
@@ -61,3 +65,22 @@ def require_context(rights: Rights, context: str) -> None:
     """
     if not rights.may_all(Operation.WRITE, context):
         raise Denied(operation=Operation.WRITE.value, subject=f":{context}:*")
+
+
+def require_references(rights: Rights, snapshot: Snapshot, subject: Subject, references: Iterable[Reference]) -> None:
+    """Require read on what a draft references: a version that is referenced cannot be deleted by its owner any more.
+
+    References that a live version of the subject has already are permitted: whoever was permitted to made them.
+
+    Raises:
+        Denied: the caller may not read a subject that the draft is the first to reference.
+    """
+    named = {(target_of(reference, subject), reference.version) for reference in references}
+    denied = {pair for pair in named if not rights.may(Operation.READ, pair[0])}
+    if denied:
+        denied -= {
+            (target_of(one, subject), one.version) for held in snapshot.history(subject) for one in held.references
+        }
+    if denied:
+        first = min(str(target) for target, _ in denied)
+        raise Denied(operation=Operation.READ.value, subject=first)

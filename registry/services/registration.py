@@ -32,6 +32,7 @@ from contractlog.registry.services.permits import (
     refuse_mode,
     refuse_read_only,
     require_context,
+    require_references,
     taking_schemas,
 )
 from contractlog.registry.services.threads import Threads
@@ -242,6 +243,7 @@ class Registration:
             configured = self._judging.configured(snapshot, subject)
         if asked.schema_id is not None:
             require_context(asked.rights, subject.context)
+        require_references(asked.rights, snapshot, subject, asked.draft.references)
         scene = _Scene(snapshot, named, subject, snapshot.state(subject), configured)
         asked = replace(asked, normalize=asked.normalize or bool(configured.normalize))
         understood = None

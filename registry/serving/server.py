@@ -96,6 +96,7 @@ class _Server(uvicorn.Server):
                 _direct(app),
                 interface="asgi3",
                 loop="uvloop",
+                ws="none",
                 http=bounded(BoundedProtocol if certificates is None else CertifiedProtocol, settings.body_seconds),
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
                 log_config=None,

@@ -81,3 +81,11 @@ def test_each_request_of_a_connection_is_checked(known: str) -> None:
         connection.sendall("".join(heads).replace("\n", "\r\n").encode())
         answers = connection.makefile("rb").read()
     assert [part[:3] for part in answers.split(b"HTTP/1.1 ")[1:]] == [b"200", b"403", b"200", b"403"]
+
+
+@pytest.mark.parametrize("trailer", [ONE, OTHER, "Origin: http://attacker.example\n", "Sec-Fetch-Site: cross-site\n"])
+def test_what_follows_a_chunked_body_is_no_header(known: str, trailer: str) -> None:
+    body = b'{"schema": "\\"int\\""}'
+    head = f"POST /subjects/s HTTP/1.1\n{ONE}{CLOSE}Content-Type: application/json\nTransfer-Encoding: chunked\n"
+    status, code = ask(known, f"{head}\n{len(body):x}\n{body.decode()}\n0\n{trailer}")
+    assert (status, code) == (200, None)

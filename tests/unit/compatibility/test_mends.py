@@ -15,6 +15,7 @@ from contractlog.compatibility.mends import Mend, Trial, mend
 from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.compatibility.steps import Steps
 
 from support.mending import EACH_AVRO_CHECK, EACH_EXACT_CHECK, EACH_JSON_CHECK, avro_row, json_row
 
@@ -41,6 +42,24 @@ def first(earlier: Any, candidate: Any, *directions: Direction) -> Any:
     """Return the schema after the first mend of the only finding."""
     (offered,) = mends(earlier, candidate, *directions)
     return json.loads(offered[0].text)
+
+
+def test_what_a_trial_reads_is_counted_and_it_ends_when_nobody_waits() -> None:
+    texts = [
+        json.dumps(record(field("a", "int"))),
+        json.dumps(record(field("b", "int"), field("c", "int"), doc="x" * 40_000)),
+    ]
+    old, new = (parse(SchemaDraft(text)) for text in texts)
+    steps = Steps(1_000_000)
+    trial = Trial(text=texts[1], candidate=new, earlier_text=texts[0], earlier=old, directions=[BACKWARD], steps=steps)
+    finding, another, *_ = differences(new, old, BACKWARD)
+    before = steps.left
+    assert trial.mends(finding, BACKWARD)
+    assert before - steps.left > 3 * len(texts[1]) // 40  # three ways at least; the comparisons take a few steps
+    steps.stop()
+    before = steps.left
+    assert trial.mends(another, BACKWARD) == ()
+    assert steps.left == before
 
 
 @pytest.mark.parametrize(("check", "direction"), EACH_AVRO_CHECK)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.level import Direction
-from contractlog.compatibility.positions import locate, place, position_of, split, syntax_error
+from contractlog.compatibility.positions import locate, locate_all, place, position_of, split, syntax_error
 
 NAMES = st.text('ab/~{}[]:,"\\ü 0', max_size=3)
 VALUES = st.recursive(
@@ -65,6 +66,21 @@ def test_a_pointer_that_leads_nowhere_ends_at_the_deepest_value_on_its_way(text:
 
 def test_a_text_of_a_million_brackets_is_walked_without_recursion() -> None:
     assert str(locate("[" * 300_000, "/0" * 3)) == "1:4"
+
+
+@given(VALUES, st.sampled_from([None, 1]), st.lists(st.sampled_from(["", "/a", "/0", "/a/0/x", "/b/b"])))
+def test_many_pointers_lead_where_each_leads_alone(value: Any, indent: int | None, others: list[str]) -> None:
+    text = json.dumps(value, indent=indent)
+    pointers = [*(pointer for pointer, _ in walk(value)), *others]
+    assert locate_all(text, pointers) == [locate(text, pointer) for pointer in pointers]
+
+
+def test_a_text_is_read_once_for_many_pointers() -> None:
+    text = json.dumps({"fields": [{"name": f"f{n}", "type": "int"} for n in range(20_000)]}, indent=1)
+    began = time.process_time()
+    positions = locate_all(text, [f"/fields/{n}" for n in range(20_000)])
+    assert time.process_time() - began < 8  # 0.4 when this was written; 20,000 times 0.2 where each reads the text
+    assert [position.line for position in positions] == [3 + 4 * n for n in range(20_000)]
 
 
 def test_lines_and_columns_count_from_one() -> None:

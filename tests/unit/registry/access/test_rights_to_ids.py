@@ -94,6 +94,34 @@ def test_a_schema_of_an_association_names_no_id_without_it(http: httpx2.Client) 
     assert (answer.status_code, answer.json()["message"]) == denied(".eu")
 
 
+def test_a_first_reference_needs_read_on_its_subject(http: httpx2.Client) -> None:
+    a = '{"type":"record","name":"A","fields":[]}'
+    b = '{"type":"record","name":"B","fields":[{"name":"a","type":"A"}]}'
+    for subject in ("theirs", ":.eu:theirs"):
+        assert register(http, "admin", subject, schema=a)[0] == 200
+    for name, denied_to in (("theirs", "theirs"), (":.eu:theirs", ":.eu:theirs"), ("not-there", "not-there")):
+        members = {"schema": b, "references": [{"name": "A", "subject": name, "version": 1}]}
+        refused = (403, f"User is denied operation Read on Subject: {denied_to}")
+        assert register(http, "mine", "mine-b", **members) == refused
+        for path in ("/subjects/mine-b", "/compatibility/subjects/mine-b/versions"):
+            answer = http.post(path, json=members, auth=("mine", "p"))
+            assert (answer.status_code, answer.json().get("message")) == refused
+    assert http.delete("/subjects/theirs", auth=("admin", "p")).status_code == 200  # nobody keeps it
+
+
+def test_references_that_a_subject_has_already_are_permitted(http: httpx2.Client) -> None:
+    assert register(http, "admin", "theirs", schema='{"type":"record","name":"A","fields":[]}')[0] == 200
+    members = {
+        "schema": '{"type":"record","name":"B","fields":[{"name":"a","type":"A"}]}',
+        "references": [{"name": "A", "subject": "theirs", "version": 1}],
+    }
+    assert register(http, "admin", "mine-b", **members)[0] == 200
+    assert register(http, "mine", "mine-b", **members)[0] == 200
+    assert http.post("/subjects/mine-b", json=members, auth=("mine", "p")).status_code == 200
+    assert register(http, "mine", "mine-b", **members, metadata={"properties": {"owner": "me"}})[0] == 200
+    assert register(http, "mine", "mine-c", **members)[0] == 403
+
+
 def test_an_import_needs_everything(http: httpx2.Client) -> None:
     for user in WRITES:
         answer = http.post("/contractlog/v1/import", content=b"", auth=(user, "p"))
