@@ -64,7 +64,7 @@ def may_read_in(context: str) -> bool:
 def may_read_binding(subject: Subject, topic: str, part: str) -> bool:
     """Return True if the caller may see that a subject is bound to a topic.
 
-    That takes permission to read the subject, or the topic's own subject.
+    This requires read permission on the subject, or on the topic's own subject.
     """
     return may_read(subject) or may_read(topic_subject(topic, part))
 

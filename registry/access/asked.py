@@ -51,7 +51,7 @@ def _any(rights: Rights, operation: Operation, _match: re.Match[str], _query: by
 def _named(rights: Rights, operation: Operation, match: re.Match[str], _query: bytes) -> str | None:
     """Require it on the subject in the path.
 
-    A name-less subject stands for its whole context, the global context for everything.
+    A subject without a name stands for its whole context, the global context for all subjects.
     """
     subject = Subject.parse(decode(match[1]))
     if subject.context == GLOBAL_CONTEXT:

@@ -105,7 +105,7 @@ class Access:
         return self._anonymous
 
     def _refuse(self, caller: Caller, scope: Scope) -> None:
-        """Raise unless the request is permitted; anonymous callers are told to authenticate first.
+        """Raise unless the request is permitted: ``Unauthorized`` to anonymous callers, ``Denied`` to others.
 
         Raises:
             Unauthorized, Denied: the request is not permitted.

@@ -28,7 +28,7 @@ _LONGEST_PAUSE: Final = 30.0
 
 
 class Indexer:
-    """Indexes each schema once, on a thread of its own: first the existing ones, then those in the journal.
+    """Indexes each schema once, on a thread of its own: first existing ones, then those in the journal.
 
     Args:
         store: its schemas are read.

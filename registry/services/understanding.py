@@ -139,7 +139,7 @@ class Understanding:
     def expect(self, content: Content, parsed: ParsedSchema) -> None:
         """Cache a parsed draft that may be stored, for the check of the subject's next version.
 
-        Only Avro drafts are cached whose stored text parses to the same, as only white space was removed from the draft's.
+        Only Avro drafts are cached whose stored text parses to the same: it lacks nothing but white space.
         """
         if content.type is SchemaType.AVRO and content.text == parsed.canonical and not content.references:
             self._keep((content.guid, _EXPECTED, ""), parsed)
