@@ -27,7 +27,7 @@ def refuse_last_live(snapshot: Snapshot, subject: Subject, versions: Mapping[int
     Args:
         snapshot: the state under the lock.
         subject: the subject of the version to be deleted.
-        versions: its versions, each with whether it is soft-deleted.
+        versions: whether each of its versions is soft-deleted, by number.
         number: the version.
     """
     live = {version for version, deleted in versions.items() if not deleted}

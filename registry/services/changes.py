@@ -41,7 +41,7 @@ class Changes:
         self._follower = follower
 
     async def after(self, since: int | None, *, limit: int, wait: float) -> Page:
-        """Return the changes after a number; None is the newest number.
+        """Return the changes after a number; None means after the newest one.
 
         Args:
             since: number of the last change that the caller has seen.

@@ -21,7 +21,7 @@ __all__ = ["Indexer"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.indexing")
 _READ_AT_ONCE: Final = 500
-_TEXTS_AT_ONCE: Final = 50  #: schemas in memory
+_TEXTS_AT_ONCE: Final = 50  #: schemas read into memory at a time
 _WRITTEN_AT_ONCE: Final = 2_000  #: words per transaction, unless a single schema has more
 _FIRST: Final[Key] = ("", 0)
 _LONGEST_PAUSE: Final = 30.0
@@ -61,7 +61,7 @@ class Indexer:
             self._thread.join()
 
     def catch_up(self) -> bool:
-        """Index what is due, and return True if more was due already.
+        """Index what is due, and return True if there is more.
 
         Changes that arrive meanwhile wait for the next run, so that small commits are not processed one by one.
         """

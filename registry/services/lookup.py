@@ -45,7 +45,7 @@ class Lookup(Asking):
         return await self._ask(listing.subjects, prefix, seen, page)
 
     async def versions(self, subject: Subject, seen: Seen, page: Page = EVERYTHING) -> list[tuple[int, bool]]:
-        """List version numbers, each with whether it is soft-deleted.
+        """List versions as (number, whether soft-deleted).
 
         Raises:
             SubjectNotFound: there are none; for ``Seen.DELETED``, no live ones either.

@@ -99,7 +99,7 @@ class _Scene:
         )
 
     def append(self, content: Content, asked: _Asked, version: int | None, judged: dict[str, Any]) -> Append:
-        """Build the append."""
+        """Return the ``Append`` of a content to the subject."""
         return Append(
             self.subject,
             content,

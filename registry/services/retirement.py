@@ -58,7 +58,7 @@ class Retirement:
 
 
 def _versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:
-    """Read the versions, each with whether it is soft-deleted; raise if the mode is read-only."""
+    """Return whether each version is soft-deleted, by number; raise if the mode is read-only."""
     versions = dict(transaction.versions(subject, Seen.ALL))
     if not versions:
         raise SubjectNotFound(subject=str(subject))

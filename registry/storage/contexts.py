@@ -1,4 +1,4 @@
-"""Deletion of contexts: soft, keeping the row because it has the id counter; or forgetting everything."""
+"""Deletion of contexts, from the list or with everything in them; the row with the id counter stays."""
 
 from __future__ import annotations
 

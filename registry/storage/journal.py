@@ -23,7 +23,7 @@ _AT_ONCE: Final = 200  #: keys per statement
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One effect, recorded in its transaction."""
+    """An effect, recorded in the transaction that caused it."""
 
     sequence: int
     at: int

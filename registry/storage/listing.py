@@ -82,7 +82,7 @@ def subjects(snapshot: Snapshot, prefix: str, seen: Seen, page: Page = EVERYTHIN
 
 
 def versions(snapshot: Snapshot, subject: Subject, seen: Seen, page: Page = EVERYTHING) -> list[tuple[int, bool]]:
-    """List a subject's versions, lowest first, each with whether it is soft-deleted."""
+    """List a subject's versions as (number, whether soft-deleted), lowest first."""
     statement = (
         select(_V.version, _V.deleted_at)
         .join(tables.subjects, _U.id == _V.subject_id)

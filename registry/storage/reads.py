@@ -45,8 +45,8 @@ def _of_content(statement: Select[Any], hashed: ColumnElement[str]) -> Select[An
     """Restrict a statement to versions whose schema has this hash.
 
     The index of hashes is used: a subject may have thousands of versions, a content has few ids. The statement itself
-    compares no column with the context: PostgreSQL derives that all columns equal to it equal the constant, and without
-    statistics it assumes that a context is rare, and reads the whole table.
+    compares no column with the context: PostgreSQL would apply the constant to every column that must equal it, and
+    without statistics assume that a context is rare, and read the whole table.
     """
     ids = select(_OTHER.id).where(_OTHER.context == bindparam("context"), hashed == bindparam("hash"))
     return statement.where(_V.context == _U.context, _V.schema_id.in_(ids))
@@ -134,7 +134,7 @@ class Snapshot:
         return [Subject(row.context, row.name) for row in self._rows(statement.where(conditions[seen]))]
 
     def versions(self, subject: Subject, seen: Seen) -> list[tuple[int, bool]]:
-        """List a subject's versions, lowest first, each with whether it is soft-deleted."""
+        """List a subject's versions as (number, whether soft-deleted), lowest first."""
         statement = (
             select(_V.version, _V.deleted_at)
             .join(tables.subjects, _U.id == _V.subject_id)

@@ -64,7 +64,7 @@ class Counter(NamedTuple):
     """Id counter of a context."""
 
     following: int
-    listed: bool  #: whether the context is not deleted
+    listed: bool  #: false for deleted contexts
     occupied: int | None = None  #: the lowest id, from ``following`` on, that was assigned before
 
 
@@ -143,7 +143,7 @@ def held(connection: Connection, rows: Mapping[Subject, SubjectState], schema_id
 
 
 def standing_targets(connection: Connection, targets: set[Target]) -> dict[Target, bool]:
-    """Read the current targets of these version numbers, each with whether it is live.
+    """Read the current targets of these version numbers, and whether each is live.
 
     A number that was assigned again gives another target, as the schema id differs. Subjects that a resource owns are
     left out: what references one is checked again, and rejected.
