@@ -78,7 +78,7 @@ def _prefixed(default: str) -> Need:
     def need(rights: Rights, operation: Operation, _match: re.Match[str], query: bytes) -> str | None:
         pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
         for prefix in [value or default for name, value in pairs if name == "subjectPrefix"] or [default]:
-            if not rights.may_prefix(operation, prefix):  # of several, whichever the route uses
+            if not rights.may_prefix(operation, prefix):  # several may be given: check whichever the route uses
                 return f"{prefix}*"
         return None
 

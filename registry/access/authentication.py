@@ -135,7 +135,7 @@ class Authentication:
 
         Raises:
             Unauthorized: the credentials are wrong.
-            TooManyFailures: too many wrong passwords came from the address, or from it for this name.
+            TooManyFailures: too many wrong passwords came from the address, in all or for this name.
             Overloaded: too many other checks are waiting.
         """
         users = self._users()

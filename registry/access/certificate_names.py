@@ -70,7 +70,7 @@ class ClientCertificate:
 
     @classmethod
     def of(cls, certificate: Mapping[str, Any]) -> Self:
-        """Make it from the result of ``ssl.SSLSocket.getpeercert``."""
+        """Create it from the result of ``ssl.SSLSocket.getpeercert``."""
         subject = certificate.get("subject", ())
         names = tuple(
             (_KINDS[kind], _normal(_KINDS[kind], value))

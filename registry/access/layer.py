@@ -80,7 +80,7 @@ class Access:
             current_rights.reset(rights)
 
     def reader(self, scope: Scope) -> str | None:
-        """Return the name of a caller with some read permission; None if unknown without waiting."""
+        """Return the name of a caller with read permission; None without it, or if a password check is due."""
         header = _credentials(scope)
         try:
             caller = self._without_password(scope) if header is None else self._authentication.known(header)

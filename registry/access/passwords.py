@@ -79,5 +79,5 @@ def _scrypt(password: str, salt: bytes, n: int, r: int, p: int, *, older: bool =
     return hashlib.scrypt(secret, salt=salt, n=n, r=r, p=p, maxmem=2 * _MOST_BYTES, dklen=_HASH_BYTES)
 
 
-#: Nobody's password: checked for names without a password, so that the response time does not reveal them.
+#: Nobody's password: checked for names without one, so that the response time does not reveal which names exist.
 DECOY: Final = HashedPassword(_N, _R, _P, bytes(_SALT_BYTES), bytes(_HASH_BYTES))

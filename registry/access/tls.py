@@ -98,7 +98,7 @@ class Certificates:
 
 def _stamp(path: str) -> tuple[int, ...]:
     try:
-        found = os.stat(path)  # noqa: PTH116 - follows links, because files are often replaced through them
+        found = os.stat(path)  # noqa: PTH116 - follows symbolic links, by which files are often replaced
     except OSError:
         return ()
     return found.st_mtime_ns, found.st_size, found.st_ino

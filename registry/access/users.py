@@ -220,7 +220,7 @@ class UsersFile:
 
     def _stamp(self) -> tuple[int, ...]:
         try:
-            found = os.stat(self._path)  # noqa: PTH116 - follows links, because files are often replaced through them
+            found = os.stat(self._path)  # noqa: PTH116 - follows symbolic links, by which files are often replaced
         except OSError:
             return ()
         return found.st_mtime_ns, found.st_size, found.st_ino
