@@ -77,7 +77,7 @@ class _Lane(Generic[T]):
 
 
 class PasswordChecks(Generic[T]):
-    """Runs checks on threads of its own."""
+    """Runs checks on its own threads, in a fair order."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -39,7 +39,7 @@ class HashedPassword:
 
     @classmethod
     def of(cls, password: str, *, salt: bytes | None = None, n: int = _N, r: int = _R, p: int = _P) -> Self:
-        """Hash a password with a new salt."""
+        """Hash a password, by default with a new salt."""
         salt = os.urandom(_SALT_BYTES) if salt is None else salt
         return cls(n, r, p, salt, _scrypt(password, salt, n, r, p))
 

@@ -52,7 +52,7 @@ class FetchCounts:
         self._clock = clock
         self._counts: dict[Counted, int] = {}
         self._clients: dict[tuple[str, bytes], str] = {}
-        self._clients_of = 0  #: the day whose clients these are
+        self._clients_of = 0  #: the day of ``_clients``
         self._lock = threading.Lock()
         self._due = threading.Event()
         self._closed = threading.Event()

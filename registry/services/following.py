@@ -25,7 +25,7 @@ __all__ = ["Follower"]
 _LOG: Final = logging.getLogger("contractlog.registry.following")
 _READ_AT_ONCE: Final = 1_000
 _KEPT: Final = 2_000
-_KEPT_CHARACTERS: Final = 4_000_000  #: of their details
+_KEPT_CHARACTERS: Final = 4_000_000  #: characters of the cached entries' details and targets
 _PAUSE: Final = 0.01  #: seconds between two polls, however many commits there are
 _LONGEST_PAUSE: Final = 5.0  #: seconds between two polls of a database that does not respond
 

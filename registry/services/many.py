@@ -38,7 +38,7 @@ class Asked:
 
 
 class Many:
-    """Answers about many schemas, in their order."""
+    """Looks up and checks many schemas; results are in the order of the request."""
 
     def __init__(
         self, store: Store, threads: Threads, registration: Registration, compatibility: Compatibility

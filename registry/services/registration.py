@@ -131,7 +131,7 @@ class Registration:
         self._threads = threads
         self._understanding = understanding
         self._judging = judging
-        self._inside = 0  #: proposals under way
+        self._inside = 0  #: concurrent proposals
 
     async def register(
         self,

@@ -33,7 +33,7 @@ class Retirement:
         self._store = store
 
     async def subject(self, subject: Subject, *, permanent: bool = False) -> list[int]:
-        """Delete all versions of a subject, and return their numbers.
+        """Soft-delete all versions of a subject (or hard-delete, if ``permanent``), and return their numbers.
 
         Raises:
             SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists,
@@ -45,7 +45,9 @@ class Retirement:
         )
 
     async def version(self, subject: Subject, number: int | None, *, permanent: bool = False) -> int:
-        """Delete one version (None: the newest live one), and return its number.
+        """Soft-delete one version (or hard-delete, if ``permanent``), and return its number.
+
+        None as number is the newest live version.
 
         Raises:
             SubjectNotFound, VersionNotFound, VersionSoftDeleted, VersionNotSoftDeleted, ReferenceExists,

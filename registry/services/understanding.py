@@ -22,7 +22,7 @@ from contractlog.registry.storage.values import Content, Seen, Target
 __all__ = ["Understanding", "Understood", "hashes_of"]
 
 _KEPT_BYTES: Final = 8 * 1024 * 1024  #: of schema text; parsed trees are several times larger
-_EXPECTED: Final = 0  #: in place of the id, beside a guid in place of the context: not stored yet
+_EXPECTED: Final = 0  #: id of drafts that are not stored yet, in the cache key (guid, 0, "")
 _SHAPED_CHARACTERS: Final = 32 * 1024 * 1024  #: of schema text; shapes share equal parts
 _SHARED: Final = 100_000  #: entries of each table in the memo, of some hundred bytes each
 

@@ -24,10 +24,10 @@ from contractlog.compatibility.steps import Steps
 __all__ = ["SHORT_STEPS", "Abandoned", "Callers", "TakesLong", "Work", "current_work", "work_of_this_request"]
 
 T = TypeVar("T")
-SHORT_STEPS: Final = 10_000  #: limit of short work, which runs beside other short work
-_CHARACTERS: Final = 40  #: of parsed text that count as one step
-_FREE_STEPS: Final = 2_000  #: of each piece of work, not counted against the caller
-_CALM_STEPS: Final = 200_000  #: of a caller within a minute
+SHORT_STEPS: Final = 10_000  #: limit of short work, which runs in parallel with other short work
+_CHARACTERS: Final = 40  #: characters of parsed text that count as one step
+_FREE_STEPS: Final = 2_000  #: steps of each piece of work that are not counted against the caller
+_CALM_STEPS: Final = 200_000  #: a caller with fewer steps within a minute is calm
 _MINUTE: Final = 60.0
 _MOST_CALLERS: Final = 10_000
 

@@ -163,7 +163,7 @@ class Content:
     references: tuple[Reference, ...] = ()
     metadata: Metadata | None = None
     rule_set: RuleSet | None = None
-    targets: tuple[Target, ...] = ()  #: of each reference
+    targets: tuple[Target, ...] = ()  #: resolved version of each reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class Recorded:
     recorded_at: int
 
 
-#: The lock row and counter of unqualified subjects.
+#: The context of unqualified subjects, whose row every write locks first.
 FIRST_CONTEXT = DEFAULT_CONTEXT
 
 #: The row that numbers the changes.
