@@ -93,6 +93,7 @@ def unbind(
         AssociationNotFound: there are none of these types.
         AssociationFrozen: the resource owns a subject, and ``cascade`` is not set.
         Denied: the caller may not write one of their subjects, or the topic's own.
+        SubjectReadOnly: one of their subjects is read-only.
     """
     wanted = Wanted(resource_id=resource_id, types=types, resource_type=resource_type)
     found = associations.find(transaction, wanted)

@@ -36,7 +36,7 @@ class Retirement:
         """Soft-delete all versions of a subject (or hard-delete, if ``permanent``), and return their numbers.
 
         Raises:
-            SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists,
+            SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists, AssociationExists,
             SubjectReadOnly: nothing changed.
         """
         work = erase_subject if permanent else hide_subject
@@ -50,7 +50,7 @@ class Retirement:
         None as number is the newest live version.
 
         Raises:
-            SubjectNotFound, VersionNotFound, VersionSoftDeleted, VersionNotSoftDeleted, ReferenceExists,
+            SubjectNotFound, VersionNotFound, VersionSoftDeleted, VersionNotSoftDeleted, ReferenceExists, NoActiveVersion,
             SubjectReadOnly: nothing changed.
         """
         work = _erase_version if permanent else _hide_version
