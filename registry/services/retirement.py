@@ -50,8 +50,8 @@ class Retirement:
         None as number is the newest live version.
 
         Raises:
-            SubjectNotFound, VersionNotFound, VersionSoftDeleted, VersionNotSoftDeleted, ReferenceExists, NoActiveVersion,
-            SubjectReadOnly: nothing changed.
+            SubjectNotFound, VersionNotFound, VersionSoftDeleted, VersionNotSoftDeleted, ReferenceExists,
+            NoActiveVersion, SubjectReadOnly: nothing changed.
         """
         work = _erase_version if permanent else _hide_version
         return await asyncio.wrap_future(

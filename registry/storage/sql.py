@@ -39,7 +39,7 @@ _LOG: Final = logging.getLogger("contractlog.registry.storage")
 _DISK_FULL_STATE: Final = "53100"  #: SQLSTATE of PostgreSQL
 #: Error names of SQLite, where a write beyond a quota or a limit is an I/O error.
 _DISK_FULL_NAMES: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"})
-_TIMEOUT_STATES: Final = frozenset({"57014", "55P03", "25P03"})  #: SQLSTATEs of PostgreSQL's timeouts: statement, lock, idle
+_TIMEOUT_STATES: Final = frozenset({"57014", "55P03", "25P03"})  #: PostgreSQL's statement, lock and idle timeouts
 
 
 def _milliseconds() -> int:
