@@ -48,6 +48,7 @@ def outcomes() -> Iterator[str]:
         "CONFORMS": "decodes exactly by the schema whose id it carries",
         "TOMBSTONE": "null value, or null key",
         "UNAUDITED": "the part has no schema to be held against; it counts neither way",
+        "SCHEMA_NOT_USABLE": "no validator can use the schema whose id the record carries; it counts neither way",
     }
     for outcome in Outcome:
         yield f"| `{outcome.name}` | {outcome.value} | {said.get(outcome.name) or MEANINGS[outcome.name]} |\n"

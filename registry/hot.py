@@ -102,7 +102,11 @@ class HotSchemas:
                     self._note(scope, key, None)
                     await _send(send, body)
                     return
-                if self._cache.stale(key, form[1]) is not None:
+                stale = self._cache.stale(key, form[1])
+                if stale is not None and self._silence() >= _PATIENCE:
+                    await self._send_stale(stale, scope, send)
+                    return
+                if stale is not None:
                     await self._ask(key, form[1], scope, receive, send)
                     return
         await self._app(scope, receive, send)
@@ -126,6 +130,11 @@ class HotSchemas:
         self._telemetry.hits.add()
         self._counts.count(*key, scope["headers"], actor)
 
+    async def _send_stale(self, body: bytes, scope: Scope, send: Send) -> None:
+        scope["template"] = _TEMPLATE
+        self._telemetry.stale.add()
+        await _send(send, body, STALE)
+
     async def _ask(self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Ask for a fresh answer, and make do with the old one when the database is away, or does not answer."""
         answered = False
@@ -133,8 +142,7 @@ class HotSchemas:
         async def answer_from_memory(body: bytes) -> None:
             nonlocal answered
             answered = True
-            self._telemetry.stale.add()
-            await _send(send, body, STALE)
+            await self._send_stale(body, scope, send)
 
         async def send_or_replace(message: Message) -> None:
             if message["type"] == "http.response.start" and scope.get("error_code") in _AWAY and not answered:
@@ -151,7 +159,6 @@ class HotSchemas:
                 body = self._cache.stale(key, form)
                 if body is not None and not answered and self._silence() >= _PATIENCE / 2:
                     asking.add_done_callback(_ended)  # a fresh answer that comes later is kept
-                    scope["template"] = _TEMPLATE
                     await answer_from_memory(body)
                     return
             asking.result()

@@ -15,13 +15,15 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
+from contractlog.clients.cli.output import harmless
 from contractlog.clients.client import Registry
-from contractlog.compatibility.errors import InvalidSchema, NotFound
+from contractlog.compatibility.errors import ContractlogError, InvalidSchema, NotFound
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.observed.outcomes import NO_BODY, Outcome
 from contractlog.contracts.observed.report import PARTS, Part
 from contractlog.contracts.observed.states import AuditState
 from contractlog.contracts.observed.summary import Use
+from contractlog.serdes.json_schema.validator import shortened
 from contractlog.serdes.subjects import SubjectNameStrategyType as Kind
 from contractlog.spark_validation.columnar.frames import Guids, read_frames
 from contractlog.spark_validation.columnar.limits import Limits
@@ -35,7 +37,7 @@ from contractlog.spark_validation.validators import PlannedSchema, Validators
 __all__ = ["Expectation", "Plan", "Planner", "make_plan"]
 
 AT_ONCE: Final = 8  #: requests to the registry
-ENGINE: Final = 3  #: raised when the same range may come out differently
+ENGINE: Final = 4  #: raised when the same range may come out differently
 _NO_SUBJECTS: Final[Mapping[int, tuple[tuple[str, int], ...]]] = MappingProxyType({})
 _NO_GUIDS: Final[Mapping[bytes, tuple[int, ...]]] = MappingProxyType({})
 _NO_COUNTS: Final[Mapping[int, int]] = MappingProxyType({})
@@ -79,7 +81,7 @@ class Plan:
                 for (topic, part), one in sorted(self.parts.items())
             ],
             "schemas": [
-                [schema_id, planned.schema.type, planned.schema.text, dict(planned.referenced)]
+                [schema_id, planned.schema.type, planned.schema.text, dict(planned.referenced), bool(planned.fault)]
                 for schema_id, planned in sorted(self.schemas.items())
             ],
         }
@@ -119,6 +121,10 @@ class Plan:
     def notes(self) -> dict[tuple[str, str], Sequence[str]]:
         """Say what is not looked at and why, by topic and part."""
         return {(topic, part): one.notes for (topic, part), one in self.parts.items() if one.notes}
+
+    def unusable(self) -> dict[int, str]:
+        """Say why validators cannot use a schema, by id."""
+        return {schema_id: planned.fault for schema_id, planned in self.schemas.items() if planned.fault}
 
 
 def _plain(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -200,7 +206,6 @@ class Planner:
         self._catalogue = _catalogue(registry)
         self._associated = self._associations(topics)
         self._schemas: dict[int, PlannedSchema] = {}
-        self._unreadable: dict[int, str] = {}
         unclear = dict.fromkeys(topic for topic, part in self._wanted if not self._is_named(topic, part))
         self._sampled = look_at(source, ranges, unclear)
 
@@ -217,8 +222,8 @@ class Planner:
         """
         counts: defaultdict[tuple[str, str], Counter[int]] = defaultdict(Counter)
         for key, cell in state.cells.items():
-            records = sum(number for outcome, number in cell.counts.items() if outcome >= Outcome.NOT_FRAMED)
-            counts[key.topic, key.part][key.schema_id] += records + cell.counts.get(Outcome.CONFORMS, 0)
+            records = sum(number for outcome, number in cell.counts.items() if outcome not in NO_BODY)
+            counts[key.topic, key.part][key.schema_id] += records
         exact = self._plan(
             {key: counts[key] if plan.parts[key].audited else self._carried(key) for key in self._wanted}
         )
@@ -288,7 +293,7 @@ class Planner:
         for schema_id in sorted(allowed):
             self._take(self._catalogue.by_id[schema_id])
         if strategy.chosen_by == "evidence":
-            return self._by_evidence(topic, part, counts, strategy, allowed)
+            return self._by_evidence(topic, part, strategy, allowed)
         if not allowed:
             subjects = strategy.subjects or frozenset()
             none = (
@@ -297,41 +302,22 @@ class Planner:
                 else f"No subject by {strategy.name} ({strategy.reason}) has a version."
             )
             return Expectation(audited=False, notes=(none,), strategy=strategy)
-        bad = allowed & self._unreadable.keys()
-        if not self._is_named(topic, part):  # its records were counted: a schema that none carries stops no audit
-            bad &= frozenset(counts)
-        if bad:
-            return Expectation(audited=False, notes=self._reasons(bad), strategy=strategy)
-        readable = allowed - self._unreadable.keys()
-        return Expectation(audited=True, known=self._known(allowed), allowed=readable, strategy=strategy)
+        return Expectation(audited=True, known=self._catalogue.ids, allowed=allowed, strategy=strategy)
 
-    def _by_evidence(
-        self, topic: str, part: Part, counts: Mapping[int, int], strategy: Strategy, allowed: frozenset[int]
-    ) -> Expectation:
+    def _by_evidence(self, topic: str, part: Part, strategy: Strategy, allowed: frozenset[int]) -> Expectation:
         """Expect the ids that records carry."""
         named = f"{topic}-{part}"
-        bad = frozenset(counts) & allowed & self._unreadable.keys()
-        if bad:
-            return Expectation(audited=False, notes=self._reasons(bad), strategy=strategy)
-        readable = allowed - self._unreadable.keys()
-        known = self._known(allowed)
-        if named not in self._catalogue.versions and not self._are_framed((topic, part), readable):
+        known = self._catalogue.ids
+        if named not in self._catalogue.versions and not self._are_framed((topic, part), allowed):
             note = f"No subject `{named}` has a version, and its records {_FOREIGN}."
             return Expectation(audited=False, notes=(note,))
         if strategy.subjects is not None:
-            return Expectation(audited=True, known=known, allowed=readable, strategy=strategy)
+            return Expectation(audited=True, known=known, allowed=allowed, strategy=strategy)
         note = f"No subject `{named}` has a version: audited by the ids that its records carry."
         return Expectation(audited=True, known=known, notes=(note,), strategy=strategy)
 
     def _known_ids(self, counts: Mapping[int, int]) -> frozenset[int]:
         return frozenset(schema_id for schema_id, records in counts.items() if records) & self._catalogue.ids
-
-    def _known(self, allowed: frozenset[int]) -> frozenset[int]:
-        """Return the ids that are not unknown; those that would be decoded, and cannot be read, are."""
-        return self._catalogue.ids - (allowed & self._unreadable.keys())
-
-    def _reasons(self, unreadable: frozenset[int]) -> tuple[str, ...]:
-        return tuple(self._unreadable[schema_id] for schema_id in sorted(unreadable))
 
     def _are_framed(self, key: tuple[str, Part], known: frozenset[int]) -> bool:
         """Whether it is no accident that records carry known ids: half of all do, or half of those decode by theirs.
@@ -351,20 +337,25 @@ class Planner:
         return carrying > 0 and (carrying * 2 >= present or conforming * 2 >= carrying)
 
     def _take(self, version: RegisteredSchema) -> None:
-        """Keep a schema that bodies may be decoded by, if it can be parsed."""
+        """Keep a schema that bodies may be decoded by, or why none can be."""
         schema_id = int(version.schema_id)
-        if schema_id in self._schemas or schema_id in self._unreadable:
+        if schema_id in self._schemas:
             return
         try:
             planned = PlannedSchema(version, dict(self._registry.referenced(version.draft)))
             Validators(frozenset({schema_id}), {schema_id: planned}, self._limits)[schema_id]
         except (InvalidSchema, NotFound) as error:
-            self._unreadable[schema_id] = f"Schema id {schema_id} cannot be read: {error}"
-        else:
-            self._schemas[schema_id] = planned
+            planned = PlannedSchema(version, fault=_fault(error))
+        self._schemas[schema_id] = planned
 
 
 _FOREIGN: Final = "carry no ids of this registry"
+
+
+def _fault(error: ContractlogError) -> str:
+    """Say in one line of bounded length, without control characters, why validators cannot use a schema."""
+    reason, at = error.facts.get("reason"), error.facts.get("at")
+    return reason or harmless(shortened(error.message) + (f", at `{shortened(at)}`" if at else ""))
 
 
 def _guids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.spark_validation.columnar.judged import Judged
 from contractlog.spark_validation.columnar.limits import Limits
 from contractlog.spark_validation.columnar.validate import Validator, prepare
 
@@ -14,10 +19,23 @@ __all__ = ["PlannedSchema", "Validators"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedSchema:
-    """A schema with the texts it leans on."""
+    """A schema with the texts that it references."""
 
     schema: RegisteredSchema
     referenced: Mapping[str, str] = field(default_factory=dict)
+    fault: str = ""  #: why no validator can use it; empty if one can
+
+
+class _NotUsable:
+    """Stands for a schema that no validator can use: records that carry it cannot be judged."""
+
+    def judge(
+        self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
+    ) -> Judged:
+        """Give each record the outcome ``SCHEMA_NOT_USABLE``."""
+        del data, ends, columns
+        codes = np.full(starts.size, Outcome.SCHEMA_NOT_USABLE, np.uint8)
+        return Judged(codes, np.full(starts.size, -1, np.int32), [], {}, [])
 
 
 class Validators(Mapping[int, Validator]):
@@ -32,7 +50,9 @@ class Validators(Mapping[int, Validator]):
     def __getitem__(self, schema_id: int) -> Validator:
         if schema_id not in self._prepared:
             planned = self._schemas[schema_id]
-            self._prepared[schema_id] = prepare(planned.schema, planned.referenced, limits=self._limits)
+            self._prepared[schema_id] = (
+                _NotUsable() if planned.fault else prepare(planned.schema, planned.referenced, limits=self._limits)
+            )
         return self._prepared[schema_id]
 
     def __contains__(self, schema_id: object) -> bool:

@@ -57,12 +57,23 @@ class Total:
     conforming: int = 0
     violating: int = 0
     tombstones: int = 0
-    unaudited: int = 0
+    unheld: int = 0  #: of a part without a schema
+    unusable: int = 0  #: of a schema that validators cannot use
+
+    @property
+    def judged(self) -> int:
+        """Those that conformance is about."""
+        return self.conforming + self.violating
+
+    @property
+    def unaudited(self) -> int:
+        """Those that could not be checked against anything."""
+        return self.unheld + self.unusable
 
     @property
     def records(self) -> int:
         """All of them."""
-        return self.conforming + self.violating + self.tombstones + self.unaudited
+        return self.judged + self.tombstones + self.unaudited
 
 
 def total_of(cells: Iterable[Cell]) -> Total:
@@ -72,7 +83,13 @@ def total_of(cells: Iterable[Cell]) -> Total:
         for outcome, records in cell.counts.items():
             counts[outcome] += records
     violating = sum(records for outcome, records in counts.items() if outcome.violating)
-    return Total(counts[Outcome.CONFORMS], violating, counts[Outcome.TOMBSTONE], counts[Outcome.UNAUDITED])
+    return Total(
+        counts[Outcome.CONFORMS],
+        violating,
+        counts[Outcome.TOMBSTONE],
+        counts[Outcome.UNAUDITED],
+        counts[Outcome.SCHEMA_NOT_USABLE],
+    )
 
 
 def partition_counts(observed: Observed) -> list[PartitionCounts]:
@@ -97,6 +114,7 @@ def _partition(number: int, covered: Collection[Coverage], total: Total) -> Part
         "conforming": total.conforming,
         "violating": total.violating,
         "tombstones": total.tombstones,
+        "unaudited": total.unaudited,
         "absent": end - start - total.records,
     }
 

@@ -17,6 +17,7 @@ class Outcome(IntEnum):
     CONFORMS = 0  #: decodes exactly by the schema whose id it carries
     TOMBSTONE = 1  #: null value (or null key)
     UNAUDITED = 2  #: the part has no schema to be held against; it counts neither way
+    SCHEMA_NOT_USABLE = 3  #: validators cannot use the schema of the record; it counts neither way
 
     NOT_FRAMED = 10  #: no magic byte, or too short to hold an id
     UNKNOWN_SCHEMA_ID = 11  #: the registry does not know the id

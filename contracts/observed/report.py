@@ -51,15 +51,12 @@ class Counts(TypedDict):
     conforming: int
     violating: int
     tombstones: int
+    unaudited: int  # nothing to check them against, or a schema that validators cannot use
     absent: int
 
 
 class PartitionCounts(Counts):
-    """One partition: conforming + violating + tombstones + absent = to_offset - from_offset.
-
-    Of a part that was not held against anything (``unknown``) the records are only read:
-    records + absent = to_offset - from_offset, and conforming = violating = 0.
-    """
+    """One partition: conforming + violating + tombstones + unaudited + absent = to_offset - from_offset."""
 
     partition: int
     from_offset: int
@@ -75,6 +72,7 @@ class SchemaUse(TypedDict):
     expected: bool  # the topic's strategy allows the subject; else its records are ``WRONG_SUBJECT``
     records: int
     conforming: int
+    violating: int  # the rest of the records could not be checked: validators cannot use the schema
     first_seen: str  # ISO 8601, UTC, as all times here
     last_seen: str
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
@@ -18,6 +18,7 @@ from contractlog.contracts.observed.counting import (
     total_of,
     unheld,
 )
+from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import (
     PARTS,
     THRESHOLD,
@@ -31,7 +32,7 @@ from contractlog.contracts.observed.report import (
 )
 from contractlog.contracts.observed.states import AuditState, Cell, Violation, ViolationKey
 
-__all__ = ["Use", "Uses", "iso", "newest_in_use", "summarize"]
+__all__ = ["Use", "Uses", "iso", "newest_in_use", "newest_judged", "summarize"]
 
 
 class Use(NamedTuple):
@@ -47,6 +48,8 @@ Notes = Mapping[tuple[str, str], Sequence[str]]
 Strategies = Mapping[tuple[str, str], StrategyUse]
 _NOTHING: Final[Notes] = MappingProxyType({})
 _NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
+_NO_REASONS: Final[Mapping[int, str]] = MappingProxyType({})
+_NAMED: Final = 10  #: schemas that validators cannot use, of a part
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -56,6 +59,7 @@ def summarize(
     *,
     notes: Notes = _NOTHING,
     strategies: Strategies = _NO_STRATEGIES,
+    unusable: Mapping[int, str] = _NO_REASONS,
     threshold: float = THRESHOLD,
 ) -> list[TopicPart]:
     """Return an entry for each part of each topic that was covered, sorted by topic, values before keys.
@@ -65,6 +69,7 @@ def summarize(
         uses: which version of which subject an id is, for a part of a topic.
         notes: what was not looked at and why, by topic and part.
         strategies: the subject name strategy of each part of a topic.
+        unusable: why validators cannot use a schema, by id; in one line.
         threshold: conformance below it is ``failing``.
     """
     observed = observe(state)
@@ -76,6 +81,7 @@ def summarize(
             observed[topic, part],
             uses,
             notes=[*notes.get((topic, part), ()), *unsampled.get((topic, part), ())],
+            unusable=unusable,
             strategy=strategies.get((topic, part)),
             threshold=threshold,
         )
@@ -100,22 +106,24 @@ def _entry(
     uses: Uses,
     *,
     notes: Sequence[str],
+    unusable: Mapping[int, str],
     strategy: StrategyUse | None,
     threshold: float,
 ) -> TopicPart:
     said = [*notes, *gaps(observed.coverage)]
     total = total_of(cell for _, cell in observed.cells)
-    if total.unaudited:
+    if total.unheld:
         read = sum(coverage.records for coverage in observed.coverage)
         said.append(f"{total.unaudited:,} of {read:,} records were not held against anything.")
         observed = unheld(observed)
         total = total_of(cell for _, cell in observed.cells)
-    elif not total.conforming + total.violating:
+    elif not total.judged + total.unusable:
         said.append("There is nothing but nulls." if total.tombstones else "There are no records.")
     partitions = partition_counts(observed)
     schemas = _schemas(topic, part, observed, uses)
-    judged = total.conforming + total.violating
-    conformance = total.conforming / judged if judged else None
+    if total.unusable:
+        said += _unusable_notes(observed, schemas, unusable)
+    conformance = total.conforming / total.judged if total.judged else None
     missed = _missed(conformance, schemas, threshold)
     return {
         "topic": topic,
@@ -129,6 +137,7 @@ def _entry(
         "conforming": total.conforming,
         "violating": total.violating,
         "tombstones": total.tombstones,
+        "unaudited": total.unaudited,
         "absent": sum(partition["absent"] for partition in partitions),
         "partitions": partitions,
         "schemas": schemas,
@@ -155,7 +164,7 @@ def _missed(
     if conformance is not None and conformance < threshold:
         missed.append("all versions")
     if conformance is not None and any(
-        use["conforming"] / use["records"] < threshold for use in newest_in_use(schemas)
+        use["conforming"] / (use["conforming"] + use["violating"]) < threshold for use in newest_judged(schemas)
     ):
         missed.append("newest version")
     return missed
@@ -173,6 +182,31 @@ def newest_in_use(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
         ):
             newest[subject] = use
     return list(newest.values())
+
+
+def newest_judged(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
+    """Return the newest in use of each subject among the versions that validators can use."""
+    return newest_in_use([use for use in schemas if use["conforming"] + use["violating"]])
+
+
+def _unusable_notes(observed: Observed, schemas: Sequence[SchemaUse], reasons: Mapping[int, str]) -> Iterator[str]:
+    """Name the schemas that validators cannot use, with how many records carry them, why, and what to do."""
+    records: Counter[int] = Counter()
+    for key, cell in observed.cells:
+        records[key.schema_id] += cell.counts.get(Outcome.SCHEMA_NOT_USABLE, 0)
+    versions = {use["schema_id"]: use for use in schemas if use["subject"]}
+    unusable = sorted(schema_id for schema_id, number in records.items() if number)
+    for schema_id in unusable[:_NAMED]:
+        number, use = records[schema_id], versions.get(schema_id)
+        named = f" (version {use['version']} of `{use['subject']}`)" if use else ""
+        why = f": {reasons[schema_id]}" if schema_id in reasons else ""
+        yield (
+            f"{number:,} {'record carries' if number == 1 else 'records carry'} schema id {schema_id}{named}, which "
+            f"validators cannot use{why}. Such records are not audited (`{Outcome.SCHEMA_NOT_USABLE.name}`): register "
+            "a corrected version, and write with it."
+        )
+    if len(unusable) > _NAMED:
+        yield f"The same holds for {len(unusable) - _NAMED:,} further schema ids."
 
 
 def _schemas(topic: str, part: Part, observed: Observed, uses: Uses) -> list[SchemaUse]:
@@ -202,6 +236,7 @@ def _schema(schema_id: int, use: Use | None, cells: Sequence[Cell]) -> SchemaUse
         "expected": use is not None and use.expected,
         "records": total.records,
         "conforming": total.conforming,
+        "violating": total.violating,
         "first_seen": iso(min(cell.first_seen for cell in cells)),
         "last_seen": iso(max(cell.last_seen for cell in cells)),
     }

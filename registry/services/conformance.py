@@ -24,15 +24,16 @@ _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _NO_PARTITION: Final = 2**31
 _NO_OFFSET: Final = 2**63
 _ROUNDED: Final = 1e-6  #: tolerance for quotients that were written with few digits
-_COUNTS: Final = ("records", "conforming", "violating", "tombstones", "absent")
+_COUNTS: Final = ("records", "conforming", "violating", "tombstones", "unaudited", "absent")
 
 
-class _Counts(msgspec.Struct):
+class _Counts(msgspec.Struct, kw_only=True):
     records: int
     conforming: int
     violating: int
     tombstones: int
     absent: int
+    unaudited: int = 0  # not sent by audits of earlier releases
 
     def __post_init__(self) -> None:
         if any(not 0 <= getattr(self, name) < _NO_OFFSET for name in _COUNTS):
@@ -154,11 +155,12 @@ def _add_up_partition(one: _Partition, *, audited: bool) -> None:
         raise InvalidConformance(
             detail=f"partition {one.partition}: records + absent is {one.records + one.absent}, its range is {span}"
         )
-    told = one.conforming + one.violating + one.tombstones
-    # Records of a part that was not audited (verdict `unknown`) are neither conforming nor violating.
+    told = one.conforming + one.violating + one.tombstones + one.unaudited
+    # Earlier releases did not count the records of a part that was not audited (verdict `unknown`).
     if told > one.records or (told < one.records and audited):
         raise InvalidConformance(
-            detail=f"partition {one.partition}: conforming + violating + tombstones is {told} of {one.records} records"
+            detail=f"partition {one.partition}: conforming + violating + tombstones + unaudited is {told} of "
+            f"{one.records} records"
         )
 
 

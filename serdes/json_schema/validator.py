@@ -11,8 +11,9 @@ import jsonschema_rs
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_schema.addresses import urljoin
 from contractlog.compatibility.json_schema.parse import JsonSchema, draft_of
-from contractlog.compatibility.json_text import plain, read
+from contractlog.compatibility.json_text import plain, pointer, read
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.serdes.errors import SerializationError
 from contractlog.serdes.json_schema.fault import NOT_VALID
 from contractlog.serdes.json_schema.faults import Faults
@@ -39,6 +40,7 @@ _VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = {
 }
 _RELATIVE: Final = "json-schema:///"  # what names are relative to where the schema has no absolute id
 _LONGEST: Final = 200
+_LONGEST_REASON: Final = 2 * _LONGEST  #: a message and a place
 BACKTRACKING: Final = 100_000  #: steps of a pattern that cannot be matched in linear time
 
 
@@ -90,9 +92,11 @@ def prepare(
             lambda uri, text: jsonschema_rs.validator_map_for(text, registry=registry, base_uri=uri, **options),
         )
         return Prepared(contents, validator, registry.resolver(base), faults)
+    except jsonschema_rs.ValidationError as problem:  # of the schema itself, by its draft's meta-schema
+        at = f", at `{pointer('', *problem.instance_path)}`" if problem.instance_path else ""
+        raise _not_usable(f"{shortened(problem.message)}{at}") from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
-        said = shortened(str(problem))
-        raise InvalidSchema(f"not a schema that documents can be held against: {said}") from None
+        raise _not_usable(str(problem)) from None
 
 
 def documents(schema: JsonSchema, referenced: Mapping[str, str]) -> tuple[str, Any, dict[str, Any]]:
@@ -119,6 +123,13 @@ def prepared(parsed: ParsedSchema, *, formats: bool = False) -> Prepared:
 def shortened(message: str) -> str:
     """Return the beginning of what may be as long as a document."""
     return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
+
+
+def _not_usable(reason: str) -> InvalidSchema:
+    """Give the reason in one line, whatever the schema holds."""
+    reason = escape_line(reason)
+    reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
+    return InvalidSchema(f"validators cannot use the schema: {reason}", reason=reason)
 
 
 def title(parsed: ParsedSchema) -> str | None:

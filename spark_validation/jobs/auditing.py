@@ -97,6 +97,7 @@ def audit_to_folder(
                 state,
                 plan.uses,
                 notes=_notes(order.source, plan),
+                unusable=plan.unusable(),
                 strategies={key: strategy.body() for key, strategy in plan.strategies.items()},
                 threshold=order.threshold,
             ),

@@ -76,6 +76,7 @@ def _said(part: TopicPart) -> str:
     rest = [
         (part["missed"] == ["newest version"], f"the newest version is below {percent(part['threshold'])}"),
         (part["tombstones"], plural(part["tombstones"], "tombstone")),
+        (part["unaudited"], f"{part['unaudited']:,} not audited (schema not usable)"),
         (part["absent"], f"{part['absent']:,} absent"),
     ]
     strategy = part["strategy"]

@@ -43,6 +43,7 @@ T = TypeVar("T")
 MAX_BYTES: Final = 1_000_000
 MAX_TODO: Final = 4  #: shown at once; the others are folded
 MAX_FOLDED_TODO: Final = 40
+UNBROKEN: Final = 24  #: letters of a command's word that fit on a phone beside the button
 MAX_LINES: Final = 20  #: places per code and part; the rest is in report.json
 MAX_TABLE_ROWS: Final = 16
 FEW: Final = 40  #: parts; beyond, only those that need attention get a section of their own
@@ -99,7 +100,6 @@ def _page(report: Report, room: _Room) -> str:
             folded_todo=todo[MAX_TODO:MAX_FOLDED_TODO],
             more_todo=max(0, len(todo) - MAX_FOLDED_TODO),
             unpictured=len(detailed) < len(parts) or letters <= 0,
-            kinds=KINDS,
             strip=_strip(report["thresholds"]["verdict"]),
             rule=rule(report["thresholds"]["verdict"]),
             exit_line=exit_line(report),
@@ -143,6 +143,7 @@ def _part(report: Report, part: TopicPart, *, pictured: bool) -> dict[str, Any]:
         "headline": _river_headline(part),
         "coverage": coverage(part["partitions"]) if pictured and part["partitions"] else None,
         "coverage_headline": _coverage_headline(part),
+        "kinds": [(kind, label) for kind, label in KINDS.items() if kind != "unaudited" or part["unaudited"]],
     }
 
 
@@ -214,10 +215,10 @@ def _lineage_scope(report: Report) -> Markup:
     if scope["lineage"]:
         return Markup("Lineage was looked for in bounded samples of the values of each field.")
     if not scope["samples"]:
-        return Markup("Lineage was not looked for, and no samples of values were kept (<code>--no-samples</code>).")
-    return Markup(
-        "Lineage was not looked for: <code>contractlog lineage --state DIR</code> finds it in the samples that this "
-        "audit kept in its folder, <code>--lineage</code> in the course of an audit."
+        return _prose("Lineage was not looked for, and no samples of values were kept (`--no-samples`).")
+    return _prose(
+        "Lineage was not looked for: `contractlog lineage --state DIR` finds it in the samples that this "
+        "audit kept in its folder, `--lineage` in the course of an audit."
     )
 
 
@@ -231,13 +232,22 @@ def _lineage_headline(report: Report) -> str:
     return f"{words.plural(len(made), 'topic')} were made from others."
 
 
+def _unbroken(line: str) -> Markup:
+    """Let a command break at its spaces, and elsewhere only in words that are wider than a phone."""
+    words = (
+        Markup('<span class="flag">{}</span>').format(word) if "-" in word and len(word) <= UNBROKEN else escape(word)
+        for word in line.split(" ")
+    )
+    return Markup(" ").join(words)
+
+
 def _prose(text: str) -> Markup:
-    """Set in code font what a sentence has between backticks; an option is never broken in two."""
+    """Set in code font what a sentence has between backticks; options and commands break at spaces."""
     *pairs, rest = text.split("`")
     if len(pairs) % 2:
         return escape(text)
     words = [
-        Markup("{}<code{}>{}</code>").format(plain, Markup(' class="flag"') if code.startswith("--") else "", code)
+        Markup("{}<code>{}</code>").format(plain, _unbroken(code) if code.startswith(("-", "contractlog ")) else code)
         for plain, code in zip(pairs[::2], pairs[1::2], strict=True)
     ]
     return Markup("").join([*words, escape(rest)])
@@ -275,6 +285,7 @@ def _environment() -> Environment:
         "part_line": part_line,
         "why": why,
         "prose": _prose,
+        "unbroken": _unbroken,
         "lag": _lag,
     }
     return environment

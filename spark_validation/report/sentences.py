@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import Report, TopicPart, Verdict, ViolationLine
-from contractlog.contracts.observed.summary import newest_in_use
+from contractlog.contracts.observed.summary import newest_in_use, newest_judged
 from contractlog.spark_validation.report.words import MEANINGS, count, moment, percent, plural, share
 
 __all__ = [
@@ -79,7 +79,9 @@ def answer(report: Report) -> Markup:
     ]
     if unknown:
         said.append(
-            Markup("{} could not be judged, for lack of a schema or of records.").format(plural(len(unknown), "topic"))
+            Markup("{} could not be judged, for lack of a usable schema or of records.").format(
+                plural(len(unknown), "topic")
+            )
         )
     if failing:
         said.append(
@@ -116,9 +118,8 @@ def part_line(part: TopicPart) -> str:
         plural(part["tombstones"], "tombstone"),
         f"{count(part['absent'])} absent",
     ]
-    unheld = total - part["conforming"] - part["violating"] - part["tombstones"] - part["absent"]
-    if unheld:
-        counts.append(f"{count(unheld)} not held against anything")
+    if part["unaudited"]:
+        counts.append(f"{count(part['unaudited'])} not audited")
     return f"{plural(total, 'offset')} = {' + '.join(counts)}."
 
 
@@ -142,12 +143,16 @@ def reason(part: TopicPart) -> Markup:
     whole = share(part["conforming"], judged)
     if "all versions" in part["missed"]:
         return Markup("Below the threshold of {}: {} records conform.").format(threshold, whole)
-    newest = newest_in_use(part["schemas"])
+    newest = newest_judged(part["schemas"])
     if not newest:
         return Markup("Within the threshold of {}: {} records conform.").format(threshold, whole)
-    lowest = min(newest, key=lambda use: use["conforming"] / use["records"])
-    told = Markup("of version {} of <code>{}</code> (id {}), the newest in use, {} records conform").format(
-        lowest["version"], lowest["subject"], lowest["schema_id"], share(lowest["conforming"], lowest["records"])
+    lowest = min(newest, key=lambda use: use["conforming"] / (use["conforming"] + use["violating"]))
+    told = Markup("of version {} of <code>{}</code> (id {}), the newest {}, {} records conform").format(
+        lowest["version"],
+        lowest["subject"],
+        lowest["schema_id"],
+        "in use" if lowest in newest_in_use(part["schemas"]) else "that validators can use",
+        share(lowest["conforming"], lowest["conforming"] + lowest["violating"]),
     )
     if part["missed"]:
         return Markup("Below the threshold of {}: {}; of all versions together {}.").format(threshold, told, whole)
@@ -160,6 +165,8 @@ def why(part: TopicPart) -> str:
     match part["verdict"]:
         case "unknown":
             return "nothing audited"
+        case "passing" if part["unaudited"]:
+            return f"no violation; {count(part['unaudited'])} not audited"
         case "passing":
             return "no violation"
         case "degraded":

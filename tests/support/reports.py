@@ -66,6 +66,7 @@ def part(
         "conforming": records - violating,
         "violating": violating,
         "tombstones": 0,
+        "unaudited": 0,
         "absent": 12,
         "partitions": [
             {
@@ -76,6 +77,7 @@ def part(
                 "conforming": records - violating,
                 "violating": violating,
                 "tombstones": 0,
+                "unaudited": 0,
                 "absent": 12,
             }
         ],
@@ -87,6 +89,7 @@ def part(
                 "expected": True,
                 "records": records // 2,
                 "conforming": records // 2,
+                "violating": 0,
                 "first_seen": "2013-01-01T10:17:00Z",
                 "last_seen": "2013-12-31T23:59:00Z",
             }

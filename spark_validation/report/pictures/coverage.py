@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, Literal
 
 from markupsafe import Markup
@@ -14,11 +15,17 @@ from contractlog.spark_validation.report.words import count
 __all__ = ["KINDS", "MAX_BARS", "coverage"]
 
 MAX_BARS: Final = 48
-Kind = Literal["conforming", "violating", "tombstones", "absent"]
-KINDS: Final[tuple[Kind, ...]] = ("conforming", "violating", "tombstones", "absent")
+Kind = Literal["conforming", "violating", "tombstones", "unaudited", "absent"]
+KINDS: Final[Mapping[Kind, str]] = MappingProxyType(
+    {
+        "conforming": "conforming",
+        "violating": "violating",
+        "tombstones": "tombstones",
+        "unaudited": "not audited",
+        "absent": "absent",
+    }
+)  #: and their labels
 
-_UNHELD: Final = "unheld"
-_TITLES: Final = {_UNHELD: "not held against anything"}
 _WIDTH: Final = 720
 _LEFT: Final = 96
 _RIGHT: Final = 8
@@ -48,9 +55,9 @@ def _bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
         ),
     ]
     x = float(_LEFT)
-    held = _held(partition)
+    held: dict[Kind, int] = {kind: partition[kind] for kind in KINDS}
     for kind, width in _widths(held, full / longest).items():
-        title = element("title", f"{_TITLES.get(kind, kind)}: {count(held[kind])} of {count(span)}")
+        title = element("title", f"{KINDS[kind]}: {count(held[kind])} of {count(span)}")
         pieces.append(element("rect", title, class_=f"is-{kind}", x=x, y=top + 2, width=width, height=16))
         x += width
     if not span:
@@ -58,13 +65,7 @@ def _bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
     return element("g", *pieces)
 
 
-def _held(partition: PartitionCounts) -> dict[str, int]:
-    """Return the offsets of each kind, with those of records that were read and not held against anything."""
-    held: dict[str, int] = {kind: partition[kind] for kind in KINDS}
-    return held | {_UNHELD: partition["to_offset"] - partition["from_offset"] - sum(held.values())}
-
-
-def _widths(held: Mapping[str, int], scale: float) -> dict[str, float]:
+def _widths(held: Mapping[Kind, int], scale: float) -> dict[Kind, float]:
     """Return how wide each kind is drawn; what the slivers take, the widest gives."""
     exact = {kind: offsets * scale for kind, offsets in held.items() if offsets}
     widths = {kind: max(_SLIVER, width) for kind, width in exact.items()}

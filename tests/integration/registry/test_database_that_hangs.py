@@ -116,8 +116,8 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
 
 def test_a_statement_that_is_only_slow_does_not_count_as_a_database_that_hangs(postgres_url: str) -> None:
     upgrade(postgres_url)
-    store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=100))
-    slow = store.change(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(1)").scalar())
+    store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=1_000))
+    slow = store.change(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(2.5)").scalar())
     assert slow.result(30) == ""
     store.check(20)
     store.close()

@@ -152,7 +152,7 @@ def test_an_upgrade_does_not_wait_long_for_others_and_says_what_to_do(postgres_u
             upgrade(postgres_url, lock_timeout_ms=200)
     assert current(postgres_url)[0] == STEP_BACK
     assert held(postgres_url) == before
-    assert upgrade(postgres_url, lock_timeout_ms=200) == newest()
+    assert upgrade(postgres_url) == newest()
     with engine.connect() as connection:
         assert set(inspect(connection).get_table_names()) == {*tables.metadata.tables, "alembic_version"}
     engine.dispose()
@@ -174,5 +174,5 @@ def test_a_statement_of_an_upgrade_does_not_take_longer_than_it_may(postgres_url
     assert held(postgres_url) == before
     with engine.begin() as connection:
         connection.execute(text("DROP EVENT TRIGGER slow"))
-    assert upgrade(postgres_url, statement_timeout_ms=200) == newest()
+    assert upgrade(postgres_url) == newest()
     engine.dispose()

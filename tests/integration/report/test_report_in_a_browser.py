@@ -44,6 +44,35 @@ def test_nothing_is_cut_off_and_axe_finds_nothing(browser: Browser, tmp_path: Pa
     assert troubles == []
 
 
+TOKENS_IN_TWO_LINES = """() => [...document.querySelectorAll("code")].flatMap((code) => {
+    const found = [];
+    const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        for (const token of node.data.matchAll(/--[a-z-]+/g)) {
+            const range = document.createRange();
+            range.setStart(node, token.index);
+            range.setEnd(node, token.index + token[0].length);
+            if (range.getClientRects().length > 1) found.push(token[0]);
+        }
+    }
+    return found;
+})"""
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_command_on_a_phone_breaks_inside_no_flag(browser: Browser, tmp_path: Path, width: int) -> None:
+    parts = [  # of each length, so that each flag comes to the end of a line somewhere
+        part(f"orders-{'x' * letters}", violations=[violation("TRUNCATED", 900)]) for letters in range(0, 60, 3)
+    ]
+    viewport = {"width": width, "height": 900}
+    page, troubles = opened(browser, render(report(*parts)), tmp_path, viewport=viewport)
+    page.evaluate("for (const node of document.querySelectorAll('details')) node.open = true")
+    assert page.locator(".command").count() > 20
+    assert page.evaluate(TOKENS_IN_TWO_LINES) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert troubles == []
+
+
 def test_a_deep_link_opens_what_it_points_into(browser: Browser, tmp_path: Path) -> None:
     page, _ = opened(browser, render(flights()), tmp_path, viewport={"width": 820, "height": 900})
     page.evaluate("location.hash = 'topic/flights.departed/TRUNCATED/0/42'")

@@ -11,8 +11,9 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from confluent_kafka import Producer
@@ -20,12 +21,17 @@ from pyspark.sql import SparkSession
 
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.contracts.observed.report import PARTS, Part, Report, TopicPart
 from contractlog.contracts.observed.states import AuditState
 from contractlog.spark_validation.cluster import audit_ranges
 from contractlog.spark_validation.errors import SparkFailed
+from contractlog.spark_validation.jobs.auditing import Order, audit_to_folder
+from contractlog.spark_validation.jobs.lines import lines
 from contractlog.spark_validation.plan import Expectation, Plan
+from contractlog.spark_validation.publish import publish
 from contractlog.spark_validation.sources import archive, kafka
 from contractlog.spark_validation.sources.kafka_ranges import plan_ranges
 from contractlog.spark_validation.sources.records import OffsetRange
@@ -34,6 +40,9 @@ from contractlog.spark_validation.states import read_state
 
 from support.archives import ORDER, Record, framed, order, write_topic
 from support.kafka import Kafka
+
+if TYPE_CHECKING:
+    from contractlog.registry.testing import Registries
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -132,9 +141,9 @@ def assert_accounted(report: Report) -> None:
     for entry in report["topics"]:
         assert entry["partitions"]
         for one in entry["partitions"]:
-            told = one["conforming"] + one["violating"] + one["tombstones"]
+            told = one["conforming"] + one["violating"] + one["tombstones"] + one["unaudited"]
             assert one["records"] + one["absent"] == one["to_offset"] - one["from_offset"]
-            assert told == one["records"] or entry["verdict"] == "unknown"
+            assert told == one["records"]
 
 
 def test_an_audit_accounts_for_every_offset(
@@ -222,6 +231,64 @@ def test_topics_of_nothing_of_nulls_and_of_no_frames_are_told_not_fatal(
     assert "5 of 5 records were not held against anything." in keys[nulls]["notes"]
     assert audit(nulls, *place, "--out", tmp_path / "published", "--publish") == 0
     assert registry.conformance(nulls, part="key")[0]["records"] == 5
+
+
+def test_records_of_a_schema_that_validators_cannot_use_do_not_hide_the_others(
+    registries: Registries, spark: SparkSession, tmp_path: Path
+) -> None:
+    app = registries.make({})  # in this process: a server warns of such schemas on stderr
+    with Registry(app=app) as registry:
+        good = registry.register("t-value", SchemaDraft('{"required": ["at"]}', SchemaType.JSON)).schema_id
+        registry.set_level(Level.NONE, "t-value")
+        bad = registry.register("t-value", SchemaDraft('{"minLength": -1}', SchemaType.JSON)).schema_id
+        values = [(good, b'{"at": 1}'), (bad, b"{}"), (good, b"{}"), (good, b'{"at": 2}')]
+        write_topic(tmp_path / "archive", "t", [Record(at, value=framed(*value)) for at, value in enumerate(values)])
+        order = Order(registry, ArchiveSource(tmp_path / "archive"))
+        report = audit_to_folder(order, tmp_path / "audit", say=print)
+        assert publish(registry, report) == 2
+        assert registry.conformance("t", part="value")[0]["unaudited"] == 1
+    app.state.close()
+    assert report == report_in(tmp_path / "audit")
+    assert_accounted(report)
+    entry = value_of(report)
+    (note,) = entry["notes"]
+    assert f"1 record carries schema id {bad} (version 2 of `t-value`), which validators cannot use: " in note
+    assert "of 0, at <code>/minLength</code>. Such records are not" in (tmp_path / "audit" / "report.html").read_text()
+    (line,) = [line for line in lines(report) if "t (key)" not in line]
+    assert line.endswith("1 of 3 (33.3 %) records violate: SCHEMA_VIOLATION 1; 1 not audited (schema not usable)")
+    outcomes = [set(cell.counts) for cell in read_state(tmp_path / "audit" / "state").cells.values()]
+    assert {Outcome.SCHEMA_NOT_USABLE} in outcomes
+
+
+def test_a_wide_topic_is_audited_and_the_report_names_the_fields_that_were_left_out(
+    registry_url: str, registry: Registry, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Samples cross to the driver in files: all fields of two partitions would be a million values."""
+    fields = [{"name": f"f{at:03}", "type": "long"} for at in range(500)]
+    schema_id = registry.register(
+        "wide-value", SchemaDraft(json.dumps({"type": "record", "name": "Wide", "fields": fields}))
+    ).schema_id
+    random = np.random.default_rng(7)
+    for partition in range(2):
+        longs = random.integers(0, 128, (1_000, 500, 4), np.uint8) | np.array([128, 128, 128, 0], np.uint8)  # varints
+        records = [
+            Record(at, value=framed(schema_id, row.tobytes()), partition=partition) for at, row in enumerate(longs)
+        ]
+        write_topic(tmp_path / "archive", "wide", records)
+    place = ("--registry", registry_url, "--archive", tmp_path / "archive", "--out", tmp_path / "audit")
+    assert audit(*place) == 0
+    assert [file.name for file in (tmp_path / "audit" / "violations.parquet").iterdir()] == ["none.parquet"]
+    entry = value_of(report_in(tmp_path / "audit"))
+    assert (entry["verdict"], entry["conforming"]) == ("passing", 2_000)
+    sentence = (
+        "Samples of values were kept of 64 fields and left out of 436 to bound memory (`f064`, `f065`, `f066`, …); "
+        "lineage does not see those."
+    )
+    assert entry["notes"] == [sentence]
+    page = (tmp_path / "audit" / "report.html").read_text()
+    assert "Samples of values were kept of 64 fields and left out of 436 to bound memory" in page
+    state = read_state(tmp_path / "audit" / "state")
+    assert {field for _, _, field in state.samples} == {f"f{at:03}" for at in range(64)}
 
 
 def test_what_is_not_there_is_named_and_leaves_nothing(

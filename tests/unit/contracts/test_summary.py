@@ -67,6 +67,14 @@ def entry_of(state: AuditState, part: str = "value") -> TopicPart:
         ({(0, 2, Outcome.CONFORMS): 9_999, (0, 99, Outcome.WRONG_SUBJECT): 1}, "degraded"),
         ({(0, 2, Outcome.CONFORMS): 999, (0, 0, Outcome.NOT_FRAMED): 1}, "degraded"),
         ({(0, 2, Outcome.CONFORMS): 998, (0, 0, Outcome.NOT_FRAMED): 2}, "failing"),
+        # records of a schema that validators cannot use count neither way
+        ({(0, 2, Outcome.SCHEMA_NOT_USABLE): 5}, "unknown"),
+        ({(0, 2, Outcome.SCHEMA_NOT_USABLE): 5, (0, 0, Outcome.TOMBSTONE): 5}, "unknown"),
+        ({(0, 2, Outcome.SCHEMA_NOT_USABLE): 5, (0, 1, Outcome.CONFORMS): 10}, "passing"),
+        (
+            {(0, 2, Outcome.SCHEMA_NOT_USABLE): 5_000, (0, 1, Outcome.CONFORMS): 998, (0, 1, Outcome.TRUNCATED): 2},
+            "failing",
+        ),
         # the newest version in use counts, not the newest there is
         ({(0, 0, Outcome.NOT_FRAMED): 1, (0, 1, Outcome.CONFORMS): 9_999}, "degraded"),
     ],
@@ -133,9 +141,9 @@ COUNTS = st.dictionaries(
 def test_counts_add_up_for_every_partition_and_in_all(counts: dict[tuple[int, int, Outcome], int], absent: int) -> None:
     for entry in summarize(state_of(counts, absent=absent), USES):
         for one in entry["partitions"]:
-            told = one["conforming"] + one["violating"] + one["tombstones"] + one["absent"]
+            told = one["conforming"] + one["violating"] + one["tombstones"] + one["unaudited"] + one["absent"]
             assert told == one["to_offset"] - one["from_offset"]
-        for name in ("records", "conforming", "violating", "tombstones", "absent"):
+        for name in ("records", "conforming", "violating", "tombstones", "unaudited", "absent"):
             assert entry[name] == sum(one[name] for one in entry["partitions"])  # type: ignore[literal-required]
     entry = entry_of(state_of(counts, absent=absent))
     assert entry["records"] == sum(counts.values()) == sum(point["records"] for point in entry["series"])
@@ -159,14 +167,25 @@ def test_a_part_that_was_not_held_against_anything_says_so_and_accounts_for_its_
         "conforming": 0,
         "violating": 0,
         "tombstones": 2,
+        "unaudited": 5,
         "absent": 4,
     }
-    for one in entry["partitions"]:
-        assert one["records"] + one["absent"] == one["to_offset"] - one["from_offset"]
-    for name in ("records", "conforming", "violating", "tombstones", "absent"):
+    for name in ("records", "conforming", "violating", "tombstones", "unaudited", "absent"):
         assert entry[name] == sum(one[name] for one in entry["partitions"])  # type: ignore[literal-required]
     assert (entry["conforming"], entry["violating"]) == (0, 0)
     assert sum(point["records"] for point in entry["series"]) == entry["records"] == sum(counts.values())
+
+
+def test_schemas_that_validators_cannot_use_are_named_with_the_reason_and_what_to_do() -> None:
+    counts = {(0, schema_id, Outcome.SCHEMA_NOT_USABLE): 1_000 + schema_id for schema_id in range(1, 14)}
+    entry = summarize(state_of({**counts, (0, 0, Outcome.TOMBSTONE): 2}), USES, unusable={1: "it is bad"})[0]
+    assert entry["unaudited"] == sum(counts.values())
+    assert entry["notes"][0] == (
+        "1,001 records carry schema id 1 (version 1 of `t-value`), which validators cannot use: it is bad. Such "
+        "records are not audited (`SCHEMA_NOT_USABLE`): register a corrected version, and write with it."
+    )
+    assert "1,003 records carry schema id 3, which validators cannot use. Such" in entry["notes"][2]
+    assert entry["notes"][10:] == ["The same holds for 3 further schema ids."]
 
 
 def test_both_parts_of_every_covered_topic_are_listed_values_first() -> None:

@@ -113,6 +113,9 @@ def test_an_entry_that_does_not_add_up_is_refused(http: httpx2.Client, wrong: di
         ({"records": 5, "tombstones": 5}, 1.0),  # nothing to divide by
         ({"records": 5, "conforming": 4, "violating": 1}, 0.81),
         ({"records": 5, "conforming": 4, "violating": 1}, None),
+        ({"records": 5, "conforming": 3, "unaudited": 1}, 1.0),
+        ({"records": 5, "conforming": 3, "unaudited": 3}, 1.0),
+        ({"records": 5, "conforming": 3, "unaudited": 2}, 0.6),  # those that could not be checked count neither way
     ],
 )
 def test_counts_that_leave_an_offset_untold_or_tell_it_twice_are_refused(
@@ -126,6 +129,8 @@ def test_counts_that_leave_an_offset_untold_or_tell_it_twice_are_refused(
     [
         ({"records": 5, "conforming": 5}, 1.0),
         ({"records": 5, "conforming": 5}, 1),
+        ({"records": 5, "conforming": 3, "unaudited": 2}, 1.0),
+        ({"records": 5, "unaudited": 5}, None),
         ({"records": 3, "conforming": 1, "violating": 2, "absent": 2}, 0.333333),
         ({"records": 4, "tombstones": 4, "absent": 1}, None),
         ({"absent": 5}, None),

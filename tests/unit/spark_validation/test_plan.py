@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -34,7 +35,10 @@ def audited(registry: Registry, folder: Path) -> dict[tuple[str, str], TopicPart
     source = ArchiveSource(folder)
     plan = pickle.loads(pickle.dumps(planned(registry, folder)))  # noqa: S301 - ours
     state = merge(audit_range(source, one, plan) for one in source.plan(()))
-    return {(entry["topic"], entry["part"]): entry for entry in summarize(state, plan.uses, notes=plan.notes())}
+    return {
+        (entry["topic"], entry["part"]): entry
+        for entry in summarize(state, plan.uses, notes=plan.notes(), unusable=plan.unusable())
+    }
 
 
 def codes(entry: TopicPart) -> dict[str, int]:
@@ -167,34 +171,82 @@ def test_json_schemas_and_keys_are_audited_alike(registry: Registry, tmp_path: P
     assert (entry["conforming"], entry["tombstones"], entry["verdict"]) == (1, 1, "failing")
 
 
-def test_a_schema_that_its_meta_schema_rejects_is_named_and_its_part_is_not_audited(
+JSON_AT = '{"type": "object", "properties": {"at": {"type": "integer"}}}'
+NOT_USABLE = '{"required": ["a", "a"], "title": "A"}'  # the registry accepts it, the meta-schema of its draft does not
+
+
+def test_records_of_a_schema_that_validators_cannot_use_have_their_own_outcome(
     registry: Registry, tmp_path: Path
 ) -> None:
-    schema_id = registry.register("t-value", SchemaDraft('{"required": ["a", "a"]}', SchemaType.JSON)).schema_id
-    write_topic(tmp_path, "t", [Record(0, value=framed(schema_id, b'{"a": 1}'))])
-    entry = audited(registry, tmp_path)["t", "value"]
-    assert (entry["verdict"], entry["violating"]) == ("unknown", 0)
-    assert any(f"Schema id {schema_id} cannot be read" in note for note in entry["notes"])
-
-
-def test_a_schema_that_no_record_carries_stops_no_audit(registry: Registry, tmp_path: Path) -> None:
-    text = '{"type": "object", "properties": {"at": {"type": "integer"}}}'
-    good = registry.register("t-value", SchemaDraft(text, SchemaType.JSON)).schema_id
+    good = registry.register("t-value", SchemaDraft(JSON_AT, SchemaType.JSON)).schema_id
     registry.set_level(Level.NONE, "t-value")
-    registry.register("t-value", SchemaDraft('{"required": ["a", "a"]}', SchemaType.JSON))
+    bad = registry.register("t-value", SchemaDraft(NOT_USABLE, SchemaType.JSON)).schema_id
+    values = [(good, b'{"at": 1}'), (good, b'{"at": "x"}'), (bad, b'{"at": 1}'), (bad, b"{"), (bad, b'{"at": "x"}')]
+    write_topic(
+        tmp_path, "t", [Record(at, value=framed(*value)) for at, value in enumerate([*values, (good, b'{"at": null}')])]
+    )
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert codes(entry) == {"SCHEMA_VIOLATION": 2}
+    assert (entry["conforming"], entry["violating"], entry["unaudited"], entry["records"]) == (1, 2, 3, 6)
+    assert (entry["conformance"], entry["verdict"], entry["missed"]) == (
+        1 / 3,
+        "failing",
+        ["all versions", "newest version"],
+    )
+    assert entry["notes"] == [
+        (
+            f"3 records carry schema id {bad} (version 2 of `t-value`), which validators cannot use: the value has "
+            "non-unique elements, at `/required`. Such records are not audited (`SCHEMA_NOT_USABLE`): register a "
+            "corrected version, and write with it."
+        )
+    ]
+
+
+def test_a_part_of_which_all_records_carry_a_schema_that_validators_cannot_use_is_unknown(
+    registry: Registry, tmp_path: Path
+) -> None:
+    bad = registry.register("t-value", SchemaDraft(NOT_USABLE, SchemaType.JSON)).schema_id
+    write_topic(tmp_path, "t", [Record(0, value=framed(bad, b'{"a": 1}')), Record(1)])
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert (entry["verdict"], entry["conformance"], entry["violating"]) == ("unknown", None, 0)
+    assert (entry["unaudited"], entry["tombstones"]) == (1, 1)
+    (note,) = entry["notes"]
+    assert note.startswith(f"1 record carries schema id {bad} (version 1 of `t-value`), which validators cannot use: ")
+
+
+@pytest.mark.parametrize("subject", ["t-value", "A"])
+def test_a_schema_that_only_a_late_record_carries_takes_no_other_record_along(
+    registry: Registry, tmp_path: Path, subject: str
+) -> None:
+    """Also where the strategy is found in the records, in a look at which none of them is."""
+    good = registry.register(subject, SchemaDraft('{"title": "A"}', SchemaType.JSON)).schema_id
+    registry.set_level(Level.NONE, subject)
+    bad = registry.register(subject, SchemaDraft(NOT_USABLE, SchemaType.JSON)).schema_id
+    ids = [good] * 1_000 + [bad] + [good] * 1_000
+    write_topic(tmp_path, "t", [Record(at, value=framed(each, b'{"at": 1}')) for at, each in enumerate(ids)])
+    entry = audited(registry, tmp_path)["t", "value"]
+    assert (entry["verdict"], entry["conforming"], entry["unaudited"]) == ("passing", 2_000, 1)
+
+
+def test_a_schema_that_no_record_carries_is_not_mentioned(registry: Registry, tmp_path: Path) -> None:
+    good = registry.register("t-value", SchemaDraft(JSON_AT, SchemaType.JSON)).schema_id
+    registry.set_level(Level.NONE, "t-value")
+    registry.register("t-value", SchemaDraft(NOT_USABLE, SchemaType.JSON))
     values = (b'{"at": 1}', b'{"at": "x"}')
     write_topic(tmp_path, "t", [Record(at, value=framed(good, value)) for at, value in enumerate(values)])
     entry = audited(registry, tmp_path)["t", "value"]
     assert (entry["conforming"], entry["violating"], entry["verdict"]) == (1, 1, "failing")
+    assert (entry["unaudited"], entry["notes"]) == (0, [])
 
 
-def test_a_schema_that_only_a_late_record_carries_is_no_violation(registry: Registry, tmp_path: Path) -> None:
-    text = '{"type": "object", "properties": {"at": {"type": "integer"}}}'
-    good = registry.register("t-value", SchemaDraft(text, SchemaType.JSON)).schema_id
-    registry.set_level(Level.NONE, "t-value")
-    bad = registry.register("t-value", SchemaDraft('{"required": ["a", "a"]}', SchemaType.JSON)).schema_id
-    ids = [good] * 3_000 + [bad]
-    write_topic(tmp_path, "t", [Record(at, value=framed(each, b'{"at": 1}')) for at, each in enumerate(ids)])
-    entry = audited(registry, tmp_path)["t", "value"]
-    assert (entry["verdict"], entry["violating"]) == ("unknown", 0)
-    assert any(f"Schema id {bad} cannot be read" in note for note in entry["notes"])
+def test_the_reason_why_validators_cannot_use_a_schema_is_one_line_of_bounded_length(
+    registry: Registry, tmp_path: Path
+) -> None:
+    name = json.dumps("\n::error::\x1b[2J\u202e" * 100)
+    text = f'{{"properties": {{{name}: {{"minLength": -1}}}}}}'
+    bad = registry.register("t-value", SchemaDraft(text, SchemaType.JSON)).schema_id
+    write_topic(tmp_path, "t", [Record(0, value=framed(bad, b"{}"))])
+    (note,) = audited(registry, tmp_path)["t", "value"]["notes"]
+    assert "the value is less than the minimum of 0, at `/properties/" in note
+    assert note.isprintable()
+    assert len(note) < 800
