@@ -1,1 +1,1 @@
-"""Who calls, and what they may do: listeners, users, rights. The routes know nothing of it."""
+"""Access control: TLS listener, authentication, users, permissions."""

@@ -1,4 +1,7 @@
-"""What a request asks for: to read or to write, and which subjects. What is not known here needs all rights."""
+"""Permissions that requests need: read or write, and on which subjects.
+
+A request that is not in the table needs the permission for every subject.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +26,12 @@ Need = Callable[[Rights, Operation, "re.Match[str]", bytes], str | None]
 
 
 def open_to_all(path: str) -> bool:
-    """Whether nobody needs to be known: probes of whoever runs the service."""
+    """Return True for the health probes, which need no authentication."""
     return path.startswith(_OPEN)
 
 
 def refuse(rights: Rights, method: str, path: str, query: bytes) -> None:
-    """Raise ``Denied`` unless a request may be made; the path is percent-encoded, as routes see it."""
+    """Raise ``Denied`` unless a request is permitted; ``path`` is percent-encoded, as routes receive it."""
     for methods, pattern, operation, need in _TABLE:
         if method in methods and (match := pattern.fullmatch(path)):
             denied = need(rights, operation, match, query)
@@ -41,12 +44,15 @@ def refuse(rights: Rights, method: str, path: str, query: bytes) -> None:
 
 
 def _any(rights: Rights, operation: Operation, _match: re.Match[str], _query: bytes) -> str | None:
-    """Who may do this to anything at all may ask."""
+    """Require the permission on any subject at all."""
     return None if rights.any(operation) else "*"
 
 
 def _named(rights: Rights, operation: Operation, match: re.Match[str], _query: bytes) -> str | None:
-    """The subject in the path; one without a name is a context, and the global one stands for everything."""
+    """Require it on the subject in the path.
+
+    A subject without a name stands for its whole context, the global context for all subjects.
+    """
     subject = Subject.parse(decode(match[1]))
     if subject.context == GLOBAL_CONTEXT:
         return None if rights.may_all(operation) else "*"
@@ -67,12 +73,12 @@ def _topic(rights: Rights, operation: Operation, match: re.Match[str], _query: b
 
 
 def _prefixed(default: str) -> Need:
-    """Make the need of a list: every subject that begins as the query says."""
+    """Return the check for a list: all subjects with the query's ``subjectPrefix``, else the default one."""
 
     def need(rights: Rights, operation: Operation, _match: re.Match[str], query: bytes) -> str | None:
         pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
         for prefix in [value or default for name, value in pairs if name == "subjectPrefix"] or [default]:
-            if not rights.may_prefix(operation, prefix):  # whichever of several the route takes
+            if not rights.may_prefix(operation, prefix):  # several may be given: check whichever the route uses
                 return f"{prefix}*"
         return None
 
@@ -106,7 +112,7 @@ _TABLE: Final[tuple[_Row, ...]] = (
     _row("GET", r"/v1/metadata/.*", _READ, _any),
     _row("GET", r"/dek-registry/.*", _READ, _any),
     _row("POST", r"/associations(:|%3A)batchGet", _READ, _any),
-    _row("POST PUT DELETE", r"/associations.*", _WRITE, _any),  # which subjects, the service asks: bodies name them
+    _row("POST PUT DELETE", r"/associations.*", _WRITE, _any),  # the service checks what the body names
     _row("GET", r"/contractlog/v1/conformance/{}", _READ, _topic),
     _row("POST", r"/contractlog/v1/conformance/{}", _WRITE, _topic),
     _row("GET", r"/contractlog/v1/graph/{}", _READ, _named),

@@ -1,4 +1,4 @@
-"""Who somebody is, by a password or a client's certificate."""
+"""Authentication of callers, by password or by client certificate."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from contractlog.registry.access.users import User, Users, UsersFile
 __all__ = ["Authentication"]
 
 _BASIC: Final = b"basic"
-_MOST_VERIFIED: Final = 10_000  #: right credentials that are remembered
-_MOST_REFUSED: Final = 10_000  #: wrong ones; apart, so that they push out no right ones
+_MOST_VERIFIED: Final = 10_000  #: verified credentials that are cached
+_MOST_REFUSED: Final = 10_000  #: rejected ones; cached apart, so that they never evict verified ones
 
 V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
 class _Verified:
-    """Right credentials: of a user as the file had them when the password was checked."""
+    """Verified credentials, with the user's entry in the file at the time of the check."""
 
     user: User
     caller: Caller
@@ -43,14 +43,14 @@ class _Verified:
 
 @dataclass(frozen=True, slots=True)
 class _Refused:
-    """Wrong credentials, and the hash of the password that they were compared with."""
+    """Rejected credentials, and the password hash that they were compared with."""
 
     name: str
     password: HashedPassword | None
 
 
 class _Recent(Generic[V]):
-    """What was found of credentials; the least recently used are dropped. Safe to use from several threads."""
+    """Results of past checks by credentials; evicts the least recently used. Thread-safe."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -80,9 +80,9 @@ class _Recent(Generic[V]):
 
 
 class Authentication:
-    """Checks credentials: each once, until the user they name has another password, or none.
+    """Checks credentials once, and again only after their user's password has changed or been removed.
 
-    Of credentials that were checked only a keyed hash is kept, under a key that lives as long as the process.
+    Of credentials that were checked only a keyed hash is stored; the key lives as long as the process.
     """
 
     def __init__(self, file: UsersFile | None, limits: FailureLimits | None = None) -> None:
@@ -95,10 +95,10 @@ class Authentication:
         self._checking: dict[bytes, Future[_Verified | _Refused]] = {}
 
     def known(self, header: bytes) -> Caller | None:
-        """Return whom credentials stand for that were checked before; None where they have to be checked.
+        """Return the caller of credentials that were checked before; None if they need a check.
 
         Raises:
-            Unauthorized: they stand for nobody.
+            Unauthorized: they were rejected.
         """
         users = self._users()
         key = self._key_of(header)
@@ -110,12 +110,12 @@ class Authentication:
             return None
         user = users.by_name.get(refused.name)
         if (None if user is None else user.password) != refused.password:
-            self._refused.drop(key)  # they were compared with another password, or there is one now
+            self._refused.drop(key)  # the user's password has changed since, or was added since
             return None
         raise Unauthorized
 
     def _still(self, key: bytes, verified: _Verified, users: Users) -> Caller | None:
-        """Return the caller with the rights of now; None where the password is another one than the one checked."""
+        """Return the caller with current permissions; None if the user's password has changed since the check."""
         user = users.by_name.get(verified.user.name)
         if user is verified.user:
             return verified.caller
@@ -127,16 +127,16 @@ class Authentication:
         return again.caller
 
     async def by_password(self, header: bytes, address: str) -> Caller:
-        """Return whom the value of an ``Authorization`` header stands for.
+        """Return the caller that the value of an ``Authorization`` header authenticates.
 
         Args:
             header: the value.
-            address: of the client.
+            address: IP address of the client.
 
         Raises:
-            Unauthorized: nobody.
-            TooManyFailures: too many wrong passwords came from the address, or for the name from it.
-            Overloaded: too many others are being checked.
+            Unauthorized: the credentials are wrong.
+            TooManyFailures: too many wrong passwords came from the address, in all or for this name.
+            Overloaded: too many other checks are waiting.
         """
         users = self._users()
         name, password = _credentials(header)
@@ -153,13 +153,13 @@ class Authentication:
         return caller
 
     def note_success(self, address: str) -> None:
-        """Remember that an address came with right credentials, which were checked before."""
+        """Record that credentials which were verified earlier arrived from an address."""
         self._limits.note_address(network_of(address))
 
     def _begin(
         self, key: bytes, name: str, network: str, work: Callable[[], _Verified | _Refused]
     ) -> Future[_Verified | _Refused]:
-        """Begin a check; whoever comes with the same credentials meanwhile waits for the same one."""
+        """Begin a check; requests with the same credentials that arrive meanwhile wait for the same one."""
         self._limits.begin(network, name)
         try:
             trusted = self._limits.has_succeeded(network)
@@ -172,7 +172,7 @@ class Authentication:
         return checking
 
     def _end(self, key: bytes, name: str, network: str, done: Future[_Verified | _Refused]) -> None:
-        """Remember what a check found; on the thread of the check."""
+        """Cache the result of a check; runs on the thread of the check."""
         found = None if done.cancelled() or done.exception() is not None else done.result()
         self._limits.end(network, name, succeeded=None if found is None else isinstance(found, _Verified))
         if isinstance(found, _Verified):
@@ -190,10 +190,12 @@ class Authentication:
         return hashlib.blake2b(header, key=self._key, digest_size=32).digest()
 
     def by_certificate(self, certificate: ClientCertificate) -> Caller:
-        """Return whom a certificate stands for, which the listener has verified; strangers have no rights.
+        """Return the caller of a certificate that the listener has verified.
+
+        A certificate of no user has no permissions, or all of them where there is no file of users.
 
         Raises:
-            Unauthorized: it could stand for several.
+            Unauthorized: the certificate could stand for several users.
         """
         user = Users().certified(certificate) if self._file is None else self._file.users.certified(certificate)
         if user is not None:

@@ -1,6 +1,7 @@
-"""Names that a client's certificate carries: its subject, its common names, its alternative names.
+"""Names in a client certificate: its subject, its common names, its alternative names.
 
-Each kind is compared with its like: a common name that reads like a whole subject or an alternative name is neither.
+Names are compared only with names of the same kind: a common name that looks like a whole subject or like an
+alternative name still is a common name.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ SubjectName = tuple[frozenset[tuple[str, str]], ...]
 AlternativeName = tuple[str, str]
 """``dns``, ``uri``, ``email`` or ``ip``, and the name."""
 
-#: Where a request has the certificate, beside the members of the TLS extension of ASGI.
+#: Key of the certificate in the ASGI scope, beside the members of ASGI's TLS extension.
 CERTIFICATE: Final = "contractlog.certificate"
 
 Names = Iterable[Iterable[tuple[str, str]]]
 
-#: Attribute types: the name that OpenSSL has for it, the one of RFC 4514, the object identifier.
+#: Attribute types: OpenSSL's name, the name in RFC 4514, the object identifier.
 _TYPES: Final = (
     ("commonName", "CN", "2.5.4.3"),
     ("localityName", "L", "2.5.4.7"),
@@ -55,12 +56,12 @@ _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[0-9]+(?:\.[0-9]+)+")
 _PIECE: Final = re.compile(r"\\[0-9A-Fa-f]{2}|\\[^0-9A-Fa-f]|[^\\]", re.DOTALL)
 _ESCAPED: Final = frozenset(',+"\\<>;')
 _HEX_ESCAPE: Final = 3
-_KINDS: Final = {"DNS": "dns", "URI": "uri", "email": "email", "IP Address": "ip"}  #: as the ssl module calls them
+_KINDS: Final = {"DNS": "dns", "URI": "uri", "email": "email", "IP Address": "ip"}  #: named as in the ssl module
 
 
 @dataclass(frozen=True, slots=True)
 class ClientCertificate:
-    """The names of a certificate that the listener has verified."""
+    """The names in a certificate that the listener has verified."""
 
     subject: SubjectName
     common_names: tuple[str, ...]
@@ -69,7 +70,7 @@ class ClientCertificate:
 
     @classmethod
     def of(cls, certificate: Mapping[str, Any]) -> Self:
-        """Read what ``ssl.SSLSocket.getpeercert`` returns."""
+        """Create it from the result of ``ssl.SSLSocket.getpeercert``."""
         subject = certificate.get("subject", ())
         names = tuple(
             (_KINDS[kind], _normal(_KINDS[kind], value))
@@ -86,10 +87,10 @@ class ClientCertificate:
 
     @property
     def common_name(self) -> str | None:
-        """The one common name; None without one.
+        """The single common name; None if there is none.
 
         Raises:
-            Unauthorized: there are several: which one stands for the client would be a guess.
+            Unauthorized: there are several, and choosing one of them would be a guess.
         """
         if len(self.common_names) > 1:
             raise Unauthorized(
@@ -100,10 +101,10 @@ class ClientCertificate:
 
 
 def parse_alternative_name(text: str) -> AlternativeName | None:
-    """Read ``dns:NAME``, ``uri:NAME``, ``email:NAME`` or ``ip:ADDRESS``; None for what does not begin so.
+    """Parse ``dns:NAME``, ``uri:NAME``, ``email:NAME`` or ``ip:ADDRESS``; None for any other prefix.
 
     Raises:
-        ValueError: there is no name, or no address.
+        ValueError: the name is missing, or the address is invalid.
 
     >>> parse_alternative_name("dns:Billing.example")
     ('dns', 'billing.example')
@@ -134,12 +135,13 @@ def _normal(kind: str, name: str) -> str:
 
 
 def parse_subject(text: str) -> SubjectName | None:
-    """Read a subject as RFC 4514 writes it, the last part of the certificate first; spaces around parts mean nothing.
+    """Parse a subject in the form of RFC 4514, which writes the certificate's last part first.
 
-    Returns None for what does not begin like a subject: with a known attribute type or an object identifier, and ``=``.
+    Spaces around parts are ignored. Returns None for text that does not begin like a subject: with a known attribute
+    type or an object identifier, and ``=``.
 
     Raises:
-        ValueError: it begins so, and does not go on so.
+        ValueError: the text begins like a subject, but is not one.
 
     >>> parse_subject("CN=ci, O=Acme")
     (frozenset({('organizationname', 'Acme')}), frozenset({('commonname', 'ci')}))
@@ -152,10 +154,10 @@ def parse_subject(text: str) -> SubjectName | None:
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
-    """Yield the parts between separators that are not escaped.
+    """Yield the parts between unescaped separators.
 
     Raises:
-        ValueError: a backslash that escapes nothing.
+        ValueError: a backslash escapes nothing.
     """
     pieces = _PIECE.findall(text)
     if len("".join(pieces)) != len(text):
@@ -194,7 +196,7 @@ def _value(text: str) -> str:
 
 
 def rfc4514(subject: Names) -> str:
-    r"""Write a subject as RFC 4514 does, the last part first; two subjects are never written alike.
+    r"""Format a subject as in RFC 4514, the last part first; distinct subjects never give the same text.
 
     >>> rfc4514(((("organizationName", "Acme"),), (("commonName", "ci,O=x"),)))
     'CN=ci\\,O=x,O=Acme'

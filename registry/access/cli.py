@@ -1,4 +1,4 @@
-"""The verb ``users``: who may do what, kept in a file that ``serve --users`` reads."""
+"""The verb ``users``: edits the file of users and permissions that ``serve --users`` reads."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _add(path: Path, options: Namespace) -> int:
     if not all(options.read + options.write):
         raise UsageError("--read and --write name subjects, such as orders-* or *; an empty one was given")
     if path.exists() and name in read_users(path)[1].by_name and not options.replace:
-        raise already_there(path, name)  # before a password is asked for; looked at again under the lock
+        raise already_there(path, name)  # before prompting for a password; checked again under the lock
     password = None if options.no_password else _password(generate=options.generate)
     hashed = None if password is None else HashedPassword.of(password)
     replaced = add_user(path, name, entry(name, hashed, options.read, options.write), replace=options.replace)
@@ -104,10 +104,10 @@ def _password(*, generate: bool) -> str:
 
 
 def _piped_password(line: bytes) -> str:
-    """Read a password from the first line of standard input: every byte but the end of the line is part of it.
+    """Read a password from the first line of standard input: every byte except the line ending.
 
     Raises:
-        UsageError: it is too long, or no UTF-8.
+        UsageError: it is too long, or is not UTF-8.
     """
     secret = line.removesuffix(b"\n")
     if secret != line:
@@ -128,7 +128,7 @@ def _remove(path: Path, options: Namespace) -> int:
 
 
 def _report(options: Namespace, answer: dict[str, str], sentence: str) -> None:
-    """Say what was done: as JSON on stdout, or in words on stderr, so that a generated password stands alone."""
+    """Print the result: JSON on stdout, or text on stderr, so that stdout has a generated password alone."""
     if options.format == "json":
         print(escape_json_line(json.dumps(answer)))
     else:
@@ -154,7 +154,7 @@ def _list(path: Path, options: Namespace) -> int:
 
 
 def _members(text: str) -> dict[str, dict[str, Any]]:
-    import tomllib  # noqa: PLC0415 - `parse` has read it already
+    import tomllib  # noqa: PLC0415 - `parse` has imported it already
 
     found: dict[str, dict[str, Any]] = tomllib.loads(text).get("users", {})
     return found

@@ -1,7 +1,7 @@
-"""Limits on wrong passwords: by address, and by address and name together.
+"""Limits on wrong passwords: per address, and per address and name together.
 
-Never by name alone: else anybody could lock a user out from everywhere. A check that has not ended counts as a failure
-until it has, so that many at once get no further than many one after the other.
+There is no limit per name alone: with one, anybody could lock a user out from everywhere. A running check counts as a
+failure until it ends, so that checks in parallel allow no more attempts than checks in sequence.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from contractlog.compatibility.errors import TooManyFailures
 
 __all__ = ["ADDRESS_FAILURES", "NAME_FAILURES", "FailureLimits", "network_of"]
 
-ADDRESS_FAILURES: Final = 100  #: wrong passwords from one address in ``_WINDOW_SECONDS``
-NAME_FAILURES: Final = 10  #: wrong passwords for one name from one address
+ADDRESS_FAILURES: Final = 100  #: wrong passwords from one address within ``_WINDOW_SECONDS``
+NAME_FAILURES: Final = 10  #: wrong passwords for one name from one address within ``_WINDOW_SECONDS``
 _WINDOW_SECONDS: Final = 60.0
-_MOST_KEYS: Final = 20_000  #: addresses and names that are remembered, the least recently used are dropped
-_IPV6_PREFIX: Final = 64  #: what a single customer of a network has
+_MOST_KEYS: Final = 20_000  #: addresses and names that are tracked; the least recently used are evicted
+_IPV6_PREFIX: Final = 64  #: prefix length that providers give to a single customer
 _LONGEST_ADDRESS: Final = 64
 _LOG: Final = logging.getLogger("contractlog.registry.access")
 
-_Key = tuple[str, bytes]  #: an address, and the hash of a name; empty for the address itself
+_Key = tuple[str, bytes]  #: an address, and the hash of a name; no hash for the address as a whole
 
 
 @dataclass(slots=True)
 class _Bucket:
-    """Failures that drain away at an even pace."""
+    """Leaky bucket: failures drain at a constant rate."""
 
     limit: int
     failures: float = 0.0
@@ -49,13 +49,13 @@ class _Bucket:
 
     @property
     def seconds_left(self) -> float:
-        """After which one more check is allowed; 0 where it is now."""
+        """Seconds until another check is allowed; 0 if one is allowed now."""
         return max(0.0, self.failures + self.running + 1 - self.limit) * _WINDOW_SECONDS / self.limit
 
 
 @lru_cache(4096)
 def network_of(address: str) -> str:
-    """Return what counts as one address: of IPv6 the first 64 bits, because a client has all that begin so.
+    """Return the key of a client address; for IPv6 its /64 network, as one client has the whole of it.
 
     >>> network_of("2001:db8:1:2:3::4"), network_of("::ffff:10.0.0.1"), network_of("10.0.0.1")
     ('2001:db8:1:2::/64', '10.0.0.1', '10.0.0.1')
@@ -72,7 +72,7 @@ def network_of(address: str) -> str:
 
 
 class FailureLimits:
-    """Counts wrong passwords, and remembers where right ones came from. Safe to use from several threads."""
+    """Counts wrong passwords, and records the addresses of correct ones. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -81,15 +81,15 @@ class FailureLimits:
         self._succeeded: OrderedDict[_Key, None] = OrderedDict()
 
     def has_succeeded(self, address: str) -> bool:
-        """Whether a right password came from an address."""
+        """Return True if a correct password has come from an address."""
         return (address, b"") in self._succeeded
 
     def begin(self, address: str, name: str) -> None:
         """Count a check that begins.
 
         Raises:
-            TooManyFailures: there were too many wrong passwords. A name with which this address succeeded before is not
-                held to the limit of the address, which others may share.
+            TooManyFailures: there were too many wrong passwords. A name with which this address has succeeded before is
+                exempt from the limit of the address, which other clients may share.
         """
         both, alone = _key(address, name), (address, b"")
         with self._lock:
@@ -106,7 +106,7 @@ class FailureLimits:
                 self._bucket(key, now).running += 1
 
     def end(self, address: str, name: str, *, succeeded: bool | None) -> None:
-        """Count what a check found; None where it found nothing, because it was not made."""
+        """Count the result of a check; None for a check that was never made."""
         both, alone = _key(address, name), (address, b"")
         with self._lock:
             now = self._clock()
@@ -120,12 +120,12 @@ class FailureLimits:
                 self._note_success(both, alone)
 
     def note_success(self, address: str, name: str) -> None:
-        """Remember that a right password came from an address, which was checked for another."""
+        """Record that a correct password came from an address; the check itself was begun by another request."""
         with self._lock:
             self._note_success(_key(address, name), (address, b""))
 
     def note_address(self, address: str) -> None:
-        """Remember that a right password came from an address; cheap where it is remembered already."""
+        """Record that a correct password came from an address; cheap if that is recorded already."""
         if not self.has_succeeded(address):
             with self._lock:
                 self._note_success((address, b""))
@@ -151,11 +151,14 @@ class FailureLimits:
 def _key(address: str, name: str) -> _Key:
     return address, hashlib.blake2b(
         name.encode(), digest_size=16
-    ).digest()  # names may be long, and are kept for a while
+    ).digest()  # names may be long, and are stored for a while
 
 
 def _log(bucket: _Bucket, address: str, now: float) -> None:
-    """Log that an address is refused, once in a while; not the name, which may be a mistyped password."""
+    """Log, at most once per window, that an address is rejected.
+
+    The name is left out, as it may be a mistyped password.
+    """
     if bucket.seconds_left > 0 and now - bucket.logged_at >= _WINDOW_SECONDS:
         bucket.logged_at = now
         _LOG.warning("%d wrong passwords in a minute from %s: further ones are refused for now", bucket.limit, address)

@@ -1,4 +1,7 @@
-"""Around the routes: who calls, and may they. Plain ASGI; inside it the cached answers are as fast as without it."""
+"""ASGI middleware that authenticates callers and checks their permissions.
+
+It is plain ASGI, so that cached responses behind it are as fast as without it.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ __all__ = ["Access", "layers"]
 
 _AUTHORIZATION: Final = b"authorization"
 _SCHEME: Final = b"basic "
-_NOBODY: Final = b"Og=="  #: an empty name and an empty password in base64; some clients send them always
+_NOBODY: Final = b"Og=="  #: base64 of an empty name and an empty password, which some clients always send
 _CHALLENGE: Final = 'Basic realm="contractlog", charset="UTF-8"'
 _BY_ID: Final = "/schemas/ids/"
 _READERS: Final = Rights.of(["*"], [])
 
 
 def layers(settings: Settings) -> list[Middleware]:
-    """Return the layer that the settings ask for: none, where nobody needs to be known.
+    """Return the middleware that the settings require; none if authentication is off.
 
     Raises:
         UsageError: the file of users cannot be used.
@@ -41,7 +44,7 @@ def layers(settings: Settings) -> list[Middleware]:
 
 
 class Access:
-    """Lets those pass who may do what they ask for; the others get 401 or 403."""
+    """Passes permitted requests on; answers others with 401 or 403."""
 
     def __init__(self, app: ASGIApp, authentication: Authentication, anonymous: Caller) -> None:
         self._app = app
@@ -49,7 +52,7 @@ class Access:
         self._anonymous = anonymous
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Find out who calls, ask what they may do, and pass on under their name."""
+        """Identify the caller, check the permissions, and pass the request on under the caller's name."""
         if scope["type"] != "http" or open_to_all(scope["path"]) or scope.get("permitted"):
             await self._app(scope, receive, send)
             return
@@ -77,7 +80,7 @@ class Access:
             current_rights.reset(rights)
 
     def reader(self, scope: Scope) -> str | None:
-        """Return the name of a caller who may read, if nothing has to be waited for to know both."""
+        """Return the name of a caller with read permission; None without it, or if a password check is due."""
         header = _credentials(scope)
         try:
             caller = self._without_password(scope) if header is None else self._authentication.known(header)
@@ -102,13 +105,13 @@ class Access:
         return self._anonymous
 
     def _refuse(self, caller: Caller, scope: Scope) -> None:
-        """Raise unless the caller may; who is not known is asked for a name first.
+        """Raise unless the request is permitted: ``Unauthorized`` to anonymous callers, ``Denied`` to others.
 
         Raises:
-            Unauthorized, Denied: the caller may not.
+            Unauthorized, Denied: the request is not permitted.
         """
         if caller.rights.read and scope["method"] == "GET" and scope["path"].startswith(_BY_ID):
-            return  # what is asked for most needs no look into the table
+            return  # the most frequent request; needs no look-up in the table
         try:
             refuse(caller.rights, scope["method"], scope["path"], scope["query_string"])
         except RegistryError as error:

@@ -1,4 +1,4 @@
-"""A credential of its own for ``/metrics``: a bearer token that opens nothing else."""
+"""Credential for ``/metrics`` alone: a bearer token that gives access to nothing else."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ACTOR: Final = "metrics token"
 
 
 def layers(settings: Settings) -> list[Middleware]:
-    """Return the layer that the settings ask for: none without a token."""
+    """Return the middleware that the settings require; none without a token."""
     if not settings.metrics_token:
         return []
     required = not (settings.users_file or settings.tls_client_ca)
@@ -29,12 +29,12 @@ def layers(settings: Settings) -> list[Middleware]:
 
 
 class MetricsToken:
-    """Let callers with the token read the metrics.
+    """Lets requests with the token read the metrics.
 
     Args:
-        app: answers, and asks all others for a name where there are users.
+        app: the application; authenticates all other requests if there are users.
         token: the token.
-        required: refuse all others, because nobody asks them for a name.
+        required: reject requests without the token, because nothing else would authenticate them.
     """
 
     def __init__(self, app: ASGIApp, token: str, *, required: bool) -> None:
@@ -43,7 +43,7 @@ class MetricsToken:
         self._required = required
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check the token of requests for metrics, and pass all others on."""
+        """Check the token of requests for metrics, and pass all other requests on."""
         if scope["type"] == "http" and scope["path"] == _METRICS:
             if self._matches(scope):
                 scope["actor"] = _ACTOR

@@ -1,7 +1,8 @@
-"""Password checks, each of which takes a tenth of a second or two of a processor: two at a time, in a fair order.
+"""Scheduler of password checks: two at a time, in a fair order.
 
-Addresses take turns, so that one with many checks delays the others by one at most. Addresses from which a right
-password came before have waiting places of their own, and every other turn.
+A check takes 0.1 to 0.2 s of processor time. Addresses take turns, so an address with many checks delays each other
+one by a single check at most. Addresses that have sent a correct password before have a queue of their own, which gets
+every other turn.
 """
 
 from __future__ import annotations
@@ -18,38 +19,38 @@ __all__ = ["PasswordChecks"]
 
 T = TypeVar("T")
 _THREADS: Final = 2
-_WAITING: Final = 100  #: checks that may wait for addresses that succeeded before, and as many for all others
+_WAITING: Final = 100  #: checks that may wait in each queue: of addresses that succeeded before, and of all others
 
 
 class _Check(Generic[T]):
-    """A check that waits."""
+    """A waiting check."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self.work = work
         self.future: Future[T] = Future()
 
     def run(self) -> None:
-        """Do the work, and hand over what comes of it."""
+        """Do the work, and set the future's result or exception."""
         if not self.future.set_running_or_notify_cancel():
             return
         try:
             self.future.set_result(self.work())
-        except BaseException as error:  # noqa: BLE001 - whoever waits raises it
+        except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
             self.future.set_exception(error)
 
 
 class _Lane(Generic[T]):
-    """Checks that wait, by address; the address whose turn it is comes first."""
+    """Queue of checks by address, in the order of their turns."""
 
     def __init__(self) -> None:
         self._by_address: OrderedDict[str, deque[_Check[T]]] = OrderedDict()
         self._waiting = 0
 
     def add(self, address: str, check: _Check[T]) -> _Check[T] | None:
-        """Let a check wait; return one that has to make room for it.
+        """Enqueue a check; return one that had to make room for it.
 
         Raises:
-            Overloaded: no address has more checks waiting than this one would have.
+            Overloaded: the queue is full, and no address has more checks waiting than this one would have.
         """
         crowded_out = self._make_room(address) if self._waiting >= _WAITING else None
         self._by_address.setdefault(address, deque()).append(check)
@@ -64,7 +65,7 @@ class _Lane(Generic[T]):
         return self._by_address[largest].pop()
 
     def take(self) -> _Check[T] | None:
-        """Take the next check, and let the other addresses come before the next one of this address."""
+        """Dequeue the next check, and move its address to the end of the queue."""
         if not self._by_address:
             return None
         address, checks = self._by_address.popitem(last=False)
@@ -76,7 +77,7 @@ class _Lane(Generic[T]):
 
 
 class PasswordChecks(Generic[T]):
-    """Runs checks on threads of its own."""
+    """Runs checks on its own threads, in a fair order."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -86,15 +87,15 @@ class PasswordChecks(Generic[T]):
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="contractlog-passwords")
 
     def submit(self, address: str, work: Callable[[], T], *, trusted: bool) -> Future[T]:
-        """Let work wait for its turn.
+        """Enqueue work.
 
         Args:
-            address: who takes turns with the others.
-            work: what is done.
-            trusted: whether the address succeeded before.
+            address: key of the fair order.
+            work: the check.
+            trusted: whether a correct password has come from the address before.
 
         Raises:
-            Overloaded: too many wait already, as the future does where the work has to make room for another address.
+            Overloaded: too many checks wait; raised by the future if this one has to make room for another address.
         """
         check = _Check(work)
         with self._lock:
@@ -111,5 +112,5 @@ class PasswordChecks(Generic[T]):
             lanes = (self._trusted, self._others) if self._turn_of_trusted else (self._others, self._trusted)
             self._turn_of_trusted = not self._turn_of_trusted
             check = lanes[0].take() or lanes[1].take()
-        if check is not None:  # one that was crowded out left its turn behind
+        if check is not None:  # None if the check of this turn was crowded out
             check.run()

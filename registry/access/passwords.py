@@ -1,8 +1,8 @@
-"""Password hashes: scrypt, with the parameters and the salt beside the hash.
+"""Password hashes: scrypt, stored with their parameters and salt.
 
-scrypt begins with HMAC-SHA-256, which pads short keys with NUL bytes and hashes long ones: alone it takes a password
-and the same with a NUL byte behind it for one. So it is given the password's SHA-512, which is as long as the block of
-that HMAC. Hashes of the older scheme go on to work; they match no password that ends with a NUL byte.
+scrypt begins with HMAC-SHA-256, which pads short keys with NUL bytes and hashes long ones: by itself it does not
+distinguish a password from the same with a NUL byte appended. Its input therefore is the password's SHA-512, which is
+exactly as long as that HMAC's block. Hashes of the older scheme remain valid, but match no password that ends with NUL.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ _PARTS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class HashedPassword:
-    """What is kept of a password."""
+    """A password hash, with its parameters and salt."""
 
     n: int
     r: int
     p: int
     salt: bytes
     hash: bytes
-    older: bool = False  #: whether it is of the scheme ``scrypt``
+    older: bool = False  #: whether the scheme is ``scrypt``
 
     @classmethod
     def of(cls, password: str, *, salt: bytes | None = None, n: int = _N, r: int = _R, p: int = _P) -> Self:
-        """Hash a password with a new salt."""
+        """Hash a password, by default with a new salt."""
         salt = os.urandom(_SALT_BYTES) if salt is None else salt
         return cls(n, r, p, salt, _scrypt(password, salt, n, r, p))
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``scrypt-sha512$n$r$p$salt$hash``, or ``scrypt$…`` as earlier releases wrote it.
+        """Parse ``scrypt-sha512$n$r$p$salt$hash``, or ``scrypt$…`` as written by earlier releases.
 
         Raises:
-            ValueError: it is nothing of the kind.
+            ValueError: the text has another form, or its parameters are out of range.
         """
         parts = text.split("$")
         if len(parts) != _PARTS or parts[0] not in {_SCHEME, _OLDER_SCHEME}:
@@ -67,7 +67,7 @@ class HashedPassword:
         return f"{_OLDER_SCHEME if self.older else _SCHEME}${self.n}${self.r}${self.p}${salt}${hashed}"
 
     def matches(self, password: str) -> bool:
-        """Whether this is the password; takes as long for a wrong one."""
+        """Return True if the password is correct; a wrong one takes as long."""
         equal = hmac.compare_digest(_scrypt(password, self.salt, self.n, self.r, self.p, older=self.older), self.hash)
         return equal and not (self.older and password.endswith("\0"))
 
@@ -79,5 +79,5 @@ def _scrypt(password: str, salt: bytes, n: int, r: int, p: int, *, older: bool =
     return hashlib.scrypt(secret, salt=salt, n=n, r=r, p=p, maxmem=2 * _MOST_BYTES, dklen=_HASH_BYTES)
 
 
-#: Nobody's password: it is tried for users that there are not, so that an answer takes as long.
+#: Nobody's password: checked for names without one, so that the response time does not reveal which names exist.
 DECOY: Final = HashedPassword(_N, _R, _P, bytes(_SALT_BYTES), bytes(_HASH_BYTES))

@@ -1,6 +1,6 @@
-"""Prefixes of subjects, as ``subjectPrefix`` and the patterns of rights write them.
+"""Subject prefixes, as in the query parameter ``subjectPrefix`` and in permission patterns.
 
-One function reads them: what a prefix permits and what it lists can then not differ.
+One function parses both, so that a prefix permits exactly what it lists.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 
 __all__ = ["EVERY_CONTEXT", "SubjectRange", "parse_prefix"]
 
-EVERY_CONTEXT: Final = ":*:"  #: before a prefix: in every context
+EVERY_CONTEXT: Final = ":*:"  #: in front of a prefix: in every context
 
 
 @dataclass(frozen=True, slots=True)
 class SubjectRange:
-    """All subjects whose names begin alike, in one context, in every one, or in those whose names begin alike."""
+    """Subjects with a name prefix: in one context, in all, or in the contexts with a context prefix."""
 
-    context: str | None = None  #: None: every context
-    start: str = ""  #: of the subject's name
-    open: bool = False  #: whether ``context`` is the start of a name, of all contexts but the default one
+    context: str | None = None  #: None means every context
+    start: str = ""  #: prefix of the subject's name
+    open: bool = False  #: whether ``context`` is the prefix of a context's name; the default context never matches it
 
     def contains(self, subject: Subject) -> bool:
-        """Whether a subject is one of these."""
+        """Return True if the range has the subject."""
         return self.has_context(subject.context) and subject.name.startswith(self.start)
 
     def has_context(self, context: str) -> bool:
-        """Whether subjects of a context can be among these."""
+        """Return True if the range can have subjects of a context."""
         if self.open:
             return context != DEFAULT_CONTEXT and context.startswith(self.context or "")
         return self.context in {None, context}
 
     def within(self, other: SubjectRange) -> bool:
-        """Whether every subject that could be one of these is one of the other's."""
+        """Return True if every subject of this range is in the other range too."""
         if not self.start.startswith(other.start):
             return False
         if other.context is None:
@@ -45,10 +45,10 @@ class SubjectRange:
 
 
 def parse_prefix(text: str) -> tuple[SubjectRange, ...]:
-    r"""Read a prefix; together the ranges are what it stands for, and without any no subject can have it.
+    r"""Parse a prefix into the ranges of subjects that have it; no ranges if no subject can have it.
 
-    ``:*:`` before the prefix means in every context, ``:.eu:`` in that one, nothing in the default one. A context that
-    is not written to its end means all that begin so, and subjects of the default context whose names do.
+    ``:*:`` before the prefix means every context, ``:.eu:`` that context, no qualifier the default one. An unterminated
+    context (``:.e``) means all contexts with that prefix, and subjects of the default context whose names begin so.
 
     >>> parse_prefix(":.eu:orders-")
     (SubjectRange(context='.eu', start='orders-', open=False),)
@@ -56,7 +56,7 @@ def parse_prefix(text: str) -> tuple[SubjectRange, ...]:
     (2, ())
     """
     if "\0" in text:
-        return ()  # no name holds it, and PostgreSQL takes no such text
+        return ()  # no name contains it, and PostgreSQL rejects such text
     if text.startswith(EVERY_CONTEXT):
         return (SubjectRange(None, text.removeprefix(EVERY_CONTEXT)),)
     if text.startswith(":.") and ":" not in text[1:]:

@@ -1,4 +1,4 @@
-"""Proxies whose word is taken for the address of a client."""
+"""Trusted proxies: those whose ``X-Forwarded-For`` gives a client's address."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["parse_proxies"]
 
 
 def parse_proxies(text: str) -> list[str]:
-    """Read addresses and networks, separated by commas.
+    """Parse addresses and networks, separated by commas.
 
     Raises:
-        UsageError: one is neither, or stands for everybody: then anybody could pretend to be anybody.
+        UsageError: an item is neither, or is a network of all addresses, with which any client could fake its address.
 
     >>> parse_proxies("127.0.0.1, 10.0.0.0/8")
     ['127.0.0.1', '10.0.0.0/8']

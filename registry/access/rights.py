@@ -1,4 +1,4 @@
-"""What a caller may do: read or write, by the beginning of subjects' names."""
+"""Permissions of a caller: read or write, on subjects by name or by prefix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["EVERYTHING", "NOTHING", "Operation", "Pattern", "Rights", "slip", "t
 
 
 def slip(text: str) -> str | None:
-    """Say why a pattern would not cover what it seems to mean; None where it does.
+    """Explain why a pattern does not cover the subjects that it seems to; return None if it does.
 
     >>> slip("orders*value")
     '`orders*value` has a star before its end: a star stands at the end alone, as in `orders*`'
@@ -29,7 +29,7 @@ def slip(text: str) -> str | None:
 
 
 def topic_subject(topic: str, part: str = "value") -> Subject:
-    """Return the subject whose rights govern a topic: the one that serializers use where nothing else is configured.
+    """Return the subject whose permissions apply to a topic: the one that serializers use by default.
 
     It is in the default context, whatever namespace an association has: serializers look a topic up in every namespace.
 
@@ -40,7 +40,7 @@ def topic_subject(topic: str, part: str = "value") -> Subject:
 
 
 class Operation(StrEnum):
-    """What is done; written as error messages have it."""
+    """An operation on a subject, spelled as in error messages."""
 
     READ = "Read"
     WRITE = "Write"
@@ -48,7 +48,7 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Subjects, by name or by how names begin.
+    """Subjects, by name or by prefix.
 
     >>> Pattern.parse("orders-*").covers(Subject.parse("orders-value"))
     True
@@ -57,11 +57,11 @@ class Pattern:
     """
 
     ranges: tuple[SubjectRange, ...]
-    exact: bool = False  #: whether only subjects of exactly this name are meant, not those that begin so
+    exact: bool = False  #: whether names must be equal to ``SubjectRange.start``, rather than begin with it
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``orders-value``, ``orders-*``, ``:.eu:*``, ``:*:orders-*`` or ``*``, which means everything."""
+        """Parse ``orders-value``, ``orders-*``, ``:.eu:*``, ``:*:orders-*``, or ``*`` for everything."""
         if text == "*":
             return cls((SubjectRange(),))
         if text.endswith("*"):
@@ -72,52 +72,55 @@ class Pattern:
         return cls((SubjectRange(subject.context, subject.name),), exact=True)
 
     def covers(self, subject: Subject) -> bool:
-        """Whether a subject is meant; a context (a subject without a name) is, when all of its subjects are."""
+        """Return True if the pattern covers a subject.
+
+        A context (a subject without a name) is covered if all its subjects are.
+        """
         return any(one.contains(subject) and (not self.exact or subject.name == one.start) for one in self.ranges)
 
     def covers_all(self, subjects: SubjectRange) -> bool:
-        """Whether all subjects of a range are meant."""
+        """Return True if the pattern covers every subject of a range."""
         return not self.exact and any(subjects.within(one) for one in self.ranges)
 
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What may be read, and what may be written; what may be written may be read."""
+    """Permissions to read and to write; permission to write includes reading."""
 
     read: tuple[Pattern, ...] = ()
     write: tuple[Pattern, ...] = ()
 
     @classmethod
     def of(cls, read: Iterable[str], write: Iterable[str]) -> Self:
-        """Read the patterns of both."""
+        """Parse the patterns of both."""
         written = tuple(map(Pattern.parse, write))
         return cls((*map(Pattern.parse, read), *written), written)
 
     def any(self, operation: Operation) -> bool:
-        """Whether there is anything that this may be done to."""
+        """Return True if the operation is permitted on anything at all."""
         return bool(self._patterns(operation))
 
     def may(self, operation: Operation, subject: Subject) -> bool:
-        """Whether this may be done to a subject, or to a context as a whole."""
+        """Return True if the operation is permitted on a subject, or on a context as a whole."""
         return any(pattern.covers(subject) for pattern in self._patterns(operation))
 
     def may_all(self, operation: Operation, context: str | None = None, start: str = "") -> bool:
-        """Whether this may be done to all subjects that begin so; without arguments, to everything."""
+        """Return True if the operation is permitted on all subjects with this prefix; by default, on all."""
         return self._covers(operation, SubjectRange(context, start))
 
     def may_prefix(self, operation: Operation, prefix: str) -> bool:
-        """Whether this may be done to all subjects that a prefix stands for; who may do nothing may not ask."""
+        """Return True if the operation is permitted on all subjects of a prefix; never without any permission."""
         return self.any(operation) and all(self._covers(operation, one) for one in parse_prefix(prefix))
 
     def may_in(self, operation: Operation, context: str) -> bool:
-        """Whether there is anything in a context that this may be done to."""
+        """Return True if the operation is permitted on anything in a context."""
         return any(one.has_context(context) for pattern in self._patterns(operation) for one in pattern.ranges)
 
     def _covers(self, operation: Operation, subjects: SubjectRange) -> bool:
         return any(pattern.covers_all(subjects) for pattern in self._patterns(operation))
 
     def require(self, operation: Operation, subject: Subject) -> None:
-        """Raise ``Denied`` unless this may be done to a subject."""
+        """Raise ``Denied`` unless the operation is permitted on a subject."""
         if not self.may(operation, subject):
             raise Denied(operation=operation.value, subject=str(subject))
 

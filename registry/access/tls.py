@@ -1,4 +1,4 @@
-"""The TLS listener: its certificate is read again when it changes, and who has one themselves is known by it."""
+"""TLS listener: certificates that are reloaded when they change, client certificates as callers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EVERY_SECONDS: Final = 1.0
 
 
 class Certificates:
-    """The server's certificate and key, and whom it trusts; connections made after a change see the new ones."""
+    """The server's certificate and key, and its CA of clients; new connections use changed files."""
 
     def __init__(self, settings: Settings) -> None:
         self._files = settings.tls_certificate, settings.tls_key or settings.tls_certificate
@@ -42,10 +42,10 @@ class Certificates:
 
     @classmethod
     def of(cls, settings: Settings) -> Certificates | None:
-        """Return what the settings name; None where the registry listens without TLS.
+        """Return the certificates of the settings; None if the registry listens without TLS.
 
         Raises:
-            UsageError: a file cannot be used, or one is named without the other.
+            UsageError: a file cannot be used, or a key or a CA is configured without a certificate.
         """
         if settings.tls_certificate:
             return cls(settings)
@@ -63,17 +63,20 @@ class Certificates:
         return context
 
     def _load_chain(self, context: ssl.SSLContext) -> None:
-        # Without a password in the settings, none is asked for on the terminal.
+        # Without a password in the settings, OpenSSL must not prompt for one on the terminal.
         context.load_cert_chain(*self._files, password=self._password or str)
 
     def refresh(self) -> bool:
-        """Read files that changed; say whether they are in use now. Files that do not fit each other yet are left."""
+        """Reload changed files, and return True if they are in use now.
+
+        Files that do not fit together, as in the middle of a renewal, leave everything as it was.
+        """
         stamps = self._stamps()
         if stamps == self._seen:
             return False
         self._seen = stamps
         try:
-            self._load()  # on a trial context: a chain that fails half way leaves a context without its key
+            self._load()  # into a new context: a chain that fails half way leaves a context without its key
             self._load_chain(self.context)
             if self._client_ca:
                 self.context.load_verify_locations(self._client_ca)
@@ -84,7 +87,7 @@ class Certificates:
         return True
 
     async def watch(self, every: float = _EVERY_SECONDS) -> None:
-        """Look at the files now and then, for ever; in the event loop, because handshakes use the context there."""
+        """Check the files periodically, forever; on the event loop, because handshakes use the context there."""
         while True:
             await asyncio.sleep(every)
             self.refresh()
@@ -95,7 +98,7 @@ class Certificates:
 
 def _stamp(path: str) -> tuple[int, ...]:
     try:
-        found = os.stat(path)  # noqa: PTH116 - follows links, as files that are swapped in are
+        found = os.stat(path)  # noqa: PTH116 - follows symbolic links, by which files are often replaced
     except OSError:
         return ()
     return found.st_mtime_ns, found.st_size, found.st_ino
@@ -115,12 +118,12 @@ def _reason(error: Exception) -> str:
 
 
 class CertifiedProtocol(BoundedProtocol):
-    """Tells the application whose certificate a connection came with, as the TLS extension of ASGI has it."""
+    """HTTP protocol that adds the client certificate to each request, in ASGI's TLS extension."""
 
     _tls: dict[str, Any] | None = None
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
-        """Read the certificate, which the handshake has verified."""
+        """Read the client certificate, which the handshake has verified."""
         super().connection_made(transport)
         peer = transport.get_extra_info("peercert")
         if peer:
@@ -128,7 +131,7 @@ class CertifiedProtocol(BoundedProtocol):
             self._tls = {"client_cert_name": certificate.text, CERTIFICATE: certificate}
 
     def on_message_begin(self) -> None:
-        """Add what is known to the request."""
+        """Add the certificate to the request."""
         super().on_message_begin()
         if self._tls is not None:
             self.scope["extensions"] = {"tls": self._tls}  # type: ignore[dict-item]

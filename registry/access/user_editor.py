@@ -1,7 +1,7 @@
-"""Changes to the file of users: one at a time, and whole or not at all.
+"""Edits of the file of users: one at a time, and atomic.
 
-A lock beside the file orders commands that run at the same time. The new text is written aside, flushed to the disk and
-put in the place of the old one, so that a server and a crash meet one or the other.
+A lock file beside it serializes commands that run at the same time. The new text is written to a temporary file,
+flushed to disk, and renamed over the old one, so that servers and crashes see either the old text or the new one.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _RETRY_SECONDS: Final = 0.02
 
 
 def read_users(path: Path) -> tuple[str, Users]:
-    """Read the text of a file, and its users.
+    """Read a file, and return its text and its users.
 
     Raises:
-        UsageError: it cannot be read, or not used.
+        UsageError: it cannot be read, or is invalid.
     """
     try:
         text = path.read_bytes().decode()
@@ -43,12 +43,12 @@ def read_users(path: Path) -> tuple[str, Users]:
 
 
 def add_user(path: Path, name: str, entry: str, *, replace: bool) -> bool:
-    """Add a user, and make the file if there is none; return whether an earlier one was replaced.
+    """Add a user, creating the file if it does not exist; return True if an existing user was replaced.
 
     Raises:
         UsageError: the user exists and ``replace`` is not set, or the file cannot be changed.
     """
-    _require_valid(path, entry)  # where nothing will be changed, no lock is made
+    _require_valid(path, entry)  # before the lock file is created, as an invalid entry changes nothing
     with _lock(path):
         text, users = read_users(path) if path.exists() else (_HEAD, Users())
         existing = name in users.by_name
@@ -62,7 +62,7 @@ def add_user(path: Path, name: str, entry: str, *, replace: bool) -> bool:
 
 
 def already_there(path: Path, name: str) -> UsageError:
-    """Make the error that says how to replace a user."""
+    """Return the error for a user that exists, which says how to replace it."""
     return UsageError(
         f"`{path}` already has a user `{name}`. Pass --replace to give the user a new password and new rights."
     )
@@ -72,9 +72,9 @@ def remove_user(path: Path, name: str) -> None:
     """Remove a user.
 
     Raises:
-        UsageError: there is none of this name, or the file cannot be changed.
+        UsageError: there is no such user, or the file cannot be changed.
     """
-    read_users(path)  # where nothing will be changed, no lock is made
+    read_users(path)  # before the lock file is created, as an unreadable file is not changed
     with _lock(path):
         text, users = read_users(path)
         if name not in users.by_name:
@@ -87,7 +87,7 @@ def remove_user(path: Path, name: str) -> None:
 def _without(path: Path, text: str, name: str) -> str:
     try:
         return without(text, name)
-    except (ValueError, KeyError):  # tables that do not stand alone
+    except (ValueError, KeyError):  # the text has users in tables of another form
         raise _unknown_form(path, name) from None
 
 
@@ -99,7 +99,7 @@ def _require_valid(path: Path, text: str) -> Users:
 
 
 def _verify(path: Path, text: str, before: Users, name: str, *, present: bool) -> None:
-    """Verify that a new text differs from the old one by this user alone.
+    """Verify that a new text differs from the old one in this user alone.
 
     Raises:
         UsageError: it does not.
@@ -122,7 +122,7 @@ def _lock(path: Path) -> Iterator[None]:
     """Hold the lock of a file of users.
 
     Raises:
-        UsageError: it cannot be made, or another command keeps it too long.
+        UsageError: it cannot be created, or another command has held it for too long.
     """
     target = path.resolve()
     lock = target.with_name(f"{target.name}-lock")
@@ -155,7 +155,7 @@ def _acquire(handle: int, lock: Path) -> None:
 def _write(path: Path, text: str) -> None:
     target = path.resolve()
     try:
-        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # for its owner alone
+        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # readable by the owner alone
         try:
             with os.fdopen(handle, "wb") as file:
                 _take_over(target, handle)
@@ -172,7 +172,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _take_over(target: Path, handle: int) -> None:
-    """Give a new file the mode and, as far as it is permitted, the owner of the one that it replaces."""
+    """Copy mode and, as far as permitted, owner of the file that will be replaced to a new one."""
     with suppress(FileNotFoundError):
         existing = target.stat()
         with suppress(PermissionError):

@@ -1,7 +1,7 @@
-"""The file of users: TOML, read again when it changes.
+"""File of users: TOML, reloaded when it changes.
 
-A user has a name, what they may read and write, and a password as ``contractlog users add`` makes it; without one they
-are known by a client's certificate alone.
+A user has a name, permissions to read and write, and a password hash made by ``contractlog users add``; users without
+a password authenticate with a client certificate.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ENTRY: Final = re.compile(r"^\[users\.", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who may do what."""
+    """A user, with permissions and password hash."""
 
     name: str
     rights: Rights
@@ -49,18 +49,18 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Users:
-    """What a file says."""
+    """All users of a file."""
 
     by_name: Mapping[str, User] = field(default_factory=dict)
-    #: the same users by the name of a certificate: a whole subject, an alternative name, else a common name
+    #: users by certificate name: a whole subject, an alternative name, else a common name
     by_certificate: Mapping[SubjectName | AlternativeName | str, User] = field(default_factory=dict)
 
     @classmethod
     def of(cls, by_name: Mapping[str, User]) -> Self:
-        """Find out which certificates stand for users.
+        """Build the index by certificate name.
 
         Raises:
-            ValueError: a name is none of a certificate, or two are of the same one.
+            ValueError: a user's name is not a valid certificate name, or two users have the same one.
         """
         by_certificate: dict[SubjectName | AlternativeName | str, User] = {}
         for name, user in by_name.items():
@@ -71,7 +71,7 @@ class Users:
         return cls(by_name, by_certificate)
 
     def certified(self, certificate: ClientCertificate) -> User | None:
-        """Find whom a certificate stands for: by its whole subject, else an alternative name, else its common name.
+        """Return the user of a certificate: by whole subject, else alternative name, else common name.
 
         Raises:
             Unauthorized: it has several common names, or alternative names of several users.
@@ -90,10 +90,10 @@ class Users:
 
 
 def parse(text: str) -> Users:
-    """Read the text of a file.
+    """Parse the text of a file.
 
     Raises:
-        ValueError: what is wrong with it.
+        ValueError: it is not TOML, or an entry is invalid.
     """
     found = tomllib.loads(text)
     if found.keys() - {"users"}:
@@ -129,15 +129,15 @@ def _patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:
 
 
 def checked_name(name: str, *, password: bool) -> str:
-    """Return a name that a user may have.
+    """Return a name if a user may have it.
 
     Args:
         name: of a user, of a certificate's subject, or one of its alternative names.
         password: whether the user has one.
 
     Raises:
-        ValueError: it is empty, too long, or holds a control character; with a password, or without the beginning of an
-            alternative name, it holds a colon, which HTTP cannot carry.
+        ValueError: it is empty, too long, or contains a control character; or it contains a colon, which HTTP cannot
+            carry in a user name, and is not a certificate name without a password.
     """
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise ValueError(f"a name has 1 to {_LONGEST_NAME} printable characters")
@@ -158,21 +158,21 @@ def _certificate_name(user: User) -> SubjectName | AlternativeName | str:
 
 
 def entry(name: str, password: HashedPassword | None, read: list[str], write: list[str]) -> str:
-    """Write a user as a file has them."""
+    """Format a user as an entry of the file."""
     members = {"password": None if password is None else str(password), "read": read, "write": write}
     lines = [f"{member} = {json.dumps(value, ensure_ascii=False)}" for member, value in members.items() if value]
     return "\n".join([f"[users.{json.dumps(name, ensure_ascii=False)}]", *lines]) + "\n"
 
 
 def without(text: str, name: str) -> str:
-    """Return a file's text without one user; what else stands there, comments too, stays."""
+    """Return a file's text without one user; everything else stays, comments included."""
     starts = [match.start() for match in _ENTRY.finditer(text)] + [len(text)]
     parts = [text[: starts[0]], *(text[start:end] for start, end in pairwise(starts))]
     return "".join(part for part in parts if not (_ENTRY.match(part) and name in tomllib.loads(part)["users"]))
 
 
 def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:
-    """Say why a file of users cannot be read, and what makes one."""
+    """Return the error for an unreadable file of users; for a missing one, it says how to create it."""
     if isinstance(error, UnicodeDecodeError):
         return UsageError(f"the file of users `{path}` cannot be read: it is no text in UTF-8")
     made = "; `contractlog users add NAME --file FILE` makes one" if isinstance(error, FileNotFoundError) else ""
@@ -180,9 +180,9 @@ def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:
 
 
 class UsersFile:
-    """The users of a file; it is looked at every second, and read when it has changed.
+    """The users of a file; checked for changes every second.
 
-    A file that cannot be used any more leaves the users as they were, and says so in the log.
+    If a changed file is invalid, the previous users stay in force, and an error is logged.
     """
 
     def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -199,7 +199,7 @@ class UsersFile:
 
     @property
     def users(self) -> Users:
-        """The users as they are now."""
+        """The current users."""
         now = self._clock()
         if now - self._looked >= _EVERY_SECONDS:
             self._looked = now
@@ -220,7 +220,7 @@ class UsersFile:
 
     def _stamp(self) -> tuple[int, ...]:
         try:
-            found = os.stat(self._path)  # noqa: PTH116 - follows links, as files that are swapped in are
+            found = os.stat(self._path)  # noqa: PTH116 - follows symbolic links, by which files are often replaced
         except OSError:
             return ()
         return found.st_mtime_ns, found.st_size, found.st_ino

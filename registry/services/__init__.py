@@ -1,1 +1,1 @@
-"""What the registry does, apart from HTTP and SQL."""
+"""Services: the registry's behaviour, independent of HTTP and SQL."""

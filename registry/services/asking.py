@@ -1,4 +1,4 @@
-"""Asking the store on a thread, in one state of it."""
+"""Base class of services that only read: runs queries on a thread, each on one snapshot."""
 
 from __future__ import annotations
 
@@ -19,14 +19,20 @@ T = TypeVar("T")
 
 
 def readable_page(listed: Callable[[Page], list[T]], page: Page, may_read_one: Callable[[T], bool]) -> list[T]:
-    """Cut a page out of what the caller may read; for a caller who may read everything the database cuts it."""
+    """Return a page of the items that the caller may read.
+
+    The database cuts the page for callers who may read everything.
+    """
     if may_read_everything():
         return listed(page)
     return page.cut([one for one in listed(EVERYTHING) if may_read_one(one)])
 
 
 class Asking:
-    """A service that only reads; every answer comes from the database, so it holds on every node after a commit."""
+    """A service that only reads.
+
+    Its results always come from the database, so they are current on every node as soon as a write is committed.
+    """
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store = store
@@ -40,7 +46,7 @@ class Asking:
         return await self._threads.run(ask)
 
     async def _view(self, question: Callable[[Snapshot], T], view: View) -> T:
-        """Ask for what a view has to be made of: other views than the plain one parse schemas, which may take long."""
+        """Run the query for a view; views other than the plain one parse schemas, which may take long."""
         if view.plain:
             return await self._ask(question)
 

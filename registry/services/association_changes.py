@@ -1,4 +1,4 @@
-"""Changing associations, inside the transaction that also registers and deletes what goes with them."""
+"""Changes of associations, in one transaction with the registrations and deletions they include."""
 
 from __future__ import annotations
 
@@ -38,19 +38,21 @@ _IMPORTING: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
 
 
 class JudgeAgain(Exception):
-    """A schema was judged by what is not so any more."""
+    """A schema was checked against a state that has changed since; it must be checked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """An association as it is now, with the schema that came with it."""
+    """An association, with the schema that was registered with it."""
 
     association: Association
     schema: RegisteredSchema | None = None
 
 
 def require_rights(rights: Rights, subject: Subject, resource: Resource, association_type: str) -> None:
-    """Require write on the subject that is bound and on the topic's own: both decide what the topic's producers write.
+    """Require write on the bound subject and on the topic's own subject.
+
+    Both decide what the topic's producers write.
 
     Raises:
         Denied: the caller may not write one of them.
@@ -66,7 +68,7 @@ def apply(
     new_guid: Callable[[], str],
     rights: Rights,
 ) -> list[Bound]:
-    """Carry out what is asked of one resource, all of it or nothing; rights to bind were required before."""
+    """Carry out all requested changes of one resource; permissions to bind were checked before."""
     bound = []
     for wish, proposal in wishes:
         if wish.operation is Operation.DELETE:
@@ -85,12 +87,13 @@ def unbind(
     rights: Rights,
     resource_type: str = "topic",
 ) -> None:
-    """Remove associations of a resource; with ``cascade`` the subjects that it owns go with them.
+    """Remove associations of a resource; ``cascade`` deletes the subjects that it owns.
 
     Raises:
         AssociationNotFound: there are none of these types.
-        AssociationFrozen: the resource owns a subject, and ``cascade`` was not asked for.
-        Denied: one of their subjects, or the topic's own, may not be written.
+        AssociationFrozen: the resource owns a subject, and ``cascade`` is not set.
+        Denied: the caller may not write one of their subjects, or the topic's own.
+        SubjectReadOnly: one of their subjects is read-only.
     """
     wanted = Wanted(resource_id=resource_id, types=types, resource_type=resource_type)
     found = associations.find(transaction, wanted)
@@ -138,7 +141,7 @@ def _bind(
 
 
 def _known(transaction: Transaction, resource: Resource, wish: Wish) -> Association | None:
-    """Find the association of this type, by the resource's id or by its name: either names one resource."""
+    """Find the association of this type, by the resource's name, else by its id: each identifies it."""
     types = (wish.type or "",)
     by_name = Wanted(name=resource.name, namespace=resource.namespace, types=types)
     found = associations.find(transaction, by_name)
@@ -158,12 +161,12 @@ def _same(known: Association, resource: Resource, wish: Wish) -> bool:
 
 
 def _is(known: Resource, asked: Resource) -> bool:
-    """Whether two resources are one; a rehearsal may leave out the id."""
+    """Return True if two resources are the same; a rehearsal may leave out the id."""
     return known == replace(asked, id=asked.id or known.id)
 
 
 def _refuse_other(known: Association, resource: Resource, wish: Wish) -> None:
-    """An association may be upserted only as what it is."""
+    """Reject an upsert that would change an existing association."""
     if not _is(known.resource, resource):
         raise AssociationTypeExists(type=known.type, resource=resource.name)
     if wish.subject not in {None, known.subject}:
@@ -218,7 +221,7 @@ def _refuse_new(
     *,
     importing: bool,
 ) -> None:
-    """Raise what stands against a new association: its kind, its resource's other ones, its subject's other ones."""
+    """Reject a new association that breaks a rule, or conflicts with others of its resource or subject."""
     strong = lifecycle is Lifecycle.STRONG
     if not importing:
         _refuse_origin(wish, strong=strong)
@@ -239,7 +242,7 @@ def _refuse_new(
 
 
 def _refuse_origin(wish: Wish, *, strong: bool) -> None:
-    """What belongs to a resource comes into being with its schema; only an import may bind it later."""
+    """Require that a STRONG association is created with its schema; only an import may bind it later."""
     if wish.operation is Operation.CREATE:
         if strong and wish.schema is None:
             refuse("schema", "must be provided for frozen associations")
@@ -251,7 +254,7 @@ def _refuse_origin(wish: Wish, *, strong: bool) -> None:
 
 
 def _refuse_shared(transaction: Transaction, subject: Subject) -> None:
-    """A subject that others lean on cannot come to belong to a resource."""
+    """Reject a subject that is referenced: a resource cannot own it."""
     subject_id = transaction.state(subject).id
     for number, _ in transaction.versions(subject, Seen.ALL):
         if transaction.leaning(subject_id or 0, Seen.ALL, version=number) is not None:
@@ -259,7 +262,7 @@ def _refuse_shared(transaction: Transaction, subject: Subject) -> None:
 
 
 def _register(transaction: Transaction, proposal: Registered | Append) -> tuple[RegisteredSchema, bool]:
-    """Append a judged schema, and tell whether anything was written."""
+    """Append a checked schema, and return whether anything was written."""
     if isinstance(proposal, Registered):
         held = proposal.schema
         now = transaction.version(held.subject or Subject.parse(""), held.version)

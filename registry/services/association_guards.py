@@ -1,6 +1,6 @@
-"""What associations forbid elsewhere: deleting what a resource uses, leaning on what a resource owns.
+"""Checks that protect associations in other operations: deletions, and references to owned subjects.
 
-Each guard is one call inside the transaction that it guards.
+Each check is one call, inside the transaction of the operation.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ __all__ = ["refuse_associated", "refuse_last_live", "refuse_strong"]
 
 
 def refuse_associated(snapshot: Snapshot, subject: Subject) -> None:
-    """Raise ``AssociationExists`` when the subject, which is about to go, is bound to a resource."""
+    """Raise ``AssociationExists`` if a subject to be deleted is bound to a resource."""
     if associations.of_subject(snapshot, subject):
         raise AssociationExists(subject=str(subject))
 
 
 def refuse_last_live(snapshot: Snapshot, subject: Subject, versions: Mapping[int, bool], number: int) -> None:
-    """Raise ``NoActiveVersion`` when a version is the last live one of a subject that is bound to a resource.
+    """Raise ``NoActiveVersion`` for the last live version of a subject that is bound to a resource.
 
     Args:
         snapshot: the state under the lock.
-        subject: whose version is about to go.
-        versions: each of its versions, with whether it is soft-deleted.
+        subject: the subject of the version to be deleted.
+        versions: whether each of its versions is soft-deleted, by number.
         number: the version.
     """
     live = {version for version, deleted in versions.items() if not deleted}
@@ -36,7 +36,7 @@ def refuse_last_live(snapshot: Snapshot, subject: Subject, versions: Mapping[int
 
 
 def refuse_strong(snapshot: Snapshot, targets: Iterable[Subject]) -> None:
-    """Raise ``StrongReference`` when one of the subjects that a schema would lean on belongs to a resource."""
+    """Raise ``StrongReference`` if a resource owns one of the subjects that a schema references."""
     wanted = set(targets)
     strong = associations.strong_among(snapshot.connection, wanted) if wanted else ()
     if strong:

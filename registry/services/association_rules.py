@@ -1,4 +1,4 @@
-"""What an association may be, before anything is asked of the store: names, defaults, and what belongs together."""
+"""Validation of requests for associations without the store: names, defaults, consistency."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LONGEST_RESOURCE: Final = 256  #: characters of a resource's id, name and namesp
 
 
 class Operation(StrEnum):
-    """What shall become of an association."""
+    """Requested operation on an association."""
 
     CREATE = "CREATE"
     UPSERT = "UPSERT"
@@ -40,7 +40,7 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewSchema:
-    """A schema that comes with an association and is registered under its subject."""
+    """A schema to be registered under the subject of an association."""
 
     draft: SchemaDraft
     normalize: bool = False
@@ -50,7 +50,10 @@ class NewSchema:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What is asked of one association; after ``settled`` its type and, but for DELETE, its subject are there."""
+    """Request for one association.
+
+    After ``settled`` it has a type, and except for DELETE a subject.
+    """
 
     operation: Operation
     type: str | None = None
@@ -62,7 +65,7 @@ class Wish:
 
 
 def default_subject(resource: Resource, association_type: str) -> Subject:
-    """The subject that a resource may own.
+    """Return the subject that a resource may own.
 
     >>> str(default_subject(Resource("orders", "lkc-1", "r1"), "value"))
     ':.lkc-1:orders-value'
@@ -71,10 +74,10 @@ def default_subject(resource: Resource, association_type: str) -> Subject:
 
 
 def checked_resource(resource: Resource, *, rehearsal: bool, named: bool = True) -> Resource:
-    """Return the resource with its type filled in; what is only removed need not be named, its id will do.
+    """Return the resource with its type filled in; for a removal its id is enough.
 
     Raises:
-        InvalidAssociation: a name is missing, too long, or holds what names may not hold.
+        InvalidAssociation: a name is missing, too long, or has a character that is not allowed.
     """
     if named:
         _name(resource.name, "resourceName")
@@ -92,10 +95,10 @@ def checked_resource(resource: Resource, *, rehearsal: bool, named: bool = True)
 
 
 def settled(resource: Resource, wishes: Sequence[Wish]) -> list[Wish]:
-    """Fill in what is left to the registry.
+    """Fill in defaults.
 
     Raises:
-        InvalidAssociation: a wish contradicts itself, its resource or another one.
+        InvalidAssociation: a wish contradicts itself, its resource or another wish.
     """
     if not wishes:
         refuse("associations", "cannot be null or empty")
@@ -133,7 +136,7 @@ def _settled(resource: Resource, wish: Wish) -> Wish:
 
 
 def _created(wish: Wish) -> Wish:
-    """Fill in the lifecycle: what comes with its schema belongs to the resource, all else only serves it."""
+    """Fill in the lifecycle: STRONG with a schema, otherwise WEAK unless requested."""
     if wish.schema is not None:
         if wish.lifecycle is Lifecycle.WEAK:
             refuse("lifecycle", "cannot be WEAK when schema is provided for create")
@@ -148,7 +151,7 @@ def _created(wish: Wish) -> Wish:
 
 
 def refuse(member: str, detail: str) -> NoReturn:
-    """Raise what says which member of an association cannot be."""
+    """Raise the error that a member of an association is invalid."""
     raise InvalidAssociation(property=member, detail=detail)
 
 

@@ -1,4 +1,4 @@
-"""Associations: which subject holds the schemas of which topic's key or value."""
+"""Associations: bindings of subjects to a topic's key or value."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from contractlog.registry.storage.writes import Transaction
 __all__ = ["Associations"]
 
 T = TypeVar("T")
-_ATTEMPTS: Final = 500  #: each lost attempt means that somebody else's was written
+_ATTEMPTS: Final = 500  #: each failed attempt means that another write succeeded
 
 
 class _Rehearsed(Exception):
-    """Takes the result of a rehearsal out of its transaction, which is rolled back by it."""
+    """Carries the result of a rehearsal out of its transaction, which it rolls back."""
 
     def __init__(self, outcome: object) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class _Rehearsed(Exception):
 
 
 class Associations:
-    """Finds, makes and removes associations."""
+    """Finds, creates and removes associations."""
 
     def __init__(
         self,
@@ -65,9 +65,9 @@ class Associations:
         self._new_guid = new_guid
 
     async def find(self, wanted: Wanted, *, schemas: bool = False) -> list[Bound]:
-        """List associations, in the order of resource, type and subject; with the newest schemas of their subjects.
+        """List associations, by resource, type and subject; optionally with their subjects' newest schemas.
 
-        What the caller may read neither by the subject nor by the topic is left out.
+        Associations are left out if the caller may read neither the subject nor the topic.
         """
         return await self._threads.run(self._find, wanted, schemas=schemas)
 
@@ -84,19 +84,19 @@ class Associations:
             ]
 
     async def apply(self, resource: Resource, wishes: Sequence[Wish], *, rehearsal: bool = False) -> list[Bound]:
-        """Carry out what is asked of one resource, all of it or nothing; a rehearsal only says what would come of it.
+        """Carry out all requested changes of one resource, or none; a rehearsal only returns their result.
 
         Raises:
             InvalidAssociation, AssociationTypeExists, AssociationExists, StrongAssociationExists, NoActiveVersion,
-            AssociationNotFound, AssociationFrozen, ReferenceExists: it cannot be.
+            AssociationNotFound, AssociationFrozen, ReferenceExists: the change is not possible.
             InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted: the schema cannot be registered.
-            Denied: the caller may not write the subject, or not the topic's own.
+            Denied: the caller may not write the subject, or the topic's own.
         """
         rights = current_rights.get()
         removing = bool(wishes) and all(wish.operation is Operation.DELETE for wish in wishes)
         resource = checked_resource(resource, rehearsal=rehearsal, named=bool(resource.name) or not removing)
         asked = settled(resource, wishes)
-        for wish in asked:  # before anything is judged: a refusal of the schema would tell about the subject
+        for wish in asked:  # before any check of a schema, whose errors would reveal facts about the subject
             if wish.operation is not Operation.DELETE:
                 subject = wish.subject or default_subject(resource, wish.type or "")
                 require_rights(rights, subject, resource, wish.type or "")
@@ -114,7 +114,7 @@ class Associations:
         raise Overloaded
 
     async def remove(self, resource_id: str, wanted: Wanted, *, cascade: bool = False, rehearsal: bool = False) -> None:
-        """Remove associations of a resource; with ``cascade`` the subjects that it owns go with them."""
+        """Remove associations of a resource; ``cascade`` deletes the subjects that it owns."""
         rights = current_rights.get()
         if not resource_id:
             refuse("resourceId", "cannot be null or empty")

@@ -1,4 +1,4 @@
-"""The journal for whoever asks: what was changed, in order, from any place on; and it warms this process's cache."""
+"""Journal service: changes in order, from any position on; and eviction of cached schemas by id."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from contractlog.registry.storage.protocol import Store
 __all__ = ["LONGEST_WAIT", "MOST_CHANGES", "Changes", "Page", "warm"]
 
 LONGEST_WAIT: Final = 30.0  #: seconds
-_SET: Final = "settings.changed"  #: an alias may be among them
-MOST_CHANGES: Final = 1_000  #: in one answer
+_SET: Final = "settings.changed"  #: may have changed an alias
+MOST_CHANGES: Final = 1_000  #: per response
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What came after a number."""
+    """Changes after a number."""
 
     changes: Sequence[Change]
-    following: int  #: what to ask from next
-    head: int  #: the newest that is known
+    following: int  #: ``since`` of the next request
+    head: int  #: the newest known number
 
 
 class Changes:
-    """Reads the journal, and waits for what will be written to it."""
+    """Reads the journal, and waits for new entries."""
 
     def __init__(self, store: Store, threads: Threads, follower: Follower) -> None:
         self._store = store
@@ -41,20 +41,20 @@ class Changes:
         self._follower = follower
 
     async def after(self, since: int | None, *, limit: int, wait: float) -> Page:
-        """Return what came after a number; None is the newest one.
+        """Return the changes after a number; None means after the newest one.
 
         Args:
-            since: the number of the last change that is known already.
-            limit: at most so many.
-            wait: seconds to wait for the first one, where there is none yet; then the answer is empty.
+            since: number of the last change that the caller has seen.
+            limit: maximum number of changes.
+            wait: seconds to wait for a first change if there is none yet; after that, the result is empty.
 
         Raises:
-            ChangesAhead: the journal does not reach so far.
+            ChangesAhead: the journal does not reach that number.
         """
         if since is None or wait <= 0:
             return await self._threads.run(self._read, since, limit)
         found = self._follower.recent(since, limit)
-        if found is None:  # too long ago to be kept, or the follower has just begun
+        if found is None:  # no longer cached, or the follower has just started
             page = await self._threads.run(self._read, since, limit)
             if page.changes:
                 return page
@@ -79,7 +79,7 @@ class Changes:
 
 
 def warm(store: Store, cache: ByteCache, follower: Follower) -> None:
-    """Drop cached answers by id when the journal says that another node changed them."""
+    """Evict cached schemas by id when the journal has changes of them by another node."""
 
     def drop(changes: Sequence[Change]) -> None:
         named = {change: journal.version_of(change) for change in changes if "id" not in change.facts}
@@ -93,7 +93,7 @@ def warm(store: Store, cache: ByteCache, follower: Follower) -> None:
                 continue
             schema_id = change.facts.get("id") or held.get(version)
             if schema_id is None:
-                cache.forget_all()  # a version that is gone, and nobody wrote down which id it held
+                cache.forget_all()  # a hard-deleted version, and its id was not recorded
                 return
             keys.add((version[0].context, int(schema_id)))
         cache.forget(keys)

@@ -1,4 +1,4 @@
-"""Asking whether a draft may follow, without registering it."""
+"""Compatibility checks of drafts, without registration."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ LATEST = "latest"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Whether a draft may follow, and why not, in the reference's words."""
+    """Result of a check, with messages in the reference's words."""
 
     compatible: bool
     messages: tuple[str, ...] = ()
     verdict: Verdict | None = None
-    warning: str | None = None  #: why the draft's meta-schema rejects it, though it is accepted
-    nonconformity: Located | None = None  #: the same as a finding, in its place
+    warning: str | None = None  #: why the meta-schema rejects a draft that is accepted anyway
+    nonconformity: Located | None = None  #: the same as a finding, with its position
 
 
 class Compatibility:
-    """Judges drafts for whoever asks."""
+    """Checks drafts against existing versions."""
 
     def __init__(self, store: Store, threads: Threads, understanding: Understanding, judging: Judging) -> None:
         self._store = store
@@ -49,11 +49,13 @@ class Compatibility:
     async def check(
         self, subject: Subject, draft: SchemaDraft, *, version: int | str | None = None, verbose: bool = False
     ) -> Answer:
-        """Judge a draft at the subject's level: against one version, the latest, or (None) those the level selects.
+        """Check a draft at the subject's level.
+
+        It is checked against one version, the latest, or (None) those that the level selects.
 
         Raises:
             VersionNotFound: there is no such live version.
-            InvalidSchema: the draft is no schema; when verbose, the answer says so instead.
+            InvalidSchema: the draft is not a schema; if ``verbose``, the answer says so instead.
         """
         try:
             return await self._threads.judge(draft.text, self._check, subject, draft, version)
@@ -67,14 +69,14 @@ class Compatibility:
             return self.within(snapshot, subject, draft, version)
 
     def taking_over(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft) -> SchemaDraft:
-        """Return a draft with what registering it would take over from the latest version and from the config."""
+        """Return a draft with what its registration would add from the latest version and the config."""
         subject = aliased(snapshot, subject)
         return completed(draft, snapshot.version(subject, None), self._judging.configured(snapshot, subject))
 
     def within(
         self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, version: int | str | None = None
     ) -> Answer:
-        """Judge a draft in one state of the database, or in what it will be."""
+        """Check a draft on a snapshot, which may be of an expected future state."""
         subject = aliased(snapshot, subject)
         require_references(current_rights.get(), snapshot, subject, draft.references)
         earlier: list[RegisteredSchema] = []

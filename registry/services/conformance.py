@@ -1,4 +1,4 @@
-"""What audits found: kept by range, read by topic."""
+"""Audit results: recorded by offset ranges, read by topic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Conformance"]
 _TOPIC: Final = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _NO_PARTITION: Final = 2**31
 _NO_OFFSET: Final = 2**63
-_ROUNDED: Final = 1e-6  #: how far a quotient may be off that was written with few digits
+_ROUNDED: Final = 1e-6  #: tolerance for quotients that were written with few digits
 _COUNTS: Final = ("records", "conforming", "violating", "tombstones", "unaudited", "absent")
 
 
@@ -33,7 +33,7 @@ class _Counts(msgspec.Struct, kw_only=True):
     violating: int
     tombstones: int
     absent: int
-    unaudited: int = 0  # audits of former releases do not send it
+    unaudited: int = 0  # not sent by audits of earlier releases
 
     def __post_init__(self) -> None:
         if any(not 0 <= getattr(self, name) < _NO_OFFSET for name in _COUNTS):
@@ -60,14 +60,14 @@ class _Entry(_Counts):
 
 
 class Conformance:
-    """Keeps the entries of each topic and part, by the ranges that were read."""
+    """Stores audit results of each topic and part, by the ranges that were read."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store = store
         self._threads = threads
 
     async def record(self, topic: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Keep an audit result and return it with when it was recorded; the same one again changes nothing.
+        """Store an audit result, and return it with the time of its record; storing it again changes nothing.
 
         Raises:
             InvalidConformance: a member is missing or wrong, or the counts do not add up.
@@ -101,7 +101,7 @@ class Conformance:
 
 
 def _ranges(entry: _Entry) -> str:
-    """Name what was read; empty where nothing was."""
+    """Return a hash of the ranges that were read; empty if there were none."""
     ranges = sorted((one.partition, one.from_offset, one.to_offset) for one in entry.partitions)
     return hashlib.sha256(json.dumps(ranges).encode()).hexdigest() if ranges else ""
 
@@ -112,7 +112,7 @@ def _answer(recorded: Recorded) -> dict[str, Any]:
 
 
 def _with_verdict(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an entry with today's word for its verdict; earlier audits wrote others."""
+    """Return an entry with the current word for its verdict; earlier audits wrote others."""
     verdict = entry.get("verdict")
     current = FORMER_VERDICTS.get(verdict) if isinstance(verdict, str) else None
     return entry if current is None else {**entry, "verdict": current}
@@ -146,7 +146,7 @@ def _add_up(entry: _Entry) -> None:
 
 
 def _add_up_partition(one: _Partition, *, audited: bool) -> None:
-    """Every offset of the range is told once."""
+    """Require that the counts of a partition cover its range exactly once."""
     possible = 0 <= one.partition < _NO_PARTITION and 0 <= one.from_offset <= one.to_offset < _NO_OFFSET
     if not possible:
         raise InvalidConformance(detail=f"partition {one.partition} has no possible range")
@@ -156,7 +156,7 @@ def _add_up_partition(one: _Partition, *, audited: bool) -> None:
             detail=f"partition {one.partition}: records + absent is {one.records + one.absent}, its range is {span}"
         )
     told = one.conforming + one.violating + one.tombstones + one.unaudited
-    # Former releases do not count the records of a part that was not audited (verdict `unknown`).
+    # Earlier releases did not count the records of a part that was not audited (verdict `unknown`).
     if told > one.records or (told < one.records and audited):
         raise InvalidConformance(
             detail=f"partition {one.partition}: conforming + violating + tombstones + unaudited is {told} of "
@@ -165,7 +165,7 @@ def _add_up_partition(one: _Partition, *, audited: bool) -> None:
 
 
 def _divide(entry: _Entry) -> None:
-    """The conformance is conforming / (conforming + violating), and nothing where there is nothing to divide by."""
+    """Require that the conformance is conforming / (conforming + violating), or None if the divisor is 0."""
     judged = entry.conforming + entry.violating
     told = entry.conformance
     if told is None:

@@ -1,4 +1,7 @@
-"""Looking up a schema under a subject, by content alone: whatever a version answers with leads back to it."""
+"""Look-up of schemas under a subject by content.
+
+The contents of any version's response find that version again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ __all__ = ["Sought", "look_up"]
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What is looked for."""
+    """Parameters of a look-up."""
 
     draft: SchemaDraft
     normalize: bool = False
@@ -33,7 +36,7 @@ class Sought:
 def look_up(
     understanding: Understanding, judging: Judging, snapshot: Snapshot, named: Subject, sought: Sought
 ) -> RegisteredSchema:
-    """Return the version that holds a content; a plain name that has none is looked for in the other contexts.
+    """Return the version with a content; for a plain name without any, also from other contexts.
 
     Raises:
         SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.
@@ -46,7 +49,7 @@ def look_up(
         try:
             found = _under(understanding, judging, snapshot, other, sought)
         except InvalidSchema:
-            continue  # what it leans on is not in that context
+            continue  # one of its references is not in that context
         if found is not None:
             return found
     if not snapshot.versions(subject, sought.seen):
@@ -57,10 +60,9 @@ def look_up(
 def _under(
     understanding: Understanding, judging: Judging, snapshot: Snapshot, subject: Subject, sought: Sought
 ) -> RegisteredSchema | None:
-    """Look as the draft is, then with what registering it would add from the config and from the latest version.
+    """Look up the draft as it is, then with what registration would add from config and latest version.
 
-    A draft without a text has no content that a version could hold: unlike a registration, a look-up does not complete
-    it from the latest version.
+    A draft without text matches no version: unlike a registration, a look-up does not take the latest version's text.
     """
     if not sought.draft.text.strip():
         return None

@@ -1,4 +1,4 @@
-"""Deleting contexts that hold nothing any more."""
+"""Deletion of empty contexts."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["Contexts"]
 
 
 class Contexts:
-    """Deletes contexts. Their ids stay used: whoever comes back to a context gets higher ones."""
+    """Deletes contexts. Their ids stay used: new schemas in a deleted context get higher ones."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def delete(self, context: str) -> None:
-        """Delete a context; one that is not there is gone already.
+        """Delete a context; one that does not exist counts as deleted.
 
         Raises:
-            ContextNotEmpty: it holds versions, live or soft-deleted.
-            SubjectReadOnly, SubjectNotReadWrite: nothing changed.
+            ContextNotEmpty: it has versions, live or soft-deleted.
+            SubjectReadOnly, SubjectNotReadWrite: the mode does not permit it; nothing changed.
         """
         scope = Subject(context, "")
 

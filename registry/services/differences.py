@@ -1,4 +1,7 @@
-"""What one version, or a candidate, changes of another: the engine's findings, with places and mends."""
+"""Differences of a version, or a candidate, from another version.
+
+They are the engine's findings, with positions and suggested fixes.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ from contractlog.registry.storage.values import Seen
 
 __all__ = ["CANDIDATE", "Differences", "Named", "held_version"]
 
-Named = tuple[Subject, int | None]  #: a subject and the number of its version; None is the latest live one
+Named = tuple[Subject, int | None]  #: a subject and a version number; None is the latest live one
 CANDIDATE = "candidate"
 
 
 class Differences:
-    """Compares versions for whoever asks; nothing is written."""
+    """Compares versions; writes nothing."""
 
     def __init__(self, store: Store, threads: Threads, understanding: Understanding, judging: Judging) -> None:
         self._store = store
@@ -34,17 +37,17 @@ class Differences:
     async def between(
         self, earlier: Named, later: Named | SchemaDraft, *, level: Level | None = None, policy: Policy | None = None
     ) -> Difference:
-        """Tell what a version, or a candidate for the earlier one's subject, changes.
+        """Return the difference between a version and a later one, or a candidate for the version's subject.
 
         Args:
-            earlier: the version as it was; by number it may be soft-deleted.
-            later: the version, or the candidate, as it shall be.
-            level: what decides; None is the one in force for the later one's subject.
-            policy: which differences break; None is the one in force.
+            earlier: the old version; by number it may be soft-deleted.
+            later: the new version, or the candidate.
+            level: compatibility level; None is the one in force for the later version's subject.
+            policy: compatibility policy; None is the one in force.
 
         Raises:
-            SubjectNotFound, VersionNotFound: a version is not there.
-            InvalidSchema: one of the two is no schema that is understood here.
+            SubjectNotFound, VersionNotFound: a version does not exist.
+            InvalidSchema: one of the two cannot be parsed.
         """
         text = later.text if isinstance(later, SchemaDraft) else ""
         return await self._threads.judge(text, self._between, earlier, later, level=level, policy=policy)
@@ -75,7 +78,7 @@ def held_version(snapshot: Snapshot, subject: Subject, number: int | None) -> Re
     """Return a version, soft-deleted ones included; None is the latest live one.
 
     Raises:
-        SubjectNotFound, VersionNotFound: it is not there.
+        SubjectNotFound, VersionNotFound: it does not exist.
     """
     seen = Seen.LIVE if number is None else Seen.ALL
     found = snapshot.version(subject, number, seen)

@@ -1,4 +1,4 @@
-"""Drafts before they are understood: what they take over from the version before them, and from the config."""
+"""Completion of drafts before they are parsed, from the previous version and from the config."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ _TAGGED: Final = {SchemaType.AVRO: avro_tags.tagged, SchemaType.JSON: json_tags.
 
 @dataclass(frozen=True, slots=True)
 class TagEdits:
-    """Changes to the tags inside a text."""
+    """Changes to the tags inside a schema's text."""
 
     add: Mapping[Entity, Collection[str]] = field(default_factory=dict)
     remove: Mapping[Entity, Collection[str]] = field(default_factory=dict)
-    propagate: bool = False  #: the tags of the version before stay with what still is there
+    propagate: bool = False  #: copy the previous version's tags to what still exists
 
     def __bool__(self) -> bool:
-        """Whether there is anything to change."""
+        """Return True if there is anything to change."""
         return bool(self.add or self.remove or self.propagate)
 
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """A new version as changes to one that is there."""
+    """A new version, as changes to an existing one."""
 
-    version: int | None = None  #: the number that it must get
+    version: int | None = None  #: the required version number
     tags: TagEdits = field(default_factory=TagEdits)
-    metadata: Metadata | None = None  #: in place of what is there
+    metadata: Metadata | None = None  #: replaces the existing metadata
     rule_set: RuleSet | None = None
     rules_to_merge: RuleSet | None = None
     rules_to_remove: frozenset[str] = frozenset()
 
     def draft(self, base: RegisteredSchema) -> SchemaDraft:
-        """Return what would be registered.
+        """Return the draft to be registered.
 
         Raises:
             InvalidSchema: a tag is for something that is not in the text.
@@ -79,15 +79,15 @@ def completed(
     numbered: bool = False,
     tags: TagEdits | None = None,
 ) -> SchemaDraft:
-    """Return a draft with all that it takes over.
+    """Return a draft with everything that it inherits.
 
     Args:
-        draft: what was sent; without a text it takes text, type and references of the version before.
+        draft: the request's draft; without text it takes text, type and references of the previous version.
         previous: the newest live version.
-        configured: has metadata and rules that lie below and above those of the draft.
-        number: the number that the version would get; None where no version would come of it.
-        numbered: whether a number was asked for; then the metadata tell it.
-        tags: what changes inside the text.
+        configured: has default metadata and rules below those of the draft, and overrides above them.
+        number: the number that the version would get; None if no version would be created.
+        numbered: whether a number was requested; the metadata then contain it.
+        tags: changes to the tags inside the text.
 
     Raises:
         InvalidSchema: there is no text, or a tag is for something that is not in it.
@@ -116,10 +116,10 @@ def completed(
 
 
 def edited(draft: SchemaDraft, tags: TagEdits) -> SchemaDraft:
-    """Return a draft with other tags inside its text.
+    """Return a draft with changed tags inside its text.
 
     Raises:
-        InvalidSchema: nothing in it has this path, or its format knows no tags.
+        InvalidSchema: nothing in the text has this path, or its format has no tags.
     """
     if not (tags.add or tags.remove):
         return draft
@@ -139,5 +139,5 @@ def _propagated(draft: SchemaDraft, previous: RegisteredSchema | None) -> Schema
         try:
             draft = edited(draft, TagEdits(add={entity: tags}))
         except InvalidSchema:
-            continue  # what they were on is gone, or the text is none; that is told later
+            continue  # the tagged element is gone, or the text cannot be parsed, which is reported later
     return draft

@@ -1,7 +1,7 @@
-"""Who still fetches which schema: counted in memory, written down in batches, read back by id or by subject.
+"""Fetch counts by schema and client: counted in memory, stored in batches, read by id or by subject.
 
-What is counted is written down at least every half minute and when the process ends; when it is killed, the counts of
-the last half minute are lost, and nothing else.
+Counts are stored at least every half minute, and when the process ends; if it is killed, only the counts of the last
+half minute are lost.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from contractlog.registry.storage.protocol import Store
 __all__ = ["MOST_FETCHES", "OTHERS", "UNKNOWN", "FetchCounts", "Fetches"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.fetches")
-MOST_FETCHES: Final = 10_000  #: lines in one answer
-UNKNOWN: Final = "unknown"  #: a client that does not say what it is
-OTHERS: Final = "others"  #: clients beyond those that are told apart
-_MOST_CLIENTS: Final = 1_000  #: that one process tells apart on one day
-_MOST_COUNTS: Final = 20_000  #: that are kept in memory; a full table is written down at once
+MOST_FETCHES: Final = 10_000  #: rows per response
+UNKNOWN: Final = "unknown"  #: a client that does not identify itself
+OTHERS: Final = "others"  #: clients beyond the limit of distinct ones
+_MOST_CLIENTS: Final = 1_000  #: distinct clients per process and day
+_MOST_COUNTS: Final = 20_000  #: counts in memory; a full table is stored immediately
 _LONGEST_NAME: Final = 128
 _DAY: Final = 86_400
 _KEPT_DAYS: Final = 400
-_NAMES: Final = {b"x-contractlog-client": 3, b"confluent-client-version": 2, b"user-agent": 1}  #: by what they tell
+_NAMES: Final = {b"x-contractlog-client": 3, b"confluent-client-version": 2, b"user-agent": 1}  #: by precedence
 
 Headers = Iterable[tuple[bytes, bytes]]
 
 
 class FetchCounts:
-    """A bounded table in memory, and the thread that writes it down.
+    """A bounded table in memory, and the thread that stores it.
 
     Args:
-        store: where the counts go.
+        store: receives the counts.
         every: seconds between two writes.
         clock: seconds since 1970, UTC.
     """
@@ -52,14 +52,14 @@ class FetchCounts:
         self._clock = clock
         self._counts: dict[Counted, int] = {}
         self._clients: dict[tuple[str, bytes], str] = {}
-        self._clients_of = 0  #: the day whose clients these are
+        self._clients_of = 0  #: the day of ``_clients``
         self._lock = threading.Lock()
         self._due = threading.Event()
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
     def count(self, context: str, schema_id: int, headers: Headers, actor: str | None = None) -> None:
-        """Count one fetch, by the caller of this request or by somebody else; nothing is waited for."""
+        """Count one fetch, by the caller of this request or by ``actor``; never blocks on I/O."""
         rank, name = 0, b""
         for header, value in headers:
             if header in _NAMES and _NAMES[header] > rank:
@@ -71,7 +71,7 @@ class FetchCounts:
                 schema_id,
                 self._client(actor or current_actor.get(), name, day),
                 day,
-            )  # equal to the ``Counted``, and cheaper
+            )  # equal to ``Counted(...)``, and cheaper
             counts = self._counts
             if key in counts:
                 counts[key] += 1
@@ -82,22 +82,22 @@ class FetchCounts:
 
     @property
     def today(self) -> int:
-        """The day, in days since 1970-01-01, UTC."""
+        """The current day, in days since 1970-01-01, UTC."""
         return int(self._clock()) // _DAY
 
     def pending(self) -> dict[Counted, int]:
-        """Return what is counted and not yet written down."""
+        """Return the counts that are not stored yet."""
         with self._lock:
             return dict(self._counts)
 
     def start(self) -> None:
-        """Begin to write down; a second time changes nothing."""
+        """Start storing counts; has no effect the second time."""
         if self._thread is None and not self._closed.is_set():
             self._thread = threading.Thread(target=self._run, name="contractlog-fetches", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
-        """Write down what is left, and stop."""
+        """Store the remaining counts, and stop."""
         self._closed.set()
         self._due.set()
         if self._thread is not None:
@@ -105,7 +105,7 @@ class FetchCounts:
         self.write_down()
 
     def write_down(self) -> None:
-        """Write down what is counted; what cannot be written is kept for the next time."""
+        """Store the counts; those that cannot be stored stay in memory for the next time."""
         with self._lock:
             counts, self._counts = self._counts, {}
         if not counts:
@@ -120,7 +120,7 @@ class FetchCounts:
                         self._counts[key] = self._counts.get(key, 0) + number
 
     def _client(self, actor: str, name: bytes, day: int) -> str:
-        """Name a client; the lock is held."""
+        """Return the name of a client; the caller holds the lock."""
         if day != self._clients_of:
             self._clients, self._clients_of = {}, day
         key = (actor, name)
@@ -137,12 +137,12 @@ class FetchCounts:
             self._due.clear()
             try:
                 self.write_down()
-            except Exception:  # noqa: BLE001 - counting goes on
+            except Exception:  # noqa: BLE001 - counting continues
                 _LOG.exception("fetches could not be written down")
 
 
 class Fetches:
-    """Reads the counts back, with those of this process that are not written down yet."""
+    """Reads stored counts, and adds those of this process that are not stored yet."""
 
     def __init__(self, store: Store, threads: Threads, counts: FetchCounts) -> None:
         self._store = store
@@ -150,14 +150,14 @@ class Fetches:
         self._counts = counts
 
     async def of_id(self, context: str, schema_id: int, *, days: int, limit: int) -> list[tuple[Counted, int]]:
-        """Return who fetched an id, newest days first."""
+        """Return the clients that fetched an id, newest days first."""
         return await self._threads.run(self._read, {(context, schema_id)}, days, limit)
 
     async def of_subject(self, subject: Subject, *, days: int, limit: int) -> list[tuple[Counted, int]]:
-        """Return who fetched what the versions of a subject hold, soft-deleted ones included.
+        """Return the clients that fetched the schemas of a subject, soft-deleted versions included.
 
         Raises:
-            SubjectNotFound: it has none.
+            SubjectNotFound: it has no versions.
         """
         return await self._threads.run(self._of_subject, subject, days, limit)
 

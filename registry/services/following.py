@@ -1,7 +1,7 @@
-"""Following the journal: one thread per process reads what is new, for everybody who waits.
+"""Journal follower: one thread per process reads new entries for all waiting requests.
 
-Commits of this process wake it at once, when somebody waits; those of other nodes are found by looking every half
-second. What it read lately is kept, so that any number of waiting clients costs one question.
+Commits of this process wake it immediately if a request waits; those of other nodes are found by polling every half
+second. Recent entries are cached, so that any number of waiting clients costs one query.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ __all__ = ["Follower"]
 _LOG: Final = logging.getLogger("contractlog.registry.following")
 _READ_AT_ONCE: Final = 1_000
 _KEPT: Final = 2_000
-_KEPT_CHARACTERS: Final = 4_000_000  #: of their details
-_PAUSE: Final = 0.01  #: seconds between two looks, however many commits there are
-_LONGEST_PAUSE: Final = 5.0  #: seconds between two looks at a database that does not answer
+_KEPT_CHARACTERS: Final = 4_000_000  #: characters of the cached entries' details and targets
+_PAUSE: Final = 0.01  #: seconds between two polls, however many commits there are
+_LONGEST_PAUSE: Final = 5.0  #: seconds between two polls of a database that does not respond
 
 Listener = Callable[[Sequence[Change]], None]
 
@@ -42,7 +42,7 @@ class _Waiter:
         try:
             self.loop.call_soon_threadsafe(self._set)
         except RuntimeError:
-            return  # its loop is closed: nobody waits there any more
+            return  # its loop is closed: nothing waits there any more
 
     def _set(self) -> None:
         if not self.woken.done():
@@ -50,11 +50,11 @@ class _Waiter:
 
 
 class Follower:
-    """Knows the end of the journal, tells listeners what is new, and wakes whoever waits for it.
+    """Tracks the end of the journal, passes new entries to listeners, and wakes waiting requests.
 
     Args:
-        store: whose journal is followed.
-        every: seconds between two looks for what other nodes wrote.
+        store: its journal is followed.
+        every: seconds between two polls for entries of other nodes.
     """
 
     def __init__(self, store: Store, *, every: float = 0.5) -> None:
@@ -64,7 +64,7 @@ class Follower:
         self._waiters: set[_Waiter] = set()
         self._kept: deque[Change] = deque()
         self._kept_characters = 0
-        self._head: int | None = None  #: unknown until the first look
+        self._head: int | None = None  #: unknown until the first poll
         self._lock = threading.Lock()
         self._due = threading.Event()
         self._closed = threading.Event()
@@ -73,29 +73,32 @@ class Follower:
 
     @property
     def head(self) -> int:
-        """The number of the newest change that was seen; 0 before the first look."""
+        """The number of the newest entry that was read; 0 before the first poll."""
         return self._head or 0
 
     def on_changes(self, listener: Listener) -> None:
-        """Tell a listener what is new, in order, on the follower's thread; what was there before it began is not."""
+        """Pass new entries to a listener, in order, on the follower's thread.
+
+        Entries from before the start are not passed.
+        """
         self._listeners.append(listener)
 
     def start(self) -> None:
-        """Begin to follow; a second time changes nothing."""
+        """Start following; has no effect the second time."""
         with self._lock:
             if self._thread is None and not self._closed.is_set():
                 self._thread = threading.Thread(target=self._run, name="contractlog-follower", daemon=True)
                 self._thread.start()
 
     def close(self) -> None:
-        """Stop, and let nobody wait any longer."""
+        """Stop, and wake all waiting requests."""
         self.release()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join()
 
     def release(self) -> None:
-        """Let nobody wait any longer: who asks from now on is answered with what is there."""
+        """Wake all waiting requests; later ones do not wait."""
         with self._lock:
             self._closed.set()
             waiters, self._waiters = self._waiters, set()
@@ -104,7 +107,7 @@ class Follower:
             waiter.wake()
 
     def recent(self, since: int, limit: int) -> list[Change] | None:
-        """Return what came after a number, as far as it was read already; None when it is not kept so far back."""
+        """Return the cached entries after a number; None if the cache does not reach back that far."""
         with self._lock:
             head = self._head
             if head is None or since > head:
@@ -117,7 +120,7 @@ class Follower:
             return newest[: -limit - 1 : -1]
 
     async def wait(self, since: int, seconds: float) -> None:
-        """Return when something came after a number, or the time is over."""
+        """Return when there is an entry after a number, or the time is over."""
         self.start()
         loop = asyncio.get_running_loop()
         waiter = _Waiter(since, loop, loop.create_future())
@@ -125,7 +128,7 @@ class Follower:
             if self._closed.is_set() or (self._head or 0) > since:
                 return
             self._waiters.add(waiter)
-        self._due.set()  # what was committed before anybody waited may not have been seen
+        self._due.set()  # a commit from before anybody waited may not have been read
         try:
             async with asyncio.timeout(seconds):
                 await waiter.woken
@@ -155,7 +158,7 @@ class Follower:
                 pause = _LONGEST_PAUSE
 
     def _look(self) -> bool:
-        """Read what is new; return whether there may be more."""
+        """Read new entries; return True if there may be more."""
         with self._store.reading() as snapshot:
             if self._head is None:
                 self._arrive(journal.head(snapshot), ())

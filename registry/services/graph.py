@@ -1,4 +1,4 @@
-"""The graph of references around a subject, in both directions, step by step and within bounds."""
+"""Reference graph around a subject, in both directions, step by step and within bounds."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from contractlog.registry.storage.reads import Snapshot
 
 __all__ = ["DEEPEST", "MOST_NODES", "Edge", "Graph", "Graphs", "Ways"]
 
-DEEPEST: Final = 16  #: steps away from the subject
+DEEPEST: Final = 16  #: steps from the subject
 MOST_NODES: Final = 1_000
 
 _Step = Callable[[Snapshot, "list[Held]"], Iterable[tuple[Held, Held]]]
 
 
 class Ways(StrEnum):
-    """Which way to go from a subject."""
+    """Direction of the walk from a subject."""
 
     BOTH = "BOTH"
-    REFERENCES = "REFERENCES"  #: to what it leans on
-    REFERENCEDBY = "REFERENCEDBY"  #: to what leans on it
+    REFERENCES = "REFERENCES"  #: to its dependencies
+    REFERENCEDBY = "REFERENCEDBY"  #: to its dependents
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One version leans on another, and calls it by these names."""
+    """A reference from one version to another, under these names."""
 
     leaning: Held
     target: Held
@@ -45,31 +45,31 @@ class Edge:
 
 @dataclass(slots=True)
 class Graph:
-    """What was found; ``distance`` counts the steps from the subject, negative towards those that lean on it."""
+    """Result of a walk; ``distance`` counts the steps from the subject, negative towards dependents."""
 
     distance: dict[Held, int] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
-    truncated: bool = False  #: whether there is more than the bounds and the rights of the caller let through
+    truncated: bool = False  #: whether the bounds or the caller's permissions left anything out
 
 
 class Graphs:
-    """Walks references for whoever asks."""
+    """Walks references."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store = store
         self._threads = threads
 
     async def around(self, subject: Subject, version: str, *, ways: Ways, depth: int) -> Graph:
-        """Return what a subject leans on and what leans on it, directly or not; subjects that may be read alone.
+        """Return the direct and indirect dependencies and dependents of a subject that the caller may read.
 
         Args:
             subject: where to begin.
-            version: of which version: a number, ``latest``, or empty for all, soft-deleted ones included.
-            ways: which way to go.
-            depth: how many steps.
+            version: a version number, ``latest``, or empty for all versions, soft-deleted ones included.
+            ways: direction.
+            depth: maximum number of steps.
 
         Raises:
-            SubjectNotFound, VersionNotFound: there is no beginning.
+            SubjectNotFound, VersionNotFound: there is nothing to begin from.
         """
         return await self._threads.run(self._around, subject, version, ways, depth)
 
@@ -101,7 +101,7 @@ def _start(snapshot: Snapshot, subject: Subject, version: str) -> list[Held]:
 
 
 def _walk(snapshot: Snapshot, found: Graph, step: _Step, *, depth: int, sign: int) -> Iterator[tuple[Held, Held]]:
-    """Yield the pairs on the way, and note how far each version is."""
+    """Yield the pairs (referrer, target) of a walk, and record the distance of each version."""
     frontier = [one for one, distance in found.distance.items() if not distance]
     seen = set(frontier)
     for distance in range(1, depth + 2):

@@ -1,4 +1,4 @@
-"""Health of the database, asked beside all other work."""
+"""Health check of the database, independent of all other work."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from contractlog.registry.storage.protocol import Store
 
 __all__ = ["Health"]
 
-_SECONDS: Final = 0.7  #: to wait for the database; whoever asks for the health has an answer within a second
+_SECONDS: Final = 0.7  #: timeout of the check; a health request is answered within a second
 
 
 class Health:
-    """Asks the database whether it serves, on a thread of its own: those of requests may all be busy."""
+    """Checks the database on a thread of its own, because those of requests may all be busy."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -24,10 +24,10 @@ class Health:
         self._asked: Future[None] | None = None
 
     async def check(self) -> None:
-        """Return when the database answers; all who ask at the same time share one question.
+        """Return when the database responds; concurrent callers share one check.
 
         Raises:
-            StoreError, StoreTimeout: it does not, or not in time.
+            StoreError, StoreTimeout: it does not respond, or not in time.
         """
         with self._lock:
             if self._asked is None or self._asked.done():
@@ -36,5 +36,5 @@ class Health:
         await asyncio.shield(asyncio.wrap_future(asked))
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop checking."""
         self._thread.shutdown(wait=False)

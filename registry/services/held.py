@@ -1,4 +1,4 @@
-"""Finding what a subject holds already: by content, or by what differs in nothing that counts."""
+"""Look-up of existing versions of a subject: by content, or by content that is equivalent."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["Registered", "find"]
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What a registration answers; ``stored`` when it shows a version as it is stored, not as it was sent."""
+    """Result of a registration; ``stored`` if it shows a version as stored rather than as sent."""
 
     schema: RegisteredSchema
     stored: bool = False
-    warning: str | None = None  #: why the schema's meta-schema rejects it, though it is accepted
+    warning: str | None = None  #: why the meta-schema rejects a schema that is accepted anyway
 
 
 def find(
@@ -36,15 +36,15 @@ def find(
     seen: Seen = Seen.LIVE,
     fits: Callable[[RegisteredSchema], bool] = lambda _held: True,
 ) -> Registered | None:
-    """Return the newest version with this content, else the newest one that a lookup with it finds.
+    """Return the newest version with this content, else the newest one with an equivalent content.
 
     Args:
         understanding: parses stored schemas.
         snapshot: the state.
-        subject: whose versions are asked.
-        candidate: what is looked for.
-        seen: live ones, or all.
-        fits: whether a version may be the answer.
+        subject: its versions are searched.
+        candidate: the parsed draft and its content.
+        seen: live versions, or all.
+        fits: whether a version may be the result.
     """
     understood, content = candidate
     for same in snapshot.holdings(subject, content.hash, seen):
@@ -63,7 +63,7 @@ def _alike(
     candidate: tuple[Understood, Content],
     seen: Seen,
 ) -> Iterator[RegisteredSchema]:
-    """Yield versions that differ in spelling only, then those that differ in what is written out in place."""
+    """Yield versions that differ in spelling only, then those that differ in inlined references."""
     understood, content = candidate
     if content.references:
         yield from _qualified_otherwise(understanding, snapshot, subject, candidate, seen)
@@ -74,7 +74,7 @@ def _alike(
                 if equivalent(understood.parsed, understanding.stored(snapshot, held)):
                     yield held
             except InvalidSchema:
-                continue  # not understood, or too long when written out
+                continue  # cannot be parsed, or is too long with its references inlined
 
 
 def _qualified_otherwise(
@@ -84,9 +84,9 @@ def _qualified_otherwise(
     candidate: tuple[Understood, Content],
     seen: Seen,
 ) -> Iterator[RegisteredSchema]:
-    """Yield versions whose references name their own context where the candidate's do not, or the other way round.
+    """Yield versions whose references differ only in naming their own context, or not naming it.
 
-    What is stored, and hashed, is what was sent; those with the same canonical text come first.
+    References are stored and hashed as they were sent. Versions with the same canonical text come first.
     """
     understood, content = candidate
     draft = replace(
@@ -120,7 +120,7 @@ def _plain_hashes(
     try:
         normalized = understanding.stored(snapshot, held).normalized
     except InvalidSchema:
-        normalized = held.text  # what is not understood is known by its very text
+        normalized = held.text  # text that cannot be parsed is compared as it is
     return hashes_of(draft, held.text, normalized)
 
 
@@ -129,7 +129,10 @@ def _beside(one: RegisteredSchema | Content) -> object:
 
 
 def _numbered_alike(content: Content, held: RegisteredSchema) -> bool:
-    """Whether a version is the one that the metadata of what is looked for tell, where its own do not tell any."""
+    """Return True unless the candidate's metadata names the number of another version.
+
+    A version whose own metadata names a number matches in any case.
+    """
     asked, own = _number(content), _number(held)
     return asked is None or own is not None or asked == str(held.version)
 

@@ -1,4 +1,4 @@
-"""Finding schemas by id and by guid."""
+"""Look-up of schemas by id and by guid."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _GUID: Final = re.compile(r"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-
 
 
 class Ids(Asking):
-    """Answers questions about what records carry. A subject beside an id selects the context, and who is shown."""
+    """Look-ups by what records carry. A subject beside an id selects the context, and the version to show."""
 
     def __init__(self, store: Store, threads: Threads, viewing: Viewing) -> None:
         super().__init__(store, threads)
         self._viewing = viewing
 
     async def schema(self, schema_id: int, subject: Subject | None = None, view: View = AS_STORED) -> Shown:
-        """Return a schema by id, shown under the given subject where it holds the id, else under the earliest holder.
+        """Return a schema by id: the given subject's version if it has the id, else the earliest one.
 
         Raises:
-            SchemaNotFound: nobody holds the id in this context, or not any more.
+            SchemaNotFound: no version in this context has the id.
         """
 
         def question(snapshot: Snapshot) -> Shown:
@@ -50,10 +50,10 @@ class Ids(Asking):
     async def versions(
         self, schema_id: int, subject: Subject | None, seen: Seen, page: Page = EVERYTHING
     ) -> list[Holder]:
-        """List the versions that hold an id, of subjects that the caller may read.
+        """List the versions with an id, of subjects that the caller may read.
 
         Raises:
-            SchemaNotFound: nobody holds it, live or soft-deleted.
+            SchemaNotFound: no version has it, live or soft-deleted.
         """
 
         def question(snapshot: Snapshot) -> list[Holder]:
@@ -63,10 +63,10 @@ class Ids(Asking):
         return await self._ask(question)
 
     async def subjects(self, schema_id: int, subject: Subject | None, seen: Seen, page: Page = EVERYTHING) -> list[str]:
-        """List the subjects that hold an id and that the caller may read.
+        """List the subjects with an id that the caller may read.
 
         Raises:
-            SchemaNotFound: nobody holds it, live or soft-deleted.
+            SchemaNotFound: no version has it, live or soft-deleted.
         """
 
         def question(snapshot: Snapshot) -> list[str]:
@@ -80,7 +80,7 @@ class Ids(Asking):
         """Return a schema by guid, with or without hyphens.
 
         Raises:
-            SchemaNotFound: nobody holds it.
+            SchemaNotFound: no version has it.
         """
 
         def question(snapshot: Snapshot) -> Shown:
@@ -93,7 +93,7 @@ class Ids(Asking):
         return await self._view(question, view)
 
     async def of_guid(self, text: str) -> list[tuple[str, int]]:
-        """List (context, id) of the schemas with a guid, in contexts that the caller may read; none is no error."""
+        """List (context, id) of the schemas with a guid, in readable contexts; the list may be empty."""
         guid = _guid(text)
         found = [] if guid is None else await self._ask(Snapshot.ids_of_guid, guid)
         return [(context, schema_id) for context, schema_id in found if may_read_in(context)]

@@ -1,4 +1,4 @@
-"""Keeping the search index: in the background, behind the journal, by whichever node comes first."""
+"""Indexer of the search index: runs in the background, behind the journal, on any node."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ __all__ = ["Indexer"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.indexing")
 _READ_AT_ONCE: Final = 500
-_TEXTS_AT_ONCE: Final = 50  #: schemas that are held in memory
-_WRITTEN_AT_ONCE: Final = 2_000  #: words in one transaction, if no single schema has more
+_TEXTS_AT_ONCE: Final = 50  #: schemas read into memory at a time
+_WRITTEN_AT_ONCE: Final = 2_000  #: words per transaction, unless a single schema has more
 _FIRST: Final[Key] = ("", 0)
 _LONGEST_PAUSE: Final = 30.0
 
 
 class Indexer:
-    """Looks at every schema once, on a thread of its own: first at all that are there, then at what the journal names.
+    """Indexes each schema once, on a thread of its own: first existing ones, then those in the journal.
 
     Args:
-        store: whose schemas are read.
-        follower: tells that there is something to do.
-        pause: seconds that are waited after news, at random up to this, so that of many nodes one comes first.
-        every: seconds between two looks without news.
+        store: its schemas are read.
+        follower: signals new changes.
+        pause: a random wait up to this many seconds after changes, so that one of many nodes comes first.
+        every: seconds between two runs without changes.
     """
 
     def __init__(self, store: Store, follower: Follower, *, pause: float = 0.3, every: float = 5.0) -> None:
@@ -48,22 +48,22 @@ class Indexer:
         follower.on_changes(lambda _changes: self._due.set())
 
     def start(self) -> None:
-        """Begin; a second time changes nothing."""
+        """Start; has no effect the second time."""
         if self._thread is None and not self._closed.is_set():
             self._thread = threading.Thread(target=self._run, name="contractlog-indexer", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
-        """Stop; what is not done yet is done after the next start."""
+        """Stop; the remaining work is done after the next start."""
         self._closed.set()
         self._due.set()
         if self._thread is not None:
             self._thread.join()
 
     def catch_up(self) -> bool:
-        """Look at what is due, and return whether more was due already.
+        """Index what is due, and return True if there is more.
 
-        What comes meanwhile waits for the next look, so that many small commits are not followed one by one.
+        Changes that arrive meanwhile wait for the next run, so that small commits are not processed one by one.
         """
         with self._store.reading() as snapshot:
             done, head = words.mark(snapshot), journal.head(snapshot)
@@ -90,7 +90,7 @@ class Indexer:
                 failed = 0.0
             except ContractlogError:
                 failed = min(max(2 * failed, 1.0), _LONGEST_PAUSE)
-            except Exception:  # noqa: BLE001 - the next look may succeed
+            except Exception:  # noqa: BLE001 - the next run may succeed
                 _LOG.exception("the search index could not be kept up; trying again")
                 failed = _LONGEST_PAUSE
             self._due.wait(failed or self._every)
@@ -98,7 +98,7 @@ class Indexer:
             self._closed.wait(failed or random.uniform(0, self._pause))  # noqa: S311 - spreads load, hides nothing
 
     def _sweep(self) -> None:
-        """Look at all schemas that nobody looked at."""
+        """Index all schemas that are not indexed."""
         after = _FIRST
         while not self._closed.is_set():
             with self._store.reading() as snapshot:
@@ -109,7 +109,7 @@ class Indexer:
             after = found[-1]
 
     def _named(self, changes: Sequence[journal.Change]) -> set[Key]:
-        """Return the schemas that changes are about."""
+        """Return the schemas that changes concern."""
         keys: set[Key] = set()
         unnamed = []
         for change in changes:
@@ -136,7 +136,7 @@ class Indexer:
 
 
 def _portions(texts: Iterable[Text]) -> Iterator[dict[Key, list[Term]]]:
-    """Yield the words of schemas, about as many at once as one short transaction writes."""
+    """Yield the words of schemas, in portions for one short transaction each."""
     portion: dict[Key, list[Term]] = {}
     count = 0
     for one in texts:

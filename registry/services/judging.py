@@ -1,4 +1,4 @@
-"""Judging a draft against the versions of its subject."""
+"""Compatibility checks of a draft against the versions of its subject."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ _CONFLICTS: Final = "The new schema has field that conflicts with the reserved f
 
 
 class Judging:
-    """Knows which level and policy hold for a subject, and what it says about a draft."""
+    """Applies the level, policy and other settings of a subject to a draft."""
 
     def __init__(self, understanding: Understanding, default: Level) -> None:
         self._understanding = understanding
         self.default = default
 
     def configured(self, snapshot: Snapshot, subject: Subject) -> Configured:
-        """What is set for a subject, by itself or above it; the server's default level is not filled in."""
+        """Return the settings in force for a subject, without the server's default level."""
         return Configured.inherited(snapshot.configured(scopes(subject)).values())
 
     def level(self, configured: Configured) -> Level:
-        """The level in force."""
+        """Return the level in force."""
         return configured.level or self.default
 
     def policy(self, configured: Configured) -> Policy:
-        """The policy in force."""
+        """Return the policy in force."""
         return configured.own_policy or configured.compatibility_policy or Policy.STRICT
 
     def against_history(
         self, snapshot: Snapshot, subject: Subject, candidate: Understood, configured: Configured
     ) -> Verdict:
-        """Judge against the live versions that the level selects."""
+        """Check against the live versions that the level selects."""
         return self.against(snapshot, candidate, self.selected(snapshot, subject, candidate, configured), configured)
 
     def selected(
@@ -69,14 +69,14 @@ class Judging:
         return earlier if level.transitive else earlier[-1:]
 
     def refuse_fields(self, candidate: Understood, configured: Configured) -> None:
-        """Raise ``InvalidSchema`` for names that fields must not have, where fields are validated."""
+        """Raise ``InvalidSchema`` for invalid field names, if fields are validated."""
         if configured.validate_fields and candidate.draft.type is SchemaType.JSON:
             names = top_level_fields(candidate.parsed)
             if any(name.startswith("$$") for name in names):
                 raise InvalidSchema("Field names cannot start with $$ prefix")
 
     def refuse_nonconforming(self, candidate: Understood, configured: Configured) -> None:
-        """Raise ``InvalidSchema`` for a schema that its meta-schema rejects, where ``strictJsonSchemas`` is set."""
+        """Raise ``InvalidSchema`` if the meta-schema rejects the schema and ``strictJsonSchemas`` is set."""
         warning = candidate.warning if configured.strict_json_schemas else None
         if warning is not None:
             raise InvalidSchema(f"{warning}; such schemas are refused here: the config member strictJsonSchemas is set")
@@ -84,7 +84,10 @@ class Judging:
     def reserved(
         self, candidate: Understood, previous: RegisteredSchema | None, configured: Configured
     ) -> tuple[str, ...]:
-        """Return what is wrong with reserved fields, where fields are validated: they stay so, and none is used."""
+        """Return violations of reserved fields, if fields are validated.
+
+        A reserved field must stay reserved, and the schema must not use it.
+        """
         if not configured.validate_fields:
             return ()
         now = reserved_fields(candidate.draft.metadata)
@@ -95,12 +98,12 @@ class Judging:
     def against(
         self, snapshot: Snapshot, candidate: Understood, earlier: Iterable[RegisteredSchema], configured: Configured
     ) -> Verdict:
-        """Judge against these versions, oldest first."""
+        """Check against these versions, oldest first."""
         understanding = self._understanding
         history = [_Stored(understanding, snapshot, one) for one in earlier]
         level, policy = self.level(configured), self.policy(configured)
         work = current_work.get()
-        if not understanding.judging.acquire(blocking=False):  # a long check elsewhere makes nobody wait
+        if not understanding.judging.acquire(blocking=False):  # a long check on another thread blocks nobody
             plain = [Earlier(one.version, one.parsed) for one in history]
             return work.compared(lambda steps: judge(candidate.parsed, plain, level, policy=policy, within=steps))
         try:
@@ -114,7 +117,7 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """A stored version, which is parsed only when its shape does not tell enough."""
+    """A stored version that is parsed only if its shape does not decide the check."""
 
     understanding: Understanding
     snapshot: Snapshot
@@ -133,7 +136,10 @@ class _Stored:
 
 
 def _same_group(earlier: RegisteredSchema, candidate: Understood, group: str | None) -> bool:
-    """Versions are compared within a group: those with the same value of one metadata property."""
+    """Return True if two versions are in the same group, and so are compared.
+
+    A group has the same value of one metadata property.
+    """
     if group is None:
         return True
     metadata = (earlier.metadata, candidate.draft.metadata)

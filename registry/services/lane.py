@@ -1,4 +1,4 @@
-"""A bounded number of places, that callers get in turn."""
+"""Fair queue for a bounded number of slots."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ __all__ = ["Lane"]
 
 
 class Lane:
-    """Places for work; whoever waits for one waits with the callers, not with the requests, that came before.
+    """Slots for work, which waiting callers get in turn, however many requests each has.
 
-    So one caller with many requests keeps another one waiting for one of them at most. May be used from any thread.
+    So a caller with many requests delays another one by one of them at most. Thread-safe.
     """
 
     def __init__(self, places: int, *, most_waiting: int) -> None:
         self._free = places
         self._most_waiting = most_waiting
         self._number = 0
-        self._waiting: dict[str, deque[Future[None]]] = {}  #: by caller, in the order in which they get their turn
+        self._waiting: dict[str, deque[Future[None]]] = {}  #: by caller, in the order of their turns
         self._lock = threading.Lock()
 
     def enter(self, caller: str) -> Future[None] | None:
-        """Take a place; where none is free, return what is done once there is one.
+        """Take a slot; if none is free, return a future that is done when this caller gets one.
 
         Raises:
             Overloaded: too many wait.
@@ -42,7 +42,7 @@ class Lane:
             return place
 
     def leave(self) -> None:
-        """Give a place back; it goes to the caller whose turn it is."""
+        """Release a slot; it goes to the caller whose turn it is."""
         with self._lock:
             while self._waiting:
                 caller, places = next(iter(self._waiting.items()))
@@ -57,7 +57,7 @@ class Lane:
             self._free += 1
 
     def withdraw(self, caller: str, place: Future[None]) -> None:
-        """Wait no longer; a place that was given meanwhile goes to the next one."""
+        """Stop waiting; a slot that was granted meanwhile goes to the next caller."""
         with self._lock:
             places = self._waiting.get(caller)
             if places is not None and place in places:

@@ -1,4 +1,4 @@
-"""Config and mode, set per subject, per context, or for all."""
+"""Config and mode, set per subject, per context, or globally."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _EVERYWHERE: Final = Subject(GLOBAL_CONTEXT, "")
 
 
 class Levels:
-    """Reads and sets what governs registration. A scope with an empty name is a context."""
+    """Reads and sets configs and modes. A scope with an empty name is a context."""
 
     def __init__(self, store: Store, threads: Threads, default: Level, *, mutable: bool = True) -> None:
         self._store = store
@@ -44,10 +44,10 @@ class Levels:
         self._mutable = mutable
 
     async def config(self, scope: Subject, *, inherited: bool) -> Configured:
-        """Return the config of a scope; without its own, the default context answers with the server's default.
+        """Return the config of a scope; for the default context, with the server's default if it has none.
 
         Raises:
-            LevelNotConfigured: the scope has none of its own, and inherited ones were not asked for.
+            LevelNotConfigured: the scope has no config, and ``inherited`` is not set.
         """
         chain = await self._threads.run(self._chain, scope)
         own = chain[scope].config
@@ -60,7 +60,7 @@ class Levels:
         return own if own.level is not None else replace(own, level=self._in_force(chain).level)
 
     async def set_config(self, scope: Subject, patch: Mapping[str, Any]) -> Configured:
-        """Change the members that the patch holds (None clears), and return what is set at the scope now.
+        """Change the members in the patch (None clears one), and return the scope's settings after that.
 
         Raises:
             SubjectReadOnly, InvalidSubject, InvalidRuleSet: nothing changed.
@@ -80,10 +80,10 @@ class Levels:
         return await self._change(scope, work)
 
     async def delete_config(self, scope: Subject) -> Configured:
-        """Go back to what is inherited, and return what was set until now, as ``config`` shows it.
+        """Delete the config of a scope, and return it as ``config`` would have shown it.
 
         Raises:
-            SubjectNotFound: the scope had no config of its own.
+            SubjectNotFound: the scope had no config.
             SubjectReadOnly: nothing changed.
         """
 
@@ -99,10 +99,10 @@ class Levels:
         return await self._change(scope, work)
 
     async def mode(self, scope: Subject, *, inherited: bool) -> Mode:
-        """Return the mode of a scope; without its own, the default context answers with the server's default.
+        """Return the mode of a scope; for the default context, the server's default if it has none.
 
         Raises:
-            ModeNotConfigured: the scope has none of its own, and inherited ones were not asked for.
+            ModeNotConfigured: the scope has no mode, and ``inherited`` is not set.
         """
         chain = await self._threads.run(self._chain, scope)
         if inherited:
@@ -117,11 +117,11 @@ class Levels:
     async def set_mode(self, scope: Subject, mode: Mode | None, *, force: bool = False) -> Mode | None:
         """Set the mode of a scope; None clears it.
 
-        IMPORT begins where nothing is live: what is soft-deleted there goes for good, unless it is forced.
+        IMPORT requires that nothing in the scope is live, and hard-deletes what is soft-deleted; ``force`` skips both.
 
         Raises:
-            Denied: IMPORT lets ids be named, and the caller may not write all of the context.
-            InvalidMode: FORWARD is for all contexts together.
+            Denied: IMPORT permits requests to name ids, and the caller may not write all of the context.
+            InvalidMode: FORWARD is only for all contexts together.
             ModesFrozen, SubjectsExist, InvalidSubject: nothing changed.
         """
         scope.validated() if scope.name else None
@@ -142,10 +142,10 @@ class Levels:
         return await self._change(scope if mode is not Mode.IMPORT else _EVERYWHERE, work)
 
     async def delete_mode(self, scope: Subject, *, recursive: bool = False) -> Mode:
-        """Go back to the inherited mode, and return the one that was set; recursively also for a context's subjects.
+        """Delete the mode of a scope, and return the one that was in force; ``recursive`` includes subjects.
 
         Raises:
-            SubjectNotFound: the scope had no mode of its own, and nothing below it was asked for.
+            SubjectNotFound: the scope had no mode, and ``recursive`` is not set.
             ModesFrozen: nothing changed.
         """
         self._require_mutable()

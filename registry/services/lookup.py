@@ -1,4 +1,4 @@
-"""Finding contexts, subjects and versions."""
+"""Look-up of contexts, subjects and versions."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from contractlog.registry.storage.values import Seen
 
 __all__ = ["Lookup"]
 
-_PAGE_OF_SCHEMAS: Final = 1_000  #: the default, and the most
+_PAGE_OF_SCHEMAS: Final = 1_000  #: the default, and the maximum
 
 
 class Lookup(Asking):
-    """Answers questions about subjects by name; a name may be an alias."""
+    """Look-ups by subject name; a name may be an alias."""
 
     def __init__(self, store: Store, threads: Threads, viewing: Viewing) -> None:
         super().__init__(store, threads)
@@ -45,10 +45,10 @@ class Lookup(Asking):
         return await self._ask(listing.subjects, prefix, seen, page)
 
     async def versions(self, subject: Subject, seen: Seen, page: Page = EVERYTHING) -> list[tuple[int, bool]]:
-        """List version numbers, each with whether it is soft-deleted.
+        """List versions as (number, whether soft-deleted).
 
         Raises:
-            SubjectNotFound: there are none; where only soft-deleted ones are listed, not even live ones.
+            SubjectNotFound: there are none; for ``Seen.DELETED``, no live ones either.
         """
         known_by = Seen.ALL if seen is Seen.DELETED else seen
 
@@ -64,10 +64,10 @@ class Lookup(Asking):
     async def version(
         self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE, view: View = AS_STORED
     ) -> Shown:
-        """Return one version; None is the newest live one, whatever else may be seen.
+        """Return one version; None is the newest live one, whatever ``seen`` says.
 
         Raises:
-            SubjectNotFound, VersionNotFound: it is not there.
+            SubjectNotFound, VersionNotFound: it does not exist.
         """
 
         def question(snapshot: Snapshot) -> Shown:
@@ -76,10 +76,10 @@ class Lookup(Asking):
         return await self._view(question, view)
 
     async def shown(self, schema: RegisteredSchema, view: View) -> RegisteredSchema:
-        """Return a version that is known already, as it was asked for.
+        """Return a version that was read before, in the requested view.
 
         Raises:
-            InvalidSchema: written out with what it leans on, the text is too long.
+            InvalidSchema: with its references inlined, the text is too long.
         """
         if view.plain:
             return schema
@@ -88,10 +88,10 @@ class Lookup(Asking):
     async def referenced_by(
         self, subject: Subject, number: int | None, seen: Seen, page: Page = EVERYTHING
     ) -> list[int]:
-        """List the ids of schemas that lean on a version.
+        """List the ids of schemas that reference a version.
 
         Raises:
-            SubjectNotFound, VersionNotFound: it is not there, not even soft-deleted.
+            SubjectNotFound, VersionNotFound: it does not exist, not even soft-deleted.
         """
 
         def question(snapshot: Snapshot) -> list[int]:
@@ -122,7 +122,7 @@ class Lookup(Asking):
         return await self._view(question, view)
 
     async def extended(self, wanted: Wanted, page: Page) -> list[Extended]:
-        """List versions of many subjects, with their aliases and associations; never more than 1,000 at once."""
+        """List versions of many subjects, with their aliases and associations; at most 1,000 at a time."""
         return await self._ask(extended, wanted, page.within(_PAGE_OF_SCHEMAS, _PAGE_OF_SCHEMAS))
 
 

@@ -1,4 +1,4 @@
-"""Looking up and judging many schemas in one request; each answers alone, and leaves others their turn."""
+"""Look-ups and checks of many schemas in one request, run one by one to give other requests a turn."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ M = TypeVar("M")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A schema of a subject that is asked about."""
+    """A member of the request: a schema and its subject."""
 
     subject: Subject
     draft: SchemaDraft
     normalize: bool = False
     deleted: bool = False
-    version: int | str | None = None  #: to be judged against; None are those that the level selects
+    version: int | str | None = None  #: to be checked against; None means those that the level selects
 
 
 class Many:
-    """Answers about many schemas, in their order."""
+    """Looks up and checks many schemas; results are in the order of the request."""
 
     def __init__(
         self, store: Store, threads: Threads, registration: Registration, compatibility: Compatibility
@@ -47,10 +47,10 @@ class Many:
         self._threads = threads
         self._registration = registration
         self._compatibility = compatibility
-        self._numbers = count(-1, -1)  # ids of schemas that have none: what is parsed is kept by id
+        self._numbers = count(-1, -1)  # negative ids for schemas without one, because parsed schemas are cached by id
 
     async def lookup(self, members: Sequence[Callable[[], Asked]]) -> list[RegisteredSchema | RegistryError]:
-        """Return the version that holds each content, or why there is none."""
+        """Return for each content its version, or the error."""
 
         async def one(member: Callable[[], Asked]) -> RegisteredSchema:
             asked = await self._threads.run(member)
@@ -61,11 +61,11 @@ class Many:
         return await _each(members, one)
 
     async def shaped(self, work: Callable[[], T]) -> T:
-        """Do what an answer still needs away from the event loop."""
+        """Run the rest of the work for a response off the event loop."""
         return await self._threads.run(work)
 
     async def check(self, members: Sequence[Callable[[], Asked]]) -> list[tuple[Asked, Answer] | RegistryError]:
-        """Judge each schema as if those before it that are compatible were registered: later ones may lean on them."""
+        """Check each schema as if the compatible ones before it were registered; it may reference those."""
         expected: dict[Subject, list[RegisteredSchema]] = {}
 
         async def one(member: Callable[[], Asked]) -> tuple[Asked, Answer]:
@@ -98,14 +98,14 @@ class Many:
 
 
 class _Expected(Snapshot):
-    """The database as it would be after some registrations."""
+    """The state of the database after some expected registrations."""
 
     def __init__(self, current: Snapshot, expected: Mapping[Subject, Sequence[RegisteredSchema]]) -> None:
         super().__init__(current.connection)
         self._expected = expected
 
     def version(self, subject: Subject, number: int | None, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
-        """Return one version; an expected one is live."""
+        """Return one version; expected ones are live."""
         coming = () if seen is Seen.DELETED else self._expected.get(subject, ())
         found = [one for one in coming if number in {None, one.version}]
         return found[-1] if found else super().version(subject, number, seen)
@@ -115,7 +115,7 @@ class _Expected(Snapshot):
         return [*super().history(subject), *self._expected.get(subject, ())]
 
     def highest(self, subject: Subject) -> int:
-        """Return the highest number, expected ones included."""
+        """Return the highest number, expected versions included."""
         coming = self._expected.get(subject)
         return coming[-1].version or 0 if coming else super().highest(subject)
 
@@ -124,7 +124,7 @@ def bounded(members: Sequence[T]) -> Sequence[T]:
     """Return the members of a request.
 
     Raises:
-        TooManyMembers: there are more than one request may have.
+        TooManyMembers: there are more than a request may have.
     """
     if len(members) > MOST_MEMBERS:
         raise TooManyMembers(count=len(members), most=MOST_MEMBERS)
@@ -132,7 +132,7 @@ def bounded(members: Sequence[T]) -> Sequence[T]:
 
 
 async def _each(members: Sequence[M], answer: Callable[[M], Awaitable[T]]) -> list[T | RegistryError]:
-    """Answer one after the other, so that others get their turn in between; what the service itself lacks ends it."""
+    """Answer members one by one, so that other requests get their turn; errors of the server end it."""
     answers: list[T | RegistryError] = []
     for member in members:
         try:

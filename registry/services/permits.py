@@ -1,4 +1,4 @@
-"""What the mode in force lets be written."""
+"""Checks of the mode in force before a write."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _READ_ONLY: Final = frozenset({Mode.READONLY, Mode.READONLY_OVERRIDE})
 
 
 def taking_schemas(subject: Subject) -> Subject:
-    """Return the subject itself.
+    """Return the subject.
 
     Raises:
-        InvalidSubject: its name is not allowed, or it stands for a context, or for all: those have settings alone.
+        InvalidSubject: its name is not allowed, or it stands for a context or for all, which have only settings.
     """
     if not subject.name or subject.context == GLOBAL_CONTEXT:
         raise InvalidSubject(subject=str(subject))
@@ -38,16 +38,16 @@ def taking_schemas(subject: Subject) -> Subject:
 
 
 def refuse_read_only(subject: Subject, configured: Configured) -> None:
-    """Raise ``SubjectReadOnly`` where nothing may be written."""
+    """Raise ``SubjectReadOnly`` if the mode does not permit writes."""
     if configured.mode in _READ_ONLY:
         raise SubjectReadOnly(subject=str(subject), context=subject.context)
 
 
 def refuse_mode(subject: Subject, configured: Configured, schema_id: int | None) -> None:
-    """Return where a registration may go on; one that names its id needs IMPORT or FORWARD, all others READWRITE.
+    """Raise unless the mode permits a registration: IMPORT or FORWARD with a given id, else READWRITE.
 
     Raises:
-        SubjectReadOnly, SubjectNotInImport, SubjectNotReadWrite: it may not.
+        SubjectReadOnly, SubjectNotInImport, SubjectNotReadWrite: it does not.
     """
     refuse_read_only(subject, configured)
     importing = configured.mode in IMPORTING
@@ -58,10 +58,10 @@ def refuse_mode(subject: Subject, configured: Configured, schema_id: int | None)
 
 
 def require_context(rights: Rights, context: str) -> None:
-    """Require write on all of a context, for what concerns its ids: all of its subjects share them.
+    """Require write on all of a context, for operations on its ids, which all its subjects share.
 
     Raises:
-        Denied: the caller may not.
+        Denied: the caller lacks the permission.
     """
     if not rights.may_all(Operation.WRITE, context):
         raise Denied(operation=Operation.WRITE.value, subject=f":{context}:*")

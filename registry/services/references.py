@@ -1,4 +1,4 @@
-"""From references to the texts they stand for, depth first, within limits."""
+"""Reference resolver: from references to the texts of their schemas, depth first, within limits."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _LATEST: Final = -1
 
 @dataclass(slots=True)
 class Resolved:
-    """What references lead to."""
+    """Resolved references of a schema."""
 
     references: list[Reference] = field(default_factory=list)  #: with numbers in place of "latest"
     targets: list[RegisteredSchema] = field(default_factory=list)  #: the direct ones
-    texts: dict[str, str] = field(default_factory=dict)  #: direct and indirect; those that lean on nothing come first
+    texts: dict[str, str] = field(default_factory=dict)  #: of direct and indirect references; dependencies come first
 
 
 def target_of(reference: Reference, referrer: Subject) -> Subject:
-    """The subject that a reference means: without a context of its own it is in its referrer's."""
+    """Return the subject of a reference; without a context, it is in the referrer's."""
     subject = Subject.parse(reference.subject)
     unqualified = subject.context == DEFAULT_CONTEXT and not reference.subject.startswith(":.")
     return Subject(referrer.context, subject.name) if unqualified else subject
 
 
 def plain(references: Iterable[Reference], referrer: Subject) -> tuple[Reference, ...]:
-    """Write references without the context that they have anyway: what means the same is then equal."""
+    """Return references without their referrer's own context, so that equivalent ones are equal."""
     return tuple(_plain(reference, referrer) for reference in references)
 
 
@@ -50,11 +50,11 @@ def _plain(reference: Reference, referrer: Subject) -> Reference:
 
 
 def resolve(snapshot: Snapshot, referrer: Subject, references: Sequence[Reference], seen: Seen) -> Resolved:
-    """Read everything that a schema leans on.
+    """Read the schemas of direct and indirect references.
 
     Raises:
-        InvalidSchema: a reference leads nowhere, to a soft-deleted version of which only live ones may be used, or the
-            graph is too large.
+        InvalidSchema: a target does not exist or is soft-deleted where only live ones are allowed, or the graph is too
+            large.
     """
     resolved = Resolved()
     for reference in references:
@@ -67,7 +67,7 @@ def resolve(snapshot: Snapshot, referrer: Subject, references: Sequence[Referenc
 
 def _collect(snapshot: Snapshot, name: str, found: RegisteredSchema, texts: dict[str, str], depth: int) -> None:
     if name in texts:
-        return  # the first wins
+        return  # the first one takes precedence
     if depth > _DEEPEST:
         raise InvalidSchema(f"References are nested deeper than {_DEEPEST} schemas")
     for reference in found.references:
@@ -86,7 +86,7 @@ def _find(snapshot: Snapshot, referrer: Subject, reference: Reference, seen: See
     if not reference.name or not reference.subject:
         raise InvalidSchema(f"The reference {reference.body()} needs a name and a subject")
     found = None
-    if number is None or 1 <= number <= MAX_VERSION:  # no database is asked for a number that it could not hold
+    if number is None or 1 <= number <= MAX_VERSION:  # numbers beyond the column's range are not queried
         found = snapshot.version(subject, number, Seen.LIVE if number is None else seen)
     if found is None:
         raise InvalidSchema(

@@ -1,4 +1,4 @@
-"""Registering schemas: understand and judge first, outside the locks; then append, if all is still as it was judged."""
+"""Registration of schemas: parse and check outside the locks, then append if the state still applies."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ from contractlog.registry.storage.values import Append, Configured, Content, See
 
 __all__ = ["WARNING", "Registered", "Registration", "log_warning", "refuse_read_only"]
 
-WARNING: Final = "warning"  #: the member of a registration's journal entry that has the warning
+WARNING: Final = "warning"  #: member of a registration's journal entry
 _LOG: Final = logging.getLogger("contractlog.registry")
-_ATTEMPTS: Final = 500  #: each lost attempt means that somebody else's was written
+_ATTEMPTS: Final = 500  #: each failed attempt means that another write succeeded
 _LATEST: Final = -1
-_FEW: Final = 4  #: proposals under way; with more, what they ask first is read together
+_FEW: Final = 4  #: concurrent proposals; above this, their first queries are prefetched together
 
 
 def log_warning(appended: Append) -> None:
-    """Log that a schema was registered which its meta-schema rejects."""
+    """Log that a schema was registered although its meta-schema rejects it."""
     warning = appended.details.get(WARNING)
     if warning is not None:
         _LOG.warning("registered under %r a schema that its meta-schema rejects: %s", str(appended.subject), warning)
@@ -67,12 +67,12 @@ def _warned(understood: Understood) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A registration as it was asked for."""
+    """Parameters of a registration."""
 
     draft: SchemaDraft
     normalize: bool
     schema_id: int | None
-    version: int  #: 0 where none was asked for; -1 is relative to the latest
+    version: int  #: 0 if none was requested; -1 is relative to the latest
     force: bool
     tags: TagEdits | None
     actor: str
@@ -82,16 +82,16 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """What a registration meets."""
+    """The state in which a registration is decided."""
 
     snapshot: Snapshot
     named: Subject
-    subject: Subject  #: what the name means
+    subject: Subject  #: the subject that the name refers to
     state: SubjectState
     configured: Configured
 
     def fits(self, asked: _Asked, held: RegisteredSchema) -> bool:
-        """Whether a version that holds the content answers the registration."""
+        """Return True if a version with the content fulfils the request."""
         latest = self.snapshot.version(self.subject, None) if asked.version == _LATEST else None
         return (
             asked.schema_id in {None, held.schema_id}
@@ -100,7 +100,7 @@ class _Scene:
         )
 
     def append(self, content: Content, asked: _Asked, version: int | None, judged: dict[str, Any]) -> Append:
-        """Make what would be appended."""
+        """Return the ``Append`` of a content to the subject."""
         return Append(
             self.subject,
             content,
@@ -116,7 +116,7 @@ class _Scene:
 
 
 class Registration:
-    """Registers schemas and finds them again by content."""
+    """Registers schemas, and looks them up by content."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Registration:
         self._threads = threads
         self._understanding = understanding
         self._judging = judging
-        self._inside = 0  #: proposals under way
+        self._inside = 0  #: concurrent proposals
 
     async def register(
         self,
@@ -145,16 +145,16 @@ class Registration:
         force: bool = False,
         tags: TagEdits | None = None,
     ) -> Registered:
-        """Register a schema under a subject, or return what the subject already holds.
+        """Register a schema under a subject, or return its existing version with the content.
 
         Args:
             subject: the name; it may be an alias.
-            draft: the schema; without a text it takes over that of the latest version.
+            draft: the schema; without text it takes that of the latest version.
             normalize: store the normalized text.
-            schema_id: the id that it must have; only an import may name one, and whoever may write all of the context.
-            version: the number that it must get; -1 means that only the latest version counts as the same.
-            force: whether it may be incompatible.
-            tags: what changes inside the text.
+            schema_id: the required id; needs an import mode, and permission to write all of the context.
+            version: the required number; -1 means that only the latest version counts as existing.
+            force: accept an incompatible schema.
+            tags: changes to the tags inside the text.
 
         Raises:
             Denied, InvalidRuleSet, InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted,
@@ -173,7 +173,7 @@ class Registration:
         raise Overloaded
 
     async def derive(self, subject: Subject, number: int | None, derivation: Derivation) -> Registered:
-        """Register a new version that differs from one that is there in tags, metadata or rules.
+        """Register a new version that differs from an existing one in tags, metadata or rules.
 
         Raises:
             SubjectNotFound, VersionNotFound: there is no such live version.
@@ -205,7 +205,7 @@ class Registration:
         force: bool = False,
         tags: TagEdits | None = None,
     ) -> Registered | Append:
-        """Understand and judge: return what the subject already holds, or what would have to be appended."""
+        """Parse and check a draft: return the existing version, or the append to be made."""
         check_rules(draft.rule_set)
         taking_schemas(subject)
         asked = _Asked(
@@ -236,7 +236,7 @@ class Registration:
             return self._proposed(snapshot, named, asked)
 
     def _proposed(self, snapshot: Snapshot, named: Subject, asked: _Asked) -> Registered | Append:
-        """Propose by one state; whatever changes later is noticed by the revision when it comes to writing."""
+        """Decide on one snapshot; the revision reveals later changes when the append is written."""
         subject, configured = named, self._judging.configured(snapshot, named)
         if configured.alias:
             subject = taking_schemas(meant(configured.alias, named))
@@ -257,7 +257,10 @@ class Registration:
         return self._follow(scene, asked, understood)
 
     def _known(self, scene: _Scene, asked: _Asked) -> tuple[Understood | None, Registered | None]:
-        """Find what is there already, whatever the mode; also return the draft, understood as a new schema."""
+        """Find an existing version, whatever the mode.
+
+        Also return the parsed draft, if it meets the rules for new schemas.
+        """
         try:
             understood, strictly = self._understood(scene, asked.draft)
         except InvalidSchema:
@@ -275,7 +278,7 @@ class Registration:
         return understood if strictly else None, found
 
     def _understood(self, scene: _Scene, draft: SchemaDraft) -> tuple[Understood | None, bool]:
-        """Understand a draft, by the rules for new schemas if that can be; None where it has no text."""
+        """Parse a draft, if possible by the rules for new schemas (then True); None if it has no text."""
         if not draft.text.strip():
             return None, False
         strict = scene.configured.validate_new_schemas is not False
@@ -297,7 +300,7 @@ class Registration:
         return found if found is None or asked.version != _LATEST else replace(found, stored=True)
 
     def _find_completed(self, scene: _Scene, asked: _Asked, understood: Understood) -> Registered | None:
-        """Look once more, with the metadata and rules of the latest version where the draft has none."""
+        """Look again, with the metadata and rules of the latest version if the draft has none."""
         previous = scene.snapshot.version(scene.subject, None)
         if previous is None or (previous.metadata is None and previous.rule_set is None):
             return None
@@ -307,12 +310,12 @@ class Registration:
         return self._find(scene, asked, replace(understood, draft=draft), normalize=asked.normalize)
 
     def _follow(self, scene: _Scene, asked: _Asked, sent: Understood | None) -> Registered | Append:
-        """Judge what would become the next version.
+        """Check a draft as the next version.
 
         Args:
-            scene: what it meets.
-            asked: what was asked for.
-            sent: the draft as it was sent, where it was understood by the rules for new schemas.
+            scene: the state.
+            asked: parameters of the registration.
+            sent: the parsed draft of the request, if it meets the rules for new schemas.
         """
         snapshot, subject, configured = scene.snapshot, scene.subject, scene.configured
         number = snapshot.highest(subject) + 1
@@ -332,7 +335,7 @@ class Registration:
             understood = self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE, new=True)
         self._judging.refuse_fields(understood, configured)
         refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
-        looked = sent is not None and draft == asked.draft  # nothing was added to what was looked for already
+        looked = sent is not None and draft == asked.draft  # nothing was added to the draft that was looked up already
         if asked.version <= 0 and not looked:
             known = self._find(scene, asked, understood, normalize=asked.normalize)
             if known is not None:
@@ -349,7 +352,7 @@ class Registration:
     def _judge(
         self, scene: _Scene, asked: _Asked, understood: Understood, previous: RegisteredSchema | None
     ) -> dict[str, Any]:
-        """Return what a version is accepted by, or raise ``IncompatibleSchema``."""
+        """Return the facts on which a version is accepted, or raise ``IncompatibleSchema``."""
         judging, configured = self._judging, scene.configured
         judged: dict[str, Any] = {
             "level": judging.level(configured).value,
@@ -368,7 +371,7 @@ class Registration:
         return judged | ({"bypass": "NONE"} if judged["level"] == "NONE" else {})
 
     def _import(self, scene: _Scene, asked: _Asked) -> Registered | Append:
-        """Take over a schema as it is, under its id and number."""
+        """Import a schema unchanged, under its id and number."""
         snapshot, subject = scene.snapshot, scene.subject
         understood = self._understanding.draft(snapshot, subject, asked.draft, strict=False, new=True)
         refuse_strong(snapshot, [held.subject for held in understood.resolved.targets if held.subject])
@@ -389,7 +392,7 @@ class Registration:
     async def lookup(
         self, subject: Subject, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
     ) -> RegisteredSchema:
-        """Return the subject's version that holds this content; a plain name may be found in another context.
+        """Return the subject's version with this content; a plain name may be found in another context.
 
         Raises:
             SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.

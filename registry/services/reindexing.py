@@ -1,7 +1,7 @@
-"""Hashing stored schemas again, when a release writes contents down in another canonical form.
+"""Rehashing of stored schemas when a release changes the canonical form.
 
-Ids, guids and texts stay: what changes is only by which hash a content is found. It happens when the tables are
-brought to a release (``db upgrade``), so whoever changes the canonical form adds a migration, if an empty one.
+Ids, guids and texts stay; only the hashes by which contents are found change. It runs when the tables are upgraded
+(``db upgrade``), so every change of the canonical form needs a migration, even if an empty one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _AT_ONCE: Final = 200  #: schemas that are read before they are hashed
 
 
 def reindex(transaction: Transaction, *, form: int = CANONICAL_FORM) -> int:
-    """Hash every schema again that an older form hashed, and return how many there were."""
+    """Rehash every schema with hashes of an older form, and return their number."""
     understanding = Understanding()
     done = 0
     while found := reindexing.outdated(transaction, form, _AT_ONCE):
@@ -35,7 +35,7 @@ def reindex(transaction: Transaction, *, form: int = CANONICAL_FORM) -> int:
 
 
 def _hashes(snapshot: Snapshot, understanding: Understanding, held: RegisteredSchema) -> tuple[str, str]:
-    """Hash a content; what is not understood is known by its very text."""
+    """Hash a content; text that cannot be parsed is hashed as it is."""
     try:
         parsed = understanding.stored(snapshot, held)
     except InvalidSchema:

@@ -1,4 +1,4 @@
-"""Deleting: first softly, so that consumers go on reading; then for good, and the id never comes back."""
+"""Deletion: first soft, so that consumers can go on reading; then hard, and the id is never reused."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ __all__ = ["Retirement", "erase_subject", "hide_subject", "make_room"]
 
 
 class Retirement:
-    """Deletes subjects and versions; a version that others lean on stays."""
+    """Deletes subjects and versions, except referenced versions."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def subject(self, subject: Subject, *, permanent: bool = False) -> list[int]:
-        """Delete all versions of a subject, and return their numbers.
+        """Soft-delete all versions of a subject (or hard-delete, if ``permanent``), and return their numbers.
 
         Raises:
-            SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists,
+            SubjectNotFound, SubjectSoftDeleted, SubjectNotSoftDeleted, ReferenceExists, AssociationExists,
             SubjectReadOnly: nothing changed.
         """
         work = erase_subject if permanent else hide_subject
@@ -45,11 +45,13 @@ class Retirement:
         )
 
     async def version(self, subject: Subject, number: int | None, *, permanent: bool = False) -> int:
-        """Delete one version (None: the newest live one), and return its number.
+        """Soft-delete one version (or hard-delete, if ``permanent``), and return its number.
+
+        None as number is the newest live version.
 
         Raises:
             SubjectNotFound, VersionNotFound, VersionSoftDeleted, VersionNotSoftDeleted, ReferenceExists,
-            SubjectReadOnly: nothing changed.
+            NoActiveVersion, SubjectReadOnly: nothing changed.
         """
         work = _erase_version if permanent else _hide_version
         return await asyncio.wrap_future(
@@ -58,7 +60,7 @@ class Retirement:
 
 
 def _versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:
-    """Read the versions, each with whether it is soft-deleted, if they may be deleted at all."""
+    """Return whether each version is soft-deleted, by number; raise if the mode is read-only."""
     versions = dict(transaction.versions(subject, Seen.ALL))
     if not versions:
         raise SubjectNotFound(subject=str(subject))
@@ -67,7 +69,7 @@ def _versions(transaction: Transaction, subject: Subject) -> dict[int, bool]:
 
 
 def hide_subject(transaction: Transaction, subject: Subject) -> list[int]:
-    """Delete the live versions of a subject softly, and return their numbers."""
+    """Soft-delete the live versions of a subject, and return their numbers."""
     versions = _versions(transaction, subject)
     live = [number for number, deleted in versions.items() if not deleted]
     if not live:
@@ -79,7 +81,7 @@ def hide_subject(transaction: Transaction, subject: Subject) -> list[int]:
 
 
 def erase_subject(transaction: Transaction, subject: Subject) -> list[int]:
-    """Delete all versions of a soft-deleted subject for good, and return their numbers."""
+    """Hard-delete all versions of a soft-deleted subject, and return their numbers."""
     versions = _versions(transaction, subject)
     if not all(versions.values()):
         raise SubjectNotSoftDeleted(subject=str(subject))
@@ -120,7 +122,7 @@ def _chosen(transaction: Transaction, subject: Subject, number: int | None) -> t
 
 
 def _unreferenced(transaction: Transaction, subject: Subject, seen: Seen, version: int | None = None) -> int:
-    """Return the subject's row, unless others lean on what would go."""
+    """Return the subject's row number, unless a version to be deleted is referenced."""
     subject_id = transaction.state(subject).id or 0
     leant_on = transaction.leaning(subject_id, seen, version=version)
     if leant_on is not None:
@@ -133,16 +135,16 @@ def _erase(
 ) -> None:
     transaction.hard_delete(subject, subject_id, numbers)
     if not remaining and not transaction.configured([subject])[subject].empty:
-        transaction.configure(subject, Configured())  # settings go with the last version
+        transaction.configure(subject, Configured())  # settings are deleted with the last version
 
 
 def make_room(transaction: Transaction, scope: Subject) -> None:
-    """Erase what is soft-deleted in a scope, so that an import finds nothing there.
+    """Hard-delete the soft-deleted versions of a scope, so that an import starts from an empty scope.
 
-    A version that a schema elsewhere leans on stays.
+    Versions that a schema elsewhere references stay.
 
     Raises:
-        SubjectsExist: something is live.
+        SubjectsExist: a version is live.
     """
     within = [scope] if scope.name else transaction.subjects_within(scope.context)
     left = {subject: dict(transaction.versions(subject, Seen.ALL)) for subject in within}

@@ -1,4 +1,4 @@
-"""Searching the latest live versions by their words."""
+"""Search for words in the latest live versions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from contractlog.registry.storage.search import After, Hit, Wanted
 
 __all__ = ["MOST_HITS", "Found", "Search"]
 
-MOST_HITS: Final = 1_000  #: in one answer
+MOST_HITS: Final = 1_000  #: per response
 _LARGEST_NUMBER: Final = 2**62
 
 
@@ -27,13 +27,13 @@ class Found:
     """A page of hits."""
 
     hits: Sequence[Hit]
-    following: str | None  #: where the next page begins; None where there is none
-    indexed_to: int  #: the change up to which every schema was looked at
+    following: str | None  #: position of the next page; None if there is none
+    indexed_to: int  #: the last change whose schemas are all indexed
     head: int
 
 
 class Search:
-    """Finds words in the index that an ``Indexer`` keeps."""
+    """Searches the index that an ``Indexer`` maintains."""
 
     def __init__(self, store: Store, threads: Threads) -> None:
         self._store = store
@@ -42,10 +42,10 @@ class Search:
     async def find(
         self, wanted: Sequence[Wanted], *, prefix: bool, context: str | None, after: str, limit: int
     ) -> Found:
-        """List where the first word is found, in schemas that have the others too.
+        """List the matches of the first word, in schemas that match the other words too.
 
         Raises:
-            InvalidQuery: there is no word, or ``after`` does not come from an earlier answer.
+            InvalidQuery: there is no word, or ``after`` is not from an earlier response.
         """
         if not wanted:
             raise InvalidQuery(parameter="field", detail="name at least one of field, type, tag and property")
@@ -57,7 +57,7 @@ class Search:
         self, wanted: Sequence[Wanted], *, prefix: bool, context: str | None, after: After | None, limit: int
     ) -> Found:
         with self._store.reading() as snapshot:
-            indexed_to = words.mark(snapshot) or 0  # read first: what is found is at least as new
+            indexed_to = words.mark(snapshot) or 0  # read first: the hits are at least as new
             hits = search.find(snapshot, wanted, prefix=prefix, context=context, after=after, limit=limit + 1)
             head = journal.head(snapshot)
         following = _written(hits[limit - 1].place) if len(hits) > limit else None

@@ -1,4 +1,4 @@
-"""Where work that would hold up the event loop runs: parsing, judging and asking the database."""
+"""Thread pools for work that would block the event loop: parsing, checking, and database queries."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ __all__ = ["Threads"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_LONG_CHARACTERS: Final = 32_768  #: of a text that takes its time
+_LONG_CHARACTERS: Final = 32_768  #: text length from which work is long
 _LONG_WAITING: Final = 64
-_SHORTER_STEPS: Final = 1_000  #: of short work, where its caller has asked for much lately
-_SWITCH_SECONDS: Final = 0.001  #: after which a thread with a long text lets the others on; Python's own is 0.005
+_SHORTER_STEPS: Final = 1_000  #: limit of short work for callers with much recent work
+_SWITCH_SECONDS: Final = 0.001  #: switch interval during long work; Python's default is 0.005
 
 
 def _here(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Callable[[], T]:
-    """Bind a function to its arguments, and to the caller of this request."""
+    """Bind a function to its arguments, and to the context of this request."""
     return partial(copy_context().run, work, *args, **kwargs)
 
 
 class _QuickTurns:
-    """While it is entered, Python's threads take turns more often; the setting is the process's, and so is this.
+    """Makes Python switch threads more often while it is entered; affects the whole process.
 
-    Not always: many short pieces of work beside each other lose a sixth of their pace by it.
+    It is not permanent, because many short pieces of concurrent work lose a sixth of their throughput by it.
     """
 
     def __init__(self) -> None:
@@ -61,10 +61,10 @@ _QUICK_TURNS: Final = _QuickTurns()
 
 
 class Threads:
-    """A few threads, and a bound on how many requests may wait for them.
+    """A few threads, and a limit of requests that may wait for them.
 
-    Work that takes long has a thread of its own: side by side it would be no faster, and take all threads from others.
-    What parses or compares has at most three of four threads, so that whoever only reads always finds one.
+    Long work has a thread of its own: in parallel it would be no faster, and would occupy the threads of others.
+    Parsing and comparing get at most three quarters of the threads, so that a request that only reads always finds one.
     """
 
     def __init__(self, threads: int, *, max_waiting: int, callers: Callers | None = None) -> None:
@@ -77,15 +77,15 @@ class Threads:
         self._callers = callers or Callers(0)
 
     async def judge(self, text: str, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function that parses or compares schemas; what takes long runs one after the other.
+        """Run a function that parses or compares schemas; long work runs one at a time.
 
-        It may be run twice: as short work first, and at length when that takes more steps than short work may.
+        It may run twice: as short work first, and again as long work if it exceeds the steps of short work.
 
         Raises:
-            Overloaded: at once, when too many wait already.
+            Overloaded: immediately, if too many wait.
             TooManyRequests: the caller has used up its share.
-            WorkLimitExceeded: it takes more steps than the request may.
-            Abandoned: the caller has gone.
+            WorkLimitExceeded: it takes more steps than the request may use.
+            Abandoned: the client has disconnected.
         """
         mine = work_of_this_request()
         self._callers.require(mine.caller)
@@ -116,17 +116,17 @@ class Threads:
                 lane.withdraw(mine.caller, place)
                 raise
         job = executor.submit(work)
-        job.add_done_callback(lambda _job: lane.leave())  # also when the caller has gone, and nobody waits for it
+        job.add_done_callback(lambda _job: lane.leave())  # even if the client has disconnected
         if executor is self._long:
             return await mine.wait(asyncio.wrap_future(job))
         return await asyncio.wrap_future(job)
 
     async def watched(self, work: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function on a thread as ``run`` does, and note when the caller goes.
+        """Run a function as ``run`` does, and notice if the client disconnects.
 
         Raises:
-            Overloaded: at once, when too many wait already.
-            Abandoned: the caller has gone.
+            Overloaded: immediately, if too many wait.
+            Abandoned: the client has disconnected.
         """
         return await work_of_this_request().wait(asyncio.ensure_future(self.run(work, *args, **kwargs)))
 
@@ -134,7 +134,7 @@ class Threads:
         """Run a function on a thread.
 
         Raises:
-            Overloaded: at once, when too many wait already.
+            Overloaded: immediately, if too many wait.
         """
         if self._inside >= self._room:
             raise Overloaded
@@ -145,7 +145,7 @@ class Threads:
             self._inside -= 1
 
     def close(self) -> None:
-        """Wait for what runs and end the threads."""
+        """Wait for running work, and end the threads."""
         self._executor.shutdown(cancel_futures=True)
         self._long.shutdown(cancel_futures=True)
 

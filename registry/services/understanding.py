@@ -1,4 +1,4 @@
-"""Drafts and stored schemas, parsed with what they lean on; what was parsed lately is kept."""
+"""Parser of drafts and stored schemas with their references, and a cache of parsed schemas."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from contractlog.registry.storage.values import Content, Seen, Target
 
 __all__ = ["Understanding", "Understood", "hashes_of"]
 
-_KEPT_BYTES: Final = 8 * 1024 * 1024  #: of schema text; trees are some times larger
-_EXPECTED: Final = 0  #: in place of the id, beside a guid in place of the context: not stored yet
-_SHAPED_CHARACTERS: Final = 32 * 1024 * 1024  #: of schema text; shapes share what is equal
-_SHARED: Final = 100_000  #: entries of each table in the memo, of some hundred bytes
+_KEPT_BYTES: Final = 8 * 1024 * 1024  #: of schema text; parsed trees are several times larger
+_EXPECTED: Final = 0  #: id of drafts that are not stored yet, in the cache key (guid, 0, "")
+_SHAPED_CHARACTERS: Final = 32 * 1024 * 1024  #: of schema text; shapes share equal parts
+_SHARED: Final = 100_000  #: entries of each table in the memo, of some hundred bytes each
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """A draft that was understood, and what its references lead to."""
+    """A parsed draft, with its resolved references."""
 
     draft: SchemaDraft
     parsed: ParsedSchema
@@ -37,12 +37,12 @@ class Understood:
 
     @property
     def warning(self) -> str | None:
-        """What to tell about a schema that is accepted although its meta-schema rejects it; None where it conforms."""
+        """Warning for a schema that is accepted although its meta-schema rejects it; None if it conforms."""
         problem = nonconformity(self.parsed)
         return None if problem is None else f"{problem.message} (at {problem.facts.get('at') or '/'})"
 
     def content(self, snapshot: Snapshot, *, normalize: bool) -> Content:
-        """Make the content that would be stored."""
+        """Return the content to be stored."""
         references = tuple(self.resolved.references)
         draft = replace(
             self.draft,
@@ -70,15 +70,15 @@ _Key = tuple[str, int, str]  #: context, id and guid
 
 
 class Understanding:
-    """Parses schemas for the services; may be used from any thread."""
+    """Parses schemas for the services. Thread-safe."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[_Key, ParsedSchema] = OrderedDict()
         self._kept_bytes = 0
         self._lock = threading.Lock()
         self._shapes: Bounded[_Key, Any] = Bounded(_SHAPED_CHARACTERS)
-        self.memo = Memo(shapes=_SHARED, verdicts=_SHARED)  #: of all that is judged, one at a time
-        self.judging = threading.Lock()  #: held by who uses the memo
+        self.memo = Memo(shapes=_SHARED, verdicts=_SHARED)  #: of all checks, one at a time
+        self.judging = threading.Lock()  #: lock of the memo
 
     def draft(
         self,
@@ -90,18 +90,18 @@ class Understanding:
         seen: Seen | None = None,
         new: bool = False,
     ) -> Understood:
-        """Understand a draft as a schema of this subject.
+        """Parse a draft as a schema of this subject.
 
         Args:
-            snapshot: where the schemas are that it leans on.
-            subject: whose schema it would be.
+            snapshot: contains the referenced schemas.
+            subject: subject of the draft.
             draft: the schema.
-            strict: whether the rules for new schemas hold.
-            seen: which versions it may lean on; live ones where it is strict, else all.
-            new: whether it is to be registered, so that references of another type are refused.
+            strict: apply the rules for new schemas.
+            seen: versions that it may reference; by default live ones if ``strict``, else all.
+            new: it is to be registered, so references to other types are rejected.
 
         Raises:
-            InvalidSchema: the text is no schema, or a reference cannot be used.
+            InvalidSchema: the text is not a schema, or a reference cannot be used.
         """
         if not draft.text.strip():
             raise InvalidSchema("Empty schema")
@@ -122,7 +122,7 @@ class Understanding:
             ) from error
 
     def stored(self, snapshot: Snapshot, held: RegisteredSchema) -> ParsedSchema:
-        """Understand a stored schema, without the rules for new ones."""
+        """Parse a stored schema, without the rules for new ones."""
         subject = held.subject or Subject.parse("")
         key = _key(held)
         with self._lock:
@@ -137,9 +137,9 @@ class Understanding:
         return parsed
 
     def expect(self, content: Content, parsed: ParsedSchema) -> None:
-        """Keep what a draft was understood as: once it is stored, its subject's next version is judged against it.
+        """Cache a parsed draft that may be stored, for the check of the subject's next version.
 
-        Of an Avro schema the stored text is understood as the draft's was: all that was left out is white space.
+        Only Avro drafts are cached whose stored text parses to the same: it lacks nothing but white space.
         """
         if content.type is SchemaType.AVRO and content.text == parsed.canonical and not content.references:
             self._keep((content.guid, _EXPECTED, ""), parsed)
@@ -153,9 +153,9 @@ class Understanding:
                 self._kept_bytes -= _size(self._kept.popitem(last=False)[1])
 
     def shape(self, snapshot: Snapshot, held: RegisteredSchema) -> Any:
-        """Return what findings about a stored schema depend on; kept when its tree is long gone.
+        """Return the facts of a stored schema that findings depend on; cached longer than its parsed tree.
 
-        Whoever asks holds ``judging``.
+        The caller holds ``judging``.
         """
         key = _key(held)
         found = self._shapes.held.get(key)
@@ -167,12 +167,15 @@ class Understanding:
 
 
 def _key(held: RegisteredSchema) -> _Key:
-    """Return what a stored schema is cached by: the guid too, as another node may forget a context with its ids."""
+    """Return the cache key of a stored schema.
+
+    It includes the guid, because another node may forget a context, and its ids start again.
+    """
     return (held.subject or Subject.parse("")).context, held.schema_id, held.guid or ""
 
 
 def _where(error: InvalidSchema) -> str:
-    """Say where in the text it is, unless the sentence says so itself."""
+    """Return the position of an error in the text, unless the message contains it."""
     at, line, column = (error.facts.get(fact) for fact in ("at", "line", "column"))
     if line is None or f"line {line}, column {column}" in error.message:
         return ""
@@ -180,7 +183,7 @@ def _where(error: InvalidSchema) -> str:
 
 
 def _require_type(schema_type: SchemaType, resolved: Resolved) -> None:
-    """Raise ``InvalidSchema`` for a reference to a schema of another type; schemas that are stored may have some."""
+    """Raise ``InvalidSchema`` for a reference to a schema of another type; stored schemas may have some."""
     for reference, target in zip(resolved.references, resolved.targets, strict=True):
         if target.type is not schema_type:
             raise InvalidSchema(
@@ -210,10 +213,10 @@ def _size(parsed: ParsedSchema) -> int:
 
 
 def hashes_of(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]:
-    """Return the hash of a content, and the one that it shares with those that differ in spelling only.
+    """Return the hash of a content, and the hash shared by contents that differ in spelling only.
 
     Args:
-        draft: whose type, metadata, rules and references, with numbers in place of "latest", count.
+        draft: its type, metadata, rules and references are hashed, with numbers in place of "latest".
         text: the canonical text.
         normalized: the normalized text.
     """
@@ -225,5 +228,8 @@ def hashes_of(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]
 
 
 def _typed(schema_type: SchemaType, text: str) -> str:
-    """One text may be a schema of two types, and is not the same content then."""
+    """Return the text, marked with its type unless it is Avro.
+
+    Equal texts of two types are different contents.
+    """
     return text if schema_type is SchemaType.AVRO else f"{schema_type}\0{text}"

@@ -1,4 +1,4 @@
-"""Schemas that came with an import and are not understood here: found by their very text, closed to registration."""
+"""Imported schemas that this release cannot parse: found by their exact text, closed to registration."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["held_verbatim", "refuse_closed"]
 def held_verbatim(
     snapshot: Snapshot, subject: Subject, draft: SchemaDraft, seen: Seen = Seen.LIVE
 ) -> RegisteredSchema | None:
-    """Return the subject's version that has this very text, with the same references, metadata and rules.
+    """Return the subject's version with this exact text, and the same references, metadata and rules.
 
-    Ask when a draft is not understood: what an import kept as it is can be looked up by what it answers.
+    For drafts that cannot be parsed: schemas that an import stored verbatim are found by their response.
     """
     found = snapshot.holding(subject, hashes_of(draft, draft.text, draft.text)[0], seen)
     short = replace(draft, references=plain(draft.references, subject))
@@ -30,10 +30,10 @@ def held_verbatim(
 
 
 def refuse_closed(snapshot: Snapshot, subject: Subject) -> None:
-    """Refuse a new version of a subject whose newest one nobody could judge it against.
+    """Reject a new version of a subject whose newest version cannot be parsed, and so not be compared.
 
     Raises:
-        OperationNotPermitted: the newest live version came with an import, and is not understood.
+        OperationNotPermitted: the newest live version was imported, and cannot be parsed.
     """
     kind = snapshot.newest_verbatim(subject)
     if kind is not None:

@@ -1,4 +1,4 @@
-"""What of a schema is shown: its text as it is stored or in another format, and the tags that stand in it."""
+"""Views of a schema: its text as stored or in another format, and its inline tags."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _EVERY_TAG: Final = "*"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a schema is asked for."""
+    """Requested view of a schema."""
 
-    format: str = ""  #: of the text; names that a type does not know are ignored, as the reference does
-    tags: frozenset[str] = frozenset()  #: show what has one of these; ``*`` is any
+    format: str = ""  #: of the text; formats that a type does not have are ignored, as in the reference
+    tags: frozenset[str] = frozenset()  #: return elements with one of these tags; ``*`` is any tag
 
     @property
     def plain(self) -> bool:
-        """Whether the schema is shown as it is stored."""
+        """Return True if the schema is shown as stored."""
         return not self.format and not self.tags
 
 
@@ -42,16 +42,16 @@ class Shown:
 
 
 class Viewing:
-    """Shows schemas; may be used from any thread."""
+    """Applies views to schemas. Thread-safe."""
 
     def __init__(self, understanding: Understanding) -> None:
         self._understanding = understanding
 
     def show(self, snapshot: Snapshot, schema: RegisteredSchema, view: View) -> Shown:
-        """Return the schema as it was asked for.
+        """Return the schema in a view.
 
         Raises:
-            InvalidSchema: written out with what it leans on, the text is too long.
+            InvalidSchema: with its references inlined, the text is too long.
         """
         if view.plain or schema.type not in supported():
             return Shown(schema)

@@ -1,7 +1,7 @@
-"""Work that requests ask for: counted in steps, bounded per request and per caller, and ended when nobody waits for it.
+"""Work of requests: counted in steps, limited per request and per caller, cancelled on disconnect.
 
-A step is one look at a pair of schemas; it takes a few microseconds. Parsing counts by the length of the text. Steps,
-and not seconds, so that a request has the same answer on a busy machine.
+A step is one look at a pair of schemas; it takes a few microseconds. Parsing counts by the length of the text. Limits
+are in steps rather than seconds, so that a request gets the same response on a busy machine.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from contractlog.compatibility.steps import Steps
 __all__ = ["SHORT_STEPS", "Abandoned", "Callers", "TakesLong", "Work", "current_work", "work_of_this_request"]
 
 T = TypeVar("T")
-SHORT_STEPS: Final = 10_000  #: work that takes no more runs beside other short work
-_CHARACTERS: Final = 40  #: of a text, whose parsing counts as one step
-_FREE_STEPS: Final = 2_000  #: of each piece of work, that are not counted against the caller
-_CALM_STEPS: Final = 200_000  #: of a caller within a minute
+SHORT_STEPS: Final = 10_000  #: limit of short work, which runs in parallel with other short work
+_CHARACTERS: Final = 40  #: characters of parsed text that count as one step
+_FREE_STEPS: Final = 2_000  #: steps of each piece of work that are not counted against the caller
+_CALM_STEPS: Final = 200_000  #: a caller with fewer steps within a minute is calm
 _MINUTE: Final = 60.0
 _MOST_CALLERS: Final = 10_000
 
 
 class Abandoned(Exception):
-    """The caller has gone, so that nobody waits for the answer."""
+    """The client has disconnected, so that nothing waits for the response."""
 
 
 class TakesLong(Exception):
-    """The work takes more steps than short work may; it is done again beside other long work."""
+    """The work exceeds the steps of short work; it is repeated as long work."""
 
 
 @dataclass(slots=True, eq=False)
 class Work:
-    """All that one request asks for.
+    """All work of one request.
 
     Attributes:
-        caller: the name of whoever is authenticated, else the address.
-        steps: how many the request may take.
-        receive: the request's channel, on which the caller's leaving is told; None where nobody can leave.
-        long: whether the request has shown that it takes long.
-        abandoned: whether the caller has gone.
+        caller: the authenticated name, else the address.
+        steps: the steps that the request may use.
+        receive: the ASGI channel, which reports the disconnect; None if there is no client.
+        long: whether the request has turned out to take long.
+        abandoned: whether the client has disconnected.
     """
 
     caller: str = ""
@@ -62,21 +62,21 @@ class Work:
     _watching: asyncio.Task[None] | None = None
 
     def short(self, limit: int) -> Steps:
-        """Begin a piece of short work; returns the steps that it may take."""
+        """Begin a piece of short work; return its limit of steps."""
         self._short = Steps(limit, self.steps)
         return self._short
 
     def at_length(self) -> None:
-        """Begin a piece of work that may take as many steps as the request."""
+        """Begin a piece of long work, which may use all steps of the request."""
         self._short = None
 
     def compared(self, compare: Callable[[Steps], T]) -> T:
-        """Compare schemas within the steps that are left; when they are used up meanwhile, that is a finding.
+        """Compare schemas within the remaining steps; running out of steps meanwhile is a finding.
 
         Raises:
             WorkLimitExceeded: none are left.
-            TakesLong: it takes more steps than short work may.
-            Abandoned: the caller has gone.
+            TakesLong: it exceeds the steps of short work.
+            Abandoned: the client has disconnected.
         """
         self.require()
         found = compare(self.steps if self._short is None else self._short)
@@ -94,7 +94,7 @@ class Work:
         self.require()
 
     def require(self) -> None:
-        """Return while there are steps left, and somebody waits for what they lead to.
+        """Return if steps are left, and the client is still connected.
 
         Raises:
             WorkLimitExceeded, TakesLong, Abandoned: as for ``compared``.
@@ -107,10 +107,10 @@ class Work:
             raise TakesLong
 
     async def wait(self, future: asyncio.Future[T]) -> T:
-        """Wait for a part of the work, and end all of it when the caller goes.
+        """Wait for a part of the work, and cancel all of it when the client disconnects.
 
         Raises:
-            Abandoned: the caller has gone.
+            Abandoned: the client has disconnected.
         """
         if self.receive is not None and self._watching is None:
             self._watching = asyncio.ensure_future(self._watch(self.receive))
@@ -131,26 +131,26 @@ class Work:
         self.abandon()
 
     def abandon(self) -> None:
-        """End the work: nobody waits for it."""
+        """Cancel the work, because nothing waits for it."""
         self.abandoned = True
         self.steps.stop()
         if self._awaited is not None:
             self._awaited.cancel()
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Stop watching for the disconnect."""
         if self._watching is not None:
             self._watching.cancel()
 
 
-_NOBODY_S: Final = Work()  #: of whatever is no request: it has no limit
+_NOBODY_S: Final = Work()  #: outside requests, without limits
 
-#: The work of this request; copied to the threads that do it.
+#: The work of the current request; copied to the threads that do it.
 current_work: Final[ContextVar[Work]] = ContextVar("contractlog_work", default=_NOBODY_S)
 
 
 def work_of_this_request() -> Work:
-    """Return the work of this request; whatever is no request gets work of its own, without limits."""
+    """Return the work of the current request; outside requests, work of its own without limits."""
     work = current_work.get()
     if work is _NOBODY_S:
         work = Work()
@@ -165,10 +165,10 @@ class _Used:
 
 
 class Callers:
-    """Counts the steps that each caller has used lately; what was used fades within a minute.
+    """Counts the recent steps of each caller; the count decays within a minute.
 
     Args:
-        limit: steps within a minute; 0 is no limit.
+        limit: steps per minute; 0 means no limit.
         clock: seconds.
     """
 
@@ -179,7 +179,7 @@ class Callers:
         self._lock = threading.Lock()
 
     def require(self, caller: str) -> None:
-        """Return while the caller may ask for more.
+        """Return if the caller may use more steps.
 
         Raises:
             TooManyRequests: not yet.
@@ -192,11 +192,11 @@ class Callers:
             raise TooManyRequests(limit=self.limit, seconds=seconds)
 
     def calm(self, caller: str) -> bool:
-        """Whether a caller has used little lately."""
+        """Return True if a caller has used few steps lately."""
         return caller not in self._used or self._now(caller) < _CALM_STEPS
 
     def add(self, caller: str, steps: int) -> None:
-        """Note what a piece of work took."""
+        """Add the steps of a piece of work."""
         if steps <= _FREE_STEPS:
             return
         with self._lock:

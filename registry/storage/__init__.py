@@ -1,1 +1,1 @@
-"""What the registry keeps, on SQLite and PostgreSQL."""
+"""Storage of the registry, on SQLite and PostgreSQL."""

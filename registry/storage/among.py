@@ -1,6 +1,6 @@
-"""A column that is one of many values, which are one parameter: however many there are, it stays the same statement.
+"""SQL condition "column is one of these values", with all the values in a single parameter.
 
-So it is compiled once, and PostgreSQL plans it once.
+The statement is the same for any number of values, so it is compiled once, and PostgreSQL plans it once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["numbers_among", "texts_among"]
 
 
 class _Many(TypeDecorator[Collection[Any]]):
-    """Many values as one: an array, or a text of JSON where there are no arrays."""
+    """Many values as one parameter: an array, or JSON text where the database has no arrays."""
 
     impl = Text
     cache_ok = True
@@ -55,10 +55,10 @@ def _as_array(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
 
 
 def numbers_among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    """Whether a column is one of the numbers that the parameter of this name brings."""
+    """Return the condition that a column is one of the numbers in the parameter of this name."""
     return _Among(column, bindparam(name, type_=_Many(numbers=True)))
 
 
 def texts_among(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    """Whether a column is one of the texts that the parameter of this name brings."""
+    """Return the condition that a column is one of the texts in the parameter of this name."""
     return _Among(column, bindparam(name, type_=_Many(numbers=False)))

@@ -1,7 +1,7 @@
-"""Appending versions, many at once: a few set-based statements, whatever the number of registrations.
+"""Batched appends of versions: a few set-based statements, whatever the number of registrations.
 
-The laws: the locks are taken before anything is read; a content that the subject holds live is answered with its
-version; an append whose subject, settings or references are not what was judged is answered with ``Stale``.
+Invariants: the locks are taken before anything is read; a content that the subject already has live yields its existing
+version; an append whose subject, settings or references have changed since they were checked yields ``Stale``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Outcome = RegisteredSchema | Stale | RegistryError
 
 @dataclass(slots=True)
 class Appended:
-    """What became of a batch: one outcome each, in order, the ids whose answers changed, and lines for the journal."""
+    """Result of a batch: an outcome per append, in order; ids whose responses changed; journal entries."""
 
     outcomes: list[Outcome] = field(default_factory=list)
     touched: set[tuple[str, int]] = field(default_factory=set)
@@ -56,7 +56,10 @@ class Appended:
 
 
 def append(connection: Connection, batch: Sequence[Append], now: int) -> Appended:
-    """Append what still is as it was judged; the caller holds the locks, writes down the lines and commits."""
+    """Append the versions whose checks still apply.
+
+    The caller holds the locks, writes the journal entries and commits.
+    """
     plan = _Plan(connection, batch, now)
     outcomes = [plan.place(one) for one in batch]
     plan.write()
@@ -64,7 +67,7 @@ def append(connection: Connection, batch: Sequence[Append], now: int) -> Appende
 
 
 class _Plan:
-    """The rows that a batch adds, decided in memory against what was read under the lock."""
+    """The rows that a batch adds, decided in memory against the state that was read under the lock."""
 
     def __init__(self, connection: Connection, batch: Sequence[Append], now: int) -> None:
         self._connection = connection
@@ -97,7 +100,7 @@ class _Plan:
         self._actors: dict[Subject, str] = {}
 
     def place(self, one: Append) -> Outcome:
-        """Decide one append; later ones of the batch see it as done."""
+        """Decide one append; later ones of the batch see its effect."""
         subject, content = one.subject, one.content
         schema_id = self._ids.get((subject.context, content.hash)) if one.schema_id is None else one.schema_id
         held = self._live.get((subject, schema_id)) if schema_id is not None else None
@@ -119,7 +122,7 @@ class _Plan:
         return _registered(subject, content, schema_id, version, None)
 
     def _refused(self, one: Append, version: int, *, new: bool) -> RegistryError | None:
-        """Say why there can be no such version, or no id for a new schema."""
+        """Return the error if the version number, or an id for a new schema, is not available."""
         if one.version not in {None, version}:
             return InvalidSchema("Version is not one more than previous version")
         if version > MAX_VERSION:
@@ -134,7 +137,7 @@ class _Plan:
         return None
 
     def _following(self, context: str) -> int:
-        """Return the id of the next new schema: the first one, from the counter on, that was never given."""
+        """Return the id of the next new schema: the first one, from the counter on, that was never assigned."""
         following, occupied = self._next_id[context], self._occupied.get(context)
         if occupied is not None and following >= occupied:
             following, self._occupied[context] = standing.free_id(self._connection, context, following)
@@ -142,7 +145,7 @@ class _Plan:
         return following
 
     def _as_judged(self, one: Append) -> bool:
-        """Whether subject, settings, name and references still are what was judged."""
+        """Return True if subject, settings, name and references are still those that were checked."""
         state = self._states.get(one.subject, SubjectState())
         if state.revision != one.state.revision or self._configured[one.subject] != one.configured:
             return False
@@ -151,7 +154,10 @@ class _Plan:
         return all(self._stands(target, imported=one.schema_id is not None) for target in one.content.targets)
 
     def _place_under_its_id(self, one: Append, schema_id: int) -> Outcome:
-        """An id stands for one content for ever, also for one that was deleted; a content may have several ids."""
+        """Append under the requested id.
+
+        An id belongs to one content forever, also after its deletion; a content may have several ids.
+        """
         subject, content = one.subject, one.content
         context = subject.context
         version = one.version or self._highest.get(subject, 0) + 1
@@ -173,7 +179,7 @@ class _Plan:
         return _registered(subject, content, schema_id, version, None)
 
     def _meant(self, named: Subject) -> Subject:
-        """Return what a name means now."""
+        """Return the subject that a name refers to now."""
         return aliased(Snapshot(self._connection), named)
 
     def _stands(self, target: Target, *, imported: bool) -> bool:
@@ -186,7 +192,10 @@ class _Plan:
             self._reused[context, content_hash] = schema_id
 
     def _new_schema(self, context: str, content: Content, schema_id: int, *, counted: bool = True) -> int:
-        """Add a schema; new ids go on above its id, unless that was given before (``counted`` is false)."""
+        """Add a schema; unless ``counted`` is false, new ids continue above its id.
+
+        It is false for ids that were assigned before.
+        """
         if counted:
             self._next_id[context] = max(self._next_id[context], schema_id + 1)
         self._reuse(context, content.hash, schema_id)
@@ -271,9 +280,9 @@ class _Plan:
             self._connection.execute(_GROW, {"by": by, "ids": ids})
 
     def _drop_older(self) -> None:
-        """Soft-deleted versions of the same subject and id give way to the new one, unless something leans on them.
+        """Delete soft-deleted versions of the same subject and id, except those that a schema references.
 
-        The one whose number the new version takes always does.
+        One with the number of the new version is deleted even if it is referenced.
         """
         c, r = tables.versions.c, tables.schema_references.c
         for subject, row in self._versions:

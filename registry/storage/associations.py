@@ -1,4 +1,4 @@
-"""Which subject holds the schemas of which resource: what can be asked and changed."""
+"""Associations of subjects with resources: queries and changes."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = [
     "strong_among",
 ]
 
-TOPIC: Final = "topic"  #: the one type of resource that there is
+TOPIC: Final = "topic"  #: the only type of resource
 _A = tables.associations.c
 
 
 class Lifecycle(StrEnum):
-    """STRONG: the subject belongs to the resource and goes with it. WEAK: it is only used by it."""
+    """STRONG: the resource owns the subject, which is deleted with it. WEAK: the resource only uses it."""
 
     STRONG = "STRONG"
     WEAK = "WEAK"
@@ -43,7 +43,7 @@ class Lifecycle(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What subjects are bound to; for Kafka a topic, whose namespace is its cluster."""
+    """An entity that subjects are bound to; for Kafka a topic, whose namespace is its cluster."""
 
     name: str
     namespace: str
@@ -66,13 +66,13 @@ class Association:
 
     @property
     def rank(self) -> tuple[str, ...]:
-        """The order in which associations are listed."""
+        """Sort key of lists of associations."""
         return (self.resource.name, self.resource.namespace, self.resource.type, self.type, str(self.subject))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which associations a question is about; None asks for any."""
+    """Filter of associations; None matches any value."""
 
     subject: Subject | None = None
     resource_id: str | None = None
@@ -87,7 +87,7 @@ class Wanted:
         return "".join((self.resource_id or "", self.name or "", self.namespace or "", self.resource_type, *self.types))
 
     def conditions(self) -> list[Any]:
-        """Return what rows must fulfil."""
+        """Return the conditions on rows."""
         asked = {
             _A.subject_key: None if self.subject is None else key_of(self.subject),
             _A.resource_id: self.resource_id,
@@ -101,12 +101,12 @@ class Wanted:
 
     @property
     def possible(self) -> bool:
-        """Whether such an association can be at all: no name holds a NUL, and PostgreSQL takes no such text."""
+        """Return False if nothing can match: no stored name contains a NUL, and PostgreSQL rejects such text."""
         return "\0" not in self._texts
 
 
 def find(snapshot: Snapshot, wanted: Wanted) -> list[Association]:
-    """List associations, in the order of resource, type and subject."""
+    """List associations, ordered by resource, type and subject."""
     if not wanted.possible:
         return []
     rows = snapshot.connection.execute(select(tables.associations).where(*wanted.conditions()))
@@ -114,13 +114,13 @@ def find(snapshot: Snapshot, wanted: Wanted) -> list[Association]:
 
 
 def of_subject(snapshot: Snapshot, subject: Subject) -> list[Association]:
-    """List the associations of a subject, whatever they bind it to."""
+    """List all associations of a subject."""
     statement = select(tables.associations).where(_A.subject_key == key_of(subject))
     return sorted(map(_association, snapshot.connection.execute(statement)), key=lambda one: one.rank)
 
 
 def of_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subject, list[Association]]:
-    """Return the associations of many subjects; those that have none are left out."""
+    """Return the associations of many subjects; subjects without any are left out."""
     found: dict[Subject, list[Association]] = {}
     keys = [key_of(subject) for subject in subjects]
     rows = snapshot.connection.execute(select(tables.associations).where(_A.subject_key.in_(keys))) if keys else ()
@@ -130,27 +130,27 @@ def of_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subje
 
 
 def strong_among(connection: Connection, subjects: Collection[Subject]) -> set[Subject]:
-    """Return those of the subjects that belong to a resource."""
+    """Return the subjects that a resource owns."""
     if not subjects:
-        return set()  # making a statement costs more than running it
+        return set()  # building a statement costs more than running it
     keys = [key_of(subject) for subject in subjects]
     statement = select(_A.context, _A.subject).where(_A.subject_key.in_(keys), _A.lifecycle == Lifecycle.STRONG.value)
     return {Subject(row.context, row.subject) for row in connection.execute(statement)}
 
 
 def add(transaction: Transaction, association: Association) -> None:
-    """Write a new association."""
+    """Insert an association."""
     transaction.connection.execute(insert(tables.associations).values(**_row(association)))
 
 
 def replace_row(transaction: Transaction, association: Association) -> None:
-    """Write what an association has become."""
+    """Update the row of an association."""
     statement = update(tables.associations).where(_A.guid == association.guid)
     transaction.connection.execute(statement.values(**_row(association)))
 
 
 def remove(transaction: Transaction, guids: Iterable[str]) -> None:
-    """Remove associations."""
+    """Delete associations."""
     transaction.connection.execute(delete(tables.associations).where(_A.guid.in_(list(guids))))
 
 

@@ -1,4 +1,7 @@
-"""Whether the database can be reached: once it cannot, nobody waits for a connection, and one thread goes on trying."""
+"""Circuit breaker for the database.
+
+Once the database is unreachable, calls fail immediately while one thread keeps probing.
+"""
 
 from __future__ import annotations
 
@@ -18,39 +21,39 @@ _EVERY_SECONDS: Final = 0.25
 
 
 class Watch(Protocol):
-    """Whoever counts what the store does."""
+    """Observer of the store's work, for metrics."""
 
     def queued(self, waiting: int) -> None:
-        """So many writes wait now; on the writer's thread."""
+        """Record how many writes wait; called on the writer's thread."""
 
     def refused(self) -> None:
-        """A write was refused because too many wait."""
+        """Record that a write was rejected because too many wait."""
 
     def committed(self, done: int, failed: int, seconds: float) -> None:
-        """A batch came to its end; on the writer's thread."""
+        """Record the end of a batch; called on the writer's thread."""
 
     def database_away(self, *, away: bool) -> None:
-        """The database went away, or came back."""
+        """Record that the database became unavailable, or available again."""
 
     def disk_full(self, *, full: bool) -> None:
-        """The database has no room for what was written, or has room again; on the writer's thread."""
+        """Record that the database has no room for a write, or has room again; called on the writer's thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A question to the database, and when it was asked."""
+    """A probe of the database, and its start time."""
 
     began: float
     answer: Future[None]
 
 
 class Availability:
-    """Knows whether the database is away; may be used from any thread.
+    """Tracks whether the database is available. Thread-safe.
 
     Args:
-        probe: asks the database for anything; raises when it does not answer.
-        responses: tracks the calls to the database, where it is a server.
-        patience: seconds after which a database that has not answered anything counts as away.
+        probe: runs any statement; raises if the database does not answer.
+        responses: tracks the calls to the database, if it is a server.
+        patience: seconds without any response after which the database counts as unavailable.
     """
 
     def __init__(
@@ -68,33 +71,33 @@ class Availability:
             responses.responds = self.responds
 
     def require(self) -> None:
-        """Return while the database is there.
+        """Return if the database is available.
 
         Raises:
-            StoreError: at once, when it is known to be away.
+            StoreError: immediately, if it is known to be unavailable.
         """
         if self.away:
             raise StoreError(detail="the database is away")
 
     def responds(self) -> bool:
-        """Whether the database answers at all, if only with an error; one that does not is lost."""
+        """Return True if the database responds at all, even with an error; else mark it unavailable."""
         try:
             return self._answers(self._patience)
-        except Exception as error:  # noqa: BLE001 - it says whether the database is there
+        except Exception as error:  # noqa: BLE001 - the error shows whether the database is available
             if _from_the_server(error):
                 return True
             self.lost()
             return False
 
     def check(self, seconds: float) -> None:
-        """Return when the database answers.
+        """Return as soon as the database responds.
 
         Args:
-            seconds: how long to wait for that.
+            seconds: timeout.
 
         Raises:
-            StoreError: it is away, or has not answered.
-            Exception: what it answered.
+            StoreError: it is unavailable, or has not responded in time.
+            Exception: the error with which it responded.
         """
         self.require()
         try:
@@ -114,16 +117,16 @@ class Availability:
             asked.answer.result(seconds)
         except TimeoutError:
             if asked.answer.done():
-                return self._answers(seconds)  # the answer came in this moment
+                return self._answers(seconds)  # the response arrived just now
             if self._responses is not None and self._responses.last_answer >= began:
-                return True  # others were answered meanwhile
+                return True  # other calls were answered meanwhile
             if monotonic() - asked.began >= self._patience:
                 self.lost()
             return False
         return True
 
     def _ask(self) -> _Asked:
-        """Ask the database, or join whoever is asking."""
+        """Start a probe, or join the running one."""
         with self._lock:
             if self._asked is not None and not self._asked.answer.done():
                 return self._asked
@@ -134,13 +137,13 @@ class Availability:
     def _answer(self, answer: Future[None]) -> None:
         try:
             self._probe()
-        except BaseException as error:  # noqa: BLE001 - it is raised again to whoever waits for the answer
+        except BaseException as error:  # noqa: BLE001 - raised again wherever the future is awaited
             answer.set_exception(error)
         else:
             answer.set_result(None)
 
     def lost(self) -> None:
-        """Note that the database cannot be reached; from now on others are refused, until it can."""
+        """Mark the database unavailable: calls fail from now on, until a probe succeeds."""
         with self._lock:
             if self.away or self._closed.is_set():
                 return
@@ -148,14 +151,14 @@ class Availability:
             threading.Thread(target=self._try, name="contractlog-database", daemon=True).start()
 
     def close(self) -> None:
-        """Stop trying."""
+        """Stop probing."""
         self._closed.set()
 
     def _try(self) -> None:
         while not self._closed.wait(_EVERY_SECONDS):
             try:
                 self._probe()
-            except Exception:  # noqa: BLE001, S112 - whatever it is, the database is not there yet
+            except Exception:  # noqa: BLE001, S112 - any error means that the database is not available yet
                 continue
             with self._lock:
                 self._turn(away=False)
@@ -170,6 +173,6 @@ class Availability:
 
 
 def _from_the_server(error: Exception) -> bool:
-    """Whether an error is the answer of a database that serves others."""
+    """Return True if an error is the response of a server that is up."""
     state = getattr(getattr(error, "orig", None), "sqlstate", None) or ""
-    return bool(state) and not state.startswith(("57P", "08"))  # it ends or starts, or the connection is lost
+    return bool(state) and not state.startswith(("57P", "08"))  # it shuts down or starts up, or the connection is lost

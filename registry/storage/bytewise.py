@@ -1,4 +1,4 @@
-"""Texts in the order of their bytes, on every database, whatever language a PostgreSQL was set up for."""
+"""Text ordered by its bytes, on every database, whatever the locale of a PostgreSQL server."""
 
 from __future__ import annotations
 

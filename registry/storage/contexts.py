@@ -1,4 +1,4 @@
-"""Contexts that are deleted: the row stays, because it knows which ids were used; and those that are forgotten."""
+"""Deletion of contexts, from the list or with everything in them; the row with the id counter stays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contractlog.registry.storage.writes import Transaction
 
 __all__ = ["delete", "empty", "forget", "list_again"]
 
-#: All that is known of a context, in an order that references of rows to each other allow.
+#: All tables with rows of a context, in an order that foreign keys allow.
 _OF_A_CONTEXT: Final = (
     tables.schema_references,
     tables.search_terms,
@@ -32,13 +32,13 @@ _OF_A_CONTEXT: Final = (
 
 
 def empty(snapshot: Snapshot, context: str) -> bool:
-    """Whether no version is left, not even a soft-deleted one."""
+    """Return True if the context has no versions, not even soft-deleted ones."""
     held = select(1).where(tables.versions.c.context == context).limit(1)
     return snapshot.connection.execute(held).first() is None
 
 
 def delete(transaction: Transaction, context: str) -> None:
-    """Take a context out of the list; the default one, and one that is not in it, stay as they are."""
+    """Remove a context from the list; the default context and unlisted ones stay as they are."""
     c = tables.contexts.c
     listed = (c.name == context) & (c.name != DEFAULT_CONTEXT) & c.deleted_at.is_(None)
     gone = transaction.connection.execute(update(tables.contexts).where(listed).values(deleted_at=transaction.now))
@@ -47,10 +47,10 @@ def delete(transaction: Transaction, context: str) -> None:
 
 
 def forget(transaction: Transaction, context: str) -> int:
-    """Remove all that is known of a context without live versions, and return how many ids it had given.
+    """Delete everything of a context without live versions, and return how many ids it had assigned.
 
-    The caller has checked that nothing is live, and that no other context depends on it. The row of the context stays,
-    as writes are locked by it, and counts from 1 again.
+    The caller has checked that no version is live, and that no other context depends on it. The row of the context
+    stays, because writes lock it; its counter starts from 1 again.
     """
     execute = transaction.connection.execute
     for subject in transaction.subjects_within(context):
@@ -68,7 +68,7 @@ def forget(transaction: Transaction, context: str) -> int:
 
 
 def list_again(transaction: Transaction, contexts: Collection[str]) -> None:
-    """Put those of these contexts into the list that were taken out: something came to them."""
+    """List deleted contexts again, because something was added to them."""
     c = tables.contexts.c
     unlisted = texts_among(c.name, "names") & c.deleted_at.is_not(None)
     transaction.connection.execute(update(tables.contexts).where(unlisted).values(deleted_at=None), {"names": contexts})

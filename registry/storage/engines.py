@@ -1,4 +1,4 @@
-"""Database engines: one for readers and one for the writer, and the lock that keeps a SQLite file to one process."""
+"""Database engines for readers, writer and probes; and the lock of a SQLite file."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from contractlog.registry.storage.responses import Responses
 __all__ = ["Engines", "FileInUse", "file_lock", "open_engines", "parse_url", "require_many", "shown_url"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
-_PROBE_TIMES: Final = 2  #: a connection that is silent for longer than that is replaced by another one
+_PROBE_TIMES: Final = 2  #: limit of the probe, in multiples of ``patience``; then it gets a new connection
 _WAY_OUT: Final = (
     "A SQLite file serves one process; for several use PostgreSQL: --database-url postgresql://USER@HOST/DATABASE"
 )
 
 
 class FileInUse(UsageError):
-    """Another process has the SQLite file."""
+    """Another process uses the SQLite file."""
 
 
 _PASSWORD: Final = re.compile(r"^([^:/]+://[^:/@]*:)[^@]*@")
@@ -38,10 +38,10 @@ _PASSWORD_PARAMETER: Final = re.compile(r"([?&](?:ssl)?password=)[^&]*")
 
 
 def parse_url(text: str) -> URL:
-    """Read a database URL; ``postgresql://`` means psycopg 3.
+    """Parse a database URL; ``postgresql://`` selects psycopg 3.
 
     Raises:
-        UsageError: it is no URL of SQLite or PostgreSQL.
+        UsageError: it is not a URL of SQLite or PostgreSQL.
     """
     try:
         url = make_url(text)
@@ -54,7 +54,7 @@ def parse_url(text: str) -> URL:
 
 
 def shown_url(text: str) -> str:
-    """Return a database URL as it was typed, without its passwords.
+    """Return a database URL as it was typed, with its passwords masked.
 
     >>> shown_url("postgres://me:secret@host/registry?sslpassword=x&sslmode=require")
     'postgres://me:***@host/registry?sslpassword=***&sslmode=require'
@@ -64,16 +64,16 @@ def shown_url(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The engines; they are the same one for SQLite in memory, where there is one connection."""
+    """The engines; a single one for SQLite in memory, which has a single connection."""
 
     readers: Engine
     writer: Engine
-    probe: Engine  #: asks whether the database answers, whatever the others are waiting for
-    responses: Responses | None = None  #: of a database server; a file has none
+    probe: Engine  #: checks that the database responds, independently of the other two
+    responses: Responses | None = None  #: of a database server; None for SQLite
 
     @property
     def shared(self) -> bool:
-        """Whether readers and writer use one connection, and must take turns."""
+        """Return True if readers and writer share one connection, and must take turns."""
         return self.readers is self.writer
 
     def dispose(self) -> None:
@@ -92,15 +92,15 @@ def open_engines(
     connect_timeout_ms: int = 3_000,
     checkout_timeout_ms: int = 5_000,
 ) -> Engines:
-    """Make the engines; nothing is connected yet.
+    """Create the engines; they connect later.
 
     Args:
         url: the database.
-        readers: connections of the readers.
-        statement_timeout_ms: how long a statement may take; of PostgreSQL, as all the following but the last.
-        answer_timeout_ms: how long a call may be unanswered before it is asked whether the server answers at all.
-        connect_timeout_ms: how long connecting may take.
-        checkout_timeout_ms: how long to wait for a connection that others are using.
+        readers: number of connections for readers.
+        statement_timeout_ms: limit of a statement; PostgreSQL only, like all that follow except the last.
+        answer_timeout_ms: time without response after which a call checks whether the server responds at all.
+        connect_timeout_ms: limit of connecting.
+        checkout_timeout_ms: how long to wait for a free connection.
     """
     waiting = checkout_timeout_ms / 1000
     if url.get_backend_name() == "postgresql":
@@ -120,7 +120,7 @@ def open_engines(
 
 
 def in_memory(url: URL) -> bool:
-    """Whether the database lives and dies with the process."""
+    """Return True if the database is in memory, and so ends with the process."""
     return url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
 
 
@@ -159,7 +159,7 @@ def _on_begin(engine: Engine, statement: str) -> None:
 def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Responses, waiting: float) -> Engines:
     arguments = {
         "connect_timeout": math.ceil(responses.connect_limit),
-        "keepalives_idle": 10,  # a server that is gone without a word is noticed
+        "keepalives_idle": 10,  # notices a server that disappeared silently
         "keepalives_interval": 3,
         "keepalives_count": 3,
         "tcp_user_timeout": 10_000,
@@ -180,14 +180,14 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Re
         )
 
     engines = Engines(
-        engine(readers, isolation_level="REPEATABLE READ"),  # several statements of one answer see one state
+        engine(readers, isolation_level="REPEATABLE READ"),  # the statements of one response see the same state
         engine(1, pool_pre_ping=True),
         engine(1, isolation_level="AUTOCOMMIT"),
         responses,
     )
     for one in (engines.readers, engines.probe):
         event.listen(one, "checkout", _replace_if_ended)
-    # Loaded when it is needed: the driver costs a tenth of the start on SQLite.
+    # Imported on demand: the driver costs a tenth of the startup time on SQLite.
     connector: Callable[..., Any] = import_module("contractlog.registry.storage.psycopg_connection").connector
     for one in (engines.readers, engines.writer):
         event.listen(one, "do_connect", connector(responses))
@@ -197,9 +197,9 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Re
 
 
 def _replace_if_ended(connection: Any, _record: Any, _proxy: Any) -> None:
-    """Make a new connection where the server has ended this one: then there is something to read, though none asked.
+    """Replace a connection that the server has closed: it has data to read although no request was sent.
 
-    That costs no question, as a ping would; a server that is gone without a word shows itself at the first statement.
+    Unlike a ping this costs no round trip; a server that disappeared silently is noticed by the first statement.
     """
     waiting = select.poll()
     waiting.register(connection.fileno(), select.POLLIN)
@@ -219,10 +219,12 @@ def require_many(url: URL) -> None:
 
 @contextmanager
 def file_lock(url: URL) -> Iterator[None]:
-    """Hold a SQLite file for this process; other databases need no lock. The system frees it when the process dies.
+    """Lock a SQLite file for this process; other databases need no lock.
+
+    The operating system releases the lock when the process ends.
 
     Raises:
-        UsageError: another process holds it, or the folder cannot be written to.
+        UsageError: another process has locked it, or the folder is not writable.
     """
     if url.get_backend_name() != "sqlite" or in_memory(url):
         yield
@@ -233,13 +235,13 @@ def file_lock(url: URL) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            if not os.path.exists(str(url.database)):  # noqa: PTH110 - nothing was made, so nothing is left
+            if not os.path.exists(str(url.database)):  # noqa: PTH110 - no database was created, so no lock file is left
                 os.unlink(path)  # noqa: PTH108 - as above
             os.close(handle)
 
 
 def _locked(path: str, url: URL) -> int:
-    """Return a handle of the lock file, locked; one that its holder has unlinked meanwhile locks nothing."""
+    """Return a locked handle of the lock file; a file that was unlinked meanwhile does not count."""
     while True:
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -247,10 +249,10 @@ def _locked(path: str, url: URL) -> int:
             raise UsageError(f"the database {url.database} cannot be used: {error.strerror}") from error
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(handle), os.stat(path)):  # noqa: PTH116 - beside its counterpart of a handle
+            if os.path.samestat(os.fstat(handle), os.stat(path)):  # noqa: PTH116 - beside its counterpart for handles
                 return handle
         except FileNotFoundError:
-            pass  # unlinked: begin again
+            pass  # unlinked: try again
         except OSError:
             os.close(handle)
             message = f"another process uses the database {url.database}. {_WAY_OUT}"

@@ -1,4 +1,4 @@
-"""All schemas of many subjects, by what is known about them: prefix, alias, rules, and what they are bound to."""
+"""Schemas of many subjects, filtered by prefix, alias, rule type and association."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ _S, _V, _U, _T, _A = (
     tables.settings.c,
     tables.associations.c,
 )
-_UNBOUND: Final = "NONE"  #: asks for subjects without associations
+_UNBOUND: Final = "NONE"  #: matches subjects without associations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which versions a question is about; empty filters ask for all."""
+    """Filter of versions; empty members match everything."""
 
     prefix: str = ""
-    aliases: bool = False  #: also those that an alias with the prefix leads to
+    aliases: bool = False  #: include subjects that an alias with the prefix leads to
     seen: Seen = Seen.LIVE
     latest_only: bool = False
     rule_type: str = ""
@@ -49,18 +49,18 @@ class Wanted:
 
     @property
     def by_association(self) -> bool:
-        """Whether associations matter."""
+        """Return True if the filter depends on associations."""
         return bool(self.resource_type or self.association_types or self.lifecycles)
 
     @property
     def possible(self) -> bool:
-        """Whether any can be found: no name holds a NUL, and PostgreSQL takes no such text."""
+        """Return False if nothing can match: no stored name contains a NUL, and PostgreSQL rejects such text."""
         return "\0" not in "".join((self.resource_type, *self.association_types))
 
 
 @dataclass(frozen=True, slots=True)
 class Extended:
-    """A version, the names that lead to its subject, and what the subject is bound to."""
+    """A version, with the aliases and the associations of its subject."""
 
     schema: RegisteredSchema
     aliases: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ def extended(snapshot: Snapshot, wanted: Wanted, page: Page) -> list[Extended]:
 
 
 def _read(snapshot: Snapshot, keys: Select[Any]) -> list[RegisteredSchema]:
-    """Read what was chosen, in its order; the texts of what was not are never touched."""
+    """Read the chosen versions in order; texts of other versions are not read."""
     chosen = keys.subquery()
     statement: Select[Any] = REGISTERED.join(
         chosen, (chosen.c.subject_id == _V.subject_id) & (chosen.c.version == _V.version)
@@ -114,7 +114,7 @@ def _latest(seen: Seen) -> ColumnElement[int]:
 
 
 def _bound(wanted: Wanted) -> ColumnElement[bool]:
-    """Return the condition on associations; without any is what the lifecycle NONE asks for."""
+    """Return the condition on associations; the lifecycle NONE matches subjects without any."""
     bound = select(1).where(_A.subject_key == _U.key)
     if wanted.resource_type:
         bound = bound.where(_A.resource_type == wanted.resource_type)
@@ -128,7 +128,7 @@ def _bound(wanted: Wanted) -> ColumnElement[bool]:
 
 
 def _aliases(snapshot: Snapshot, prefix: str) -> dict[Subject, list[str]]:
-    """Return the subjects that aliases with the prefix lead to and that the caller may read, each with those names."""
+    """Return the readable subjects that aliases with the prefix lead to, each with the aliases."""
     scoped = _T.alias.is_not(None) & (_T.alias != "")
     ranges = parse_prefix(prefix)
     found: dict[Subject, list[str]] = {}
@@ -143,7 +143,10 @@ def _aliases(snapshot: Snapshot, prefix: str) -> dict[Subject, list[str]]:
 
 
 def _with_rule(snapshot: Snapshot, keys: Select[Any], rule_type: str, page: Page) -> Select[Any]:
-    """Choose the versions of a page that have a rule of a type; rules are read one after the other until it is full."""
+    """Return the versions of a page that have a rule of a type.
+
+    Rules are read one by one until the page is full.
+    """
     rules = (
         keys.join(tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
         .where(_S.rule_set.is_not(None))

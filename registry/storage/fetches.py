@@ -1,4 +1,4 @@
-"""How often who fetched which schema, by day: added up over all processes."""
+"""Fetch counts by schema, client and day, summed over all processes."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _F: Final = tables.fetches.c
 
 
 class Counted(NamedTuple):
-    """A client that fetched a schema on a day."""
+    """Key of a count: a client that fetched a schema on a day."""
 
     context: str
     schema_id: int
     client: str
-    day: int  #: since 1970-01-01, UTC
+    day: int  #: days since 1970-01-01, UTC
 
 
 def add(transaction: Transaction, counts: Mapping[Counted, int], *, kept_from: int) -> None:
-    """Add counts to those that are there, and drop those of days before ``kept_from``."""
+    """Add to the stored counts, and delete those of days before ``kept_from``."""
     connection = transaction.connection
     take_turns(connection)
     statement = insert_into(connection, tables.fetches)
@@ -42,7 +42,7 @@ def add(transaction: Transaction, counts: Mapping[Counted, int], *, kept_from: i
 
 
 def ids_of(snapshot: Snapshot, subject: Subject) -> set[tuple[str, int]]:
-    """Return (context, id) of all that the versions of a subject hold, soft-deleted ones included."""
+    """Return (context, id) of all schemas of a subject, soft-deleted versions included."""
     u, v = tables.subjects.c, tables.versions.c
     statement = (
         select(v.context, v.schema_id)
@@ -54,7 +54,7 @@ def ids_of(snapshot: Snapshot, subject: Subject) -> set[tuple[str, int]]:
 
 
 def of(snapshot: Snapshot, keys: Collection[tuple[str, int]], *, since: int, limit: int) -> dict[Counted, int]:
-    """Return the counts of these schemas from a day on, newest first."""
+    """Return the counts of these schemas since a day, newest first."""
     found: dict[Counted, int] = {}
     wanted = sorted(keys)
     for start in range(0, len(wanted), 200):

@@ -1,4 +1,7 @@
-"""Finding the version or the schema that a name means: by alias, by id, and for plain names in every context."""
+"""Look-up of versions and schemas by name, id or guid.
+
+Aliases are followed, and plain names are looked up in all contexts.
+"""
 
 from __future__ import annotations
 
@@ -18,24 +21,24 @@ from contractlog.registry.storage.values import Seen, key_of
 __all__ = ["aliased", "by_guid", "by_id", "ids_of", "meant", "namesakes", "version"]
 
 _S, _V, _U, _T = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.settings.c
-_CHUNK: Final = 500  #: contexts that one statement looks into
+_CHUNK: Final = 500  #: contexts per statement
 
-# Built once: making a statement costs as much as running it. A version and the alias of its subject come together, so
-# that no request that names a subject without an alias asks twice.
+# Built once: building a statement costs as much as running it. A version is read together with its subject's alias, so
+# that requests for a subject without an alias need one query.
 _ALIAS: Final = select(_T.alias).where(_T.key == bindparam("key"))
 _OF_SUBJECT: Final = REGISTERED.add_columns(_ALIAS.scalar_subquery().label("alias")).where(_U.key == bindparam("key"))
 _BY_NUMBER: Final = _OF_SUBJECT.order_by(_V.version.desc()).limit(1)
 _LATEST: Final = only(_BY_NUMBER, Seen.LIVE)
 _NUMBERED: Final = {seen: only(_BY_NUMBER, seen).where(_V.version == bindparam("number")) for seen in Seen}
 
-#: Of the versions that hold an id: the earliest live one, else the earliest of all.
+#: Order of the versions with an id: the earliest live one comes first, else the earliest of all.
 _FIRST: Final = (_V.deleted_at.is_not(None), _V.created_at, _V.subject_id, _V.version)
 _HOLDING: Final = (_V.context == bindparam("context")) & (_V.schema_id == bindparam("id"))
 _OWN: Final = _OF_SUBJECT.where(_HOLDING).order_by(*_FIRST).limit(1)
 
 
 def _chosen(holders: Select[Any]) -> Select[Any]:
-    """Choose one of many holders before their texts are read."""
+    """Choose one of many versions before their texts are read."""
     first = holders.order_by(*_FIRST).limit(1).subquery()
     return REGISTERED.join(first, (first.c.subject_id == _V.subject_id) & (first.c.version == _V.version))
 
@@ -50,12 +53,15 @@ _BY_GUID: Final = _chosen(
 
 
 def aliased(snapshot: Snapshot, subject: Subject) -> Subject:
-    """Return the subject that a name means: its alias, where it has one. An alias of an alias is not followed."""
+    """Return the subject that a name refers to: its alias, if it has one.
+
+    An alias of an alias is not followed.
+    """
     return meant(snapshot.connection.execute(_ALIAS, {"key": key_of(subject)}).scalar(), subject)
 
 
 def meant(alias: str | None, subject: Subject) -> Subject:
-    """Return the subject that a name with this alias means."""
+    """Return the subject that a name with this alias refers to."""
     if not alias:
         return subject
     found = Subject.parse(alias)
@@ -63,10 +69,10 @@ def meant(alias: str | None, subject: Subject) -> Subject:
 
 
 def version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Seen) -> RegisteredSchema | None:
-    """Return one version of the subject that a name means; None as number is the newest live one.
+    """Return one version of the subject that a name refers to; None as number is the newest live one.
 
-    A plain name that has no such version in the default context is looked for in the others, by their names, as far as
-    the caller may read them.
+    A plain name without such a version in the default context is looked up in the other contexts, as far as the caller
+    may read them.
     """
     statement, values = (_LATEST, {}) if number is None else (_NUMBERED[seen], {"number": number})
     row = snapshot.connection.execute(statement, {"key": key_of(subject), **values}).first()
@@ -84,7 +90,10 @@ def version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Seen
 
 
 def namesakes(snapshot: Snapshot, subject: Subject, seen: Seen, *where: Any) -> Iterator[Subject]:
-    """Yield the subjects of this name that have such a version in other contexts, by context; only for plain names."""
+    """Yield the subjects of this name with such a version in other contexts, by context.
+
+    Names that have a context themselves have no namesakes.
+    """
     if subject.context != DEFAULT_CONTEXT or not subject.name:
         return
     names = iter(sorted(snapshot.connection.execute(select(tables.contexts.c.name)).scalars()))
@@ -102,10 +111,10 @@ def _contexts_with(snapshot: Snapshot, subjects: Sequence[Subject], seen: Seen, 
 
 
 def by_id(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema | None:
-    """Return a schema by id, shown as a version of the given subject where it holds the id.
+    """Return a schema by id, as a version of the given subject if that has the id.
 
-    The subject's context is the id's. A plain name that does not hold it is looked for in the other contexts, and after
-    that any holder of the default context will do; a qualified one has to hold it.
+    The subject's context is that of the id. A plain name without the id is looked up in the other contexts; failing
+    that, any version of the default context with the id is returned. A qualified name must have the id.
     """
     context = subject.context if subject else DEFAULT_CONTEXT
     if subject is not None and subject.name:
@@ -128,19 +137,19 @@ def _held(snapshot: Snapshot, schema_id: int, subject: Subject) -> RegisteredSch
     if target != subject:
         row = ask(target)
     if row is None:
-        other = next(namesakes(snapshot, target, Seen.ALL, _V.schema_id == schema_id), None)  # ids are for every reader
+        other = next(namesakes(snapshot, target, Seen.ALL, _V.schema_id == schema_id), None)  # any reader may read ids
         row = ask(other) if other else None
     return registered(row) if row else None
 
 
 def ids_of(snapshot: Snapshot, subject: Subject) -> set[tuple[str, int]]:
-    """Return (context, id) of all that a subject holds: what is shown under its name."""
+    """Return (context, id) of all schemas of a subject, which responses show under its name."""
     held = select(_V.context, _V.schema_id).join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
     rows = snapshot.connection.execute(held.where(_U.key == key_of(subject)))
     return {(row.context, row.schema_id) for row in rows}
 
 
 def by_guid(snapshot: Snapshot, guid: str) -> RegisteredSchema | None:
-    """Return a schema by guid, in whatever context."""
+    """Return a schema by guid, from any context."""
     row = snapshot.connection.execute(_BY_GUID, {"guid": guid}).first()
     return registered(row) if row else None

@@ -1,4 +1,4 @@
-"""What registrations ask first, read for many of them at once, by three statements of one state."""
+"""Prefetch for registrations: the first queries for many subjects at once, by three statements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contractlog.registry.storage.values import Configured, Seen, SubjectState, 
 
 __all__ = ["Foreseen", "Unforeseen", "foresee"]
 
-_MOST_VERSIONS: Final = 50  #: of a subject with more, little would be gained by reading all their hashes
+_MOST_VERSIONS: Final = 50  #: with more versions, reading the hashes of all gains little
 
 _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 _PLACE: Final = func.row_number().over(partition_by=_V.subject_id, order_by=_V.version.desc())
@@ -38,15 +38,15 @@ _LIVE: Final = (
 
 
 class Unforeseen(Exception):
-    """Something was asked that was not read ahead: the database has to be asked itself."""
+    """Something was queried that was not prefetched: the database must be queried itself."""
 
 
 @dataclass(slots=True)
 class _Live:
-    """The live versions of a subject: the newest one, and what tells whether there is such a content among all."""
+    """The live versions of a subject: the newest one, and facts that tell whether any has some content."""
 
     newest: RegisteredSchema | None = None
-    verbatim: str | None = None  #: the type of the newest one, where that is kept as it came
+    verbatim: str | None = None  #: the type of the newest one, if it is stored verbatim
     hashes: set[str] = field(default_factory=set)
     normalized: set[str] = field(default_factory=set)
     leaning: set[bool] = field(default_factory=set)
@@ -61,14 +61,14 @@ class _Live:
 
 
 class _Nobody:
-    """There is no connection to ask."""
+    """Stand-in for a connection; every use of it raises ``Unforeseen``."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise Unforeseen
 
 
 class Foreseen(Snapshot):
-    """One state of one subject, read ahead. Whatever else is asked of it raises ``Unforeseen``."""
+    """A prefetched snapshot of one subject. All other queries raise ``Unforeseen``."""
 
     def __init__(
         self, subject: Subject, configured: Mapping[Subject, Configured], state: SubjectState, highest: int, live: _Live
@@ -86,7 +86,7 @@ class Foreseen(Snapshot):
         return self._live
 
     def configured(self, scopes: Iterable[Subject]) -> dict[Subject, Configured]:
-        """Return what is set at each scope."""
+        """Return the settings of each scope."""
         wanted = tuple(scopes)
         if not self._configured.keys() >= set(wanted):
             raise Unforeseen
@@ -109,30 +109,30 @@ class Foreseen(Snapshot):
         return self._of(subject, seen).newest
 
     def newest_verbatim(self, subject: Subject) -> str | None:
-        """Return the type of the newest live version, when that one is kept as it came; None when it is not."""
+        """Return the type of the newest live version if that is stored verbatim; else None."""
         return self._of(subject).verbatim
 
     def holdings(self, subject: Subject, content_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
-        """Say that no version holds a content."""
+        """Return an empty list: no version has the content."""
         return _none(content_hash in self._of(subject, seen).hashes)
 
     def holding_alike(self, subject: Subject, normalized_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
-        """Say that no version has a content that differs in spelling only."""
+        """Return an empty list: no version has a content that differs in spelling only."""
         return _none(normalized_hash in self._of(subject, seen).normalized)
 
     def leaning_versions(self, subject: Subject, seen: Seen, *, leaning: bool) -> list[RegisteredSchema]:
-        """Say that no version leans on others, or that all do."""
+        """Return an empty list: no version has references, or all have some."""
         return _none(leaning in self._of(subject, seen).leaning)
 
 
-def _none(there_are: bool) -> list[RegisteredSchema]:  # noqa: FBT001 - it is the only thing that is asked
+def _none(there_are: bool) -> list[RegisteredSchema]:  # noqa: FBT001 - the only parameter
     if there_are:
         raise Unforeseen
     return []
 
 
 def foresee(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subject, Foreseen]:
-    """Read what registrations under these subjects ask first; those with long histories are left out."""
+    """Prefetch the first queries of registrations under these subjects; long histories are left out."""
     chains = {subject: scopes(subject) for subject in subjects}
     configured = snapshot.configured({scope for chain in chains.values() for scope in chain})
     states, highest = standing.states(snapshot.connection, subjects)

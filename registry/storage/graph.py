@@ -1,4 +1,4 @@
-"""Who leans on whom, one step at a time and for many versions at once."""
+"""Edges of the reference graph, one step at a time and for many versions at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _AT_ONCE = 200
 
 
 class Held(NamedTuple):
-    """A version, as a place in the graph."""
+    """A version, as a node of the graph."""
 
     subject_id: int
     version: int
@@ -33,7 +33,7 @@ class Held(NamedTuple):
 
 
 def versions(snapshot: Snapshot, subject: Subject, number: int | None) -> list[Held]:
-    """List a subject's versions, soft-deleted ones included, or one of them."""
+    """List a subject's versions, soft-deleted ones included; or one of them."""
     statement = select(*_HELD).join(tables.subjects, _U.id == _V.subject_id).where(_U.key == key_of(subject))
     if number is not None:
         statement = statement.where(_V.version == number)
@@ -41,7 +41,7 @@ def versions(snapshot: Snapshot, subject: Subject, number: int | None) -> list[H
 
 
 def targets(snapshot: Snapshot, leaning: Collection[Held]) -> Iterator[tuple[Held, Held]]:
-    """Yield (who leans, on whom) for these versions."""
+    """Yield (referrer, target) for all references of these versions."""
     by_schema: dict[tuple[str, int], list[Held]] = {}
     for one in leaning:
         by_schema.setdefault((one.subject.context, one.schema_id), []).append(one)
@@ -61,7 +61,7 @@ def targets(snapshot: Snapshot, leaning: Collection[Held]) -> Iterator[tuple[Hel
 
 
 def leaners(snapshot: Snapshot, leant_on: Collection[Held]) -> Iterator[tuple[Held, Held]]:
-    """Yield (who leans, on whom) for all that lean on these versions."""
+    """Yield (referrer, target) for all references to these versions."""
     by_place = {(one.subject_id, one.version): one for one in leant_on}
     for some in _pieces(sorted(by_place)):
         statement = (

@@ -1,4 +1,4 @@
-"""The journal as it is read: in order, and without a gap, because its numbers are given under one lock."""
+"""Queries of the journal: in order, and without gaps, because its numbers are assigned under one lock."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Change", "following", "head", "held_by", "version_of"]
 
 _C = tables.changes.c
 _DIGITS: Final = 10
-_AT_ONCE: Final = 200  #: keys in one statement
+_AT_ONCE: Final = 200  #: keys per statement
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One effect, as it was written down with it."""
+    """An effect, recorded in the transaction that caused it."""
 
     sequence: int
     at: int
@@ -36,18 +36,18 @@ class Change:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The details, read."""
+        """The parsed details."""
         found: dict[str, Any] = json.loads(self.details) if self.details else {}
         return found
 
 
 def head(snapshot: Snapshot) -> int:
-    """Return the number of the newest line, 0 before the first."""
+    """Return the number of the newest entry, 0 before the first."""
     return int(snapshot.connection.execute(select(func.max(_C.sequence))).scalar() or 0)
 
 
 def following(snapshot: Snapshot, since: int, limit: int) -> list[Change]:
-    """List the lines after a number, oldest first."""
+    """List the entries after a number, oldest first."""
     statement = select(tables.changes).where(_C.sequence > since).order_by(_C.sequence).limit(limit)
     return [
         Change(row.sequence, row.at, row.actor, row.action, row.target, row.before, row.after, row.details)
@@ -56,7 +56,7 @@ def following(snapshot: Snapshot, since: int, limit: int) -> list[Change]:
 
 
 def version_of(change: Change) -> tuple[Subject, int] | None:
-    """Return the version that a change was made to; None where it is about something else."""
+    """Return the version that a change concerns; None if it is about something else."""
     if not change.action.startswith("version."):
         return None
     subject, _, number = change.target.rpartition("/")
@@ -66,7 +66,7 @@ def version_of(change: Change) -> tuple[Subject, int] | None:
 
 
 def held_by(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]]) -> dict[tuple[Subject, int], int]:
-    """Return the schema ids of versions, live or soft-deleted; those that are gone are left out."""
+    """Return the schema ids of versions, live or soft-deleted; hard-deleted versions are left out."""
     wanted = set(versions)
     subjects = {key_of(subject): subject for subject, _ in wanted}
     found: dict[tuple[Subject, int], int] = {}

@@ -1,4 +1,4 @@
-"""Writing the journal: what a transaction did is written down at its end, under numbers without gaps."""
+"""Journal entries: collected by a transaction, and written at its end under gapless numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Line", "write_down"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One effect: who did what to what. ``before`` and ``after`` are hashes of contents, or of settings."""
+    """One effect: actor, action and target. ``before`` and ``after`` are hashes of contents or settings."""
 
     actor: str
     action: str
@@ -28,7 +28,7 @@ class Line:
 
 
 def write_down(connection: Connection, lines: Sequence[Line], now: int) -> None:
-    """Append lines to the journal; the row that numbers them stays locked until the transaction ends."""
+    """Append entries to the journal; the row of the counter stays locked until the transaction ends."""
     if not lines:
         return
     c = tables.journal.c

@@ -1,4 +1,4 @@
-"""Lists of contexts, subjects, versions and ids: filtered, sorted and cut by the database, page by page."""
+"""Lists of contexts, subjects, versions and ids: filtered, sorted and paged by the database."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _starts(column: ColumnElement[str], prefix: str) -> ColumnElement[bool]:
 
 
 def starting_with(prefix: str) -> list[ColumnElement[bool]] | None:
-    """Return conditions for subjects with a prefix, as ``parse_prefix`` reads it; None where no subject can have it."""
+    """Return conditions for subjects with a prefix (see ``parse_prefix``); None if no subject can have it."""
     ranges = [list(_conditions(one)) for one in parse_prefix(prefix)]
     if len(ranges) > 1:
         return [or_(*(and_(*one) for one in ranges))]
@@ -62,7 +62,7 @@ def _conditions(subjects: SubjectRange) -> Iterator[ColumnElement[bool]]:
 
 
 def contexts(snapshot: Snapshot, page: Page = EVERYTHING, *, prefix: str = "") -> list[str]:
-    """List the contexts that something was registered in, the default one first; those that were deleted are gone."""
+    """List the contexts with registrations, the default one first; deleted contexts are left out."""
     c = tables.contexts.c
     if "\0" in prefix:
         return []
@@ -73,7 +73,7 @@ def contexts(snapshot: Snapshot, page: Page = EVERYTHING, *, prefix: str = "") -
 
 
 def subjects(snapshot: Snapshot, prefix: str, seen: Seen, page: Page = EVERYTHING) -> list[str]:
-    """List the names of subjects that have versions of this kind; with ``DELETED``, those that have no others."""
+    """List the names of subjects with versions of this kind; for ``DELETED``, those that have no others."""
     conditions = starting_with(prefix)
     if conditions is None:
         return []
@@ -82,7 +82,7 @@ def subjects(snapshot: Snapshot, prefix: str, seen: Seen, page: Page = EVERYTHIN
 
 
 def versions(snapshot: Snapshot, subject: Subject, seen: Seen, page: Page = EVERYTHING) -> list[tuple[int, bool]]:
-    """List a subject's versions, lowest first, each with whether it is soft-deleted."""
+    """List a subject's versions as (number, whether soft-deleted), lowest first."""
     statement = (
         select(_V.version, _V.deleted_at)
         .join(tables.subjects, _U.id == _V.subject_id)
@@ -94,7 +94,7 @@ def versions(snapshot: Snapshot, subject: Subject, seen: Seen, page: Page = EVER
 
 
 def holders(snapshot: Snapshot, context: str, schema_id: int, seen: Seen, page: Page = EVERYTHING) -> list[Holder]:
-    """List the versions that hold an id, by the names of their subjects."""
+    """List the versions with an id, by the names of their subjects."""
     statement = (
         select(_U.context, _U.name, _V.version, _V.deleted_at)
         .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
@@ -106,14 +106,14 @@ def holders(snapshot: Snapshot, context: str, schema_id: int, seen: Seen, page: 
 
 
 def subjects_of_id(snapshot: Snapshot, context: str, schema_id: int, seen: Seen, page: Page = EVERYTHING) -> list[str]:
-    """List the names of the subjects that hold an id."""
+    """List the names of the subjects with an id."""
     held = only(select(_V.subject_id).where(_V.context == context, _V.schema_id == schema_id), seen)
     statement = select(QUALIFIED).where(_U.id.in_(held)).order_by(bytewise(_U.name))
     return list(snapshot.connection.execute(page.of(statement)).scalars())
 
 
 def referencing(snapshot: Snapshot, subject: Subject, version: int, seen: Seen, page: Page = EVERYTHING) -> list[int]:
-    """List the ids of schemas that lean on a version and are held by versions of this kind."""
+    """List the ids of schemas that reference a version, in versions of this kind."""
     r = tables.schema_references.c
     target = select(_U.id).where(_U.key == key_of(subject)).scalar_subquery()
     statement = (

@@ -1,8 +1,8 @@
-"""Locks of a write: its contexts, in the order of their names, and the row of the journal last.
+"""Locks of a write: the rows of its contexts in the order of their names, then the row of the journal.
 
-The default context's row comes first in that order. Every write holds it, shared at least: whoever holds it alone
-keeps all others out, as changes do that may touch anything, and those that bring a context into being. SQLite has one
-writer at a time and needs none of this.
+The row of the default context comes first in that order. Every write locks it, at least shared. An exclusive lock on it
+blocks all other writes; changes take it that may touch anything, or that create a context. SQLite has one writer at a
+time and needs no locks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ _C = tables.contexts.c
 
 
 def lock(connection: Connection, contexts: Collection[str] | None) -> None:
-    """Lock these contexts until the transaction ends; None means everything. Rows of contexts never go."""
+    """Lock these contexts until the transaction ends; None locks everything.
+
+    Context rows are never deleted.
+    """
     if connection.dialect.name == "sqlite":
         return
     others = sorted({*(contexts or ())} - {FIRST_CONTEXT})

@@ -1,4 +1,4 @@
-"""A page of an answer, cut by the database."""
+"""A page of a list, cut by the database."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from sqlalchemy import Select
 __all__ = ["EVERYTHING", "Page"]
 
 T = TypeVar("T")
-_FURTHEST: Final = 2**31 - 1  #: what every database takes as a number of rows
+_FURTHEST: Final = 2**31 - 1  #: the largest number of rows that every database accepts
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Where a page begins and how long it may be; without a positive limit it goes on to the end."""
+    """Offset and limit of a page; without a positive limit it extends to the end."""
 
     offset: int = 0
     limit: int = -1
 
     def of(self, statement: Select[Any]) -> Select[Any]:
-        """Cut the page out of what a statement finds."""
+        """Return a statement limited to the page."""
         if self.limit > 0:
             statement = statement.limit(min(self.limit, _FURTHEST))
         return statement.offset(min(self.offset, _FURTHEST)) if self.offset > 0 else statement
 
     def cut(self, items: list[T]) -> list[T]:
-        """Cut the page out of a list."""
+        """Return the page of a list."""
         start = max(self.offset, 0)
         return items[start : start + self.limit] if self.limit > 0 else items[start:]
 
     def within(self, default: int, most: int) -> Page:
-        """Return the page with a limit that the server allows; others become its default."""
+        """Return the page with its limit if the server allows that, else with the default."""
         return Page(self.offset, self.limit if 0 < self.limit <= most else default)
 
 

@@ -1,4 +1,4 @@
-"""What the services ask of a store."""
+"""Interface of the store, as services use it."""
 
 from __future__ import annotations
 
@@ -21,59 +21,62 @@ T = TypeVar("T")
 
 
 class Store(Protocol):
-    """Durable state, shared by all nodes of a registry. Every method may be called from any thread."""
+    """Durable state, shared by all nodes of a registry. All methods are thread-safe."""
 
     def reading(self) -> AbstractContextManager[Snapshot]:
-        """Open one state to ask questions of.
+        """Open a snapshot for queries.
 
         Raises:
-            StoreError, StoreTimeout: the database does not answer.
+            StoreError, StoreTimeout: the database does not respond.
         """
 
     def foresee(self, subject: Subject) -> Future[Foreseen | None]:
-        """Read what a registration asks first, together with what others ask at the same time.
+        """Prefetch the first queries of a registration, in one batch with those of concurrent registrations.
 
-        None where the subject's history is too long for that.
+        The result is None if the subject's history is too long for that.
 
         Raises:
-            StoreError, StoreTimeout: the database does not answer; also from the answer.
-            Overloaded: at once, when too many wait.
+            StoreError, StoreTimeout: the database does not respond; also raised by the future.
+            Overloaded: immediately, if too many wait.
         """
 
     def append(self, one: Append) -> Future[RegisteredSchema | Stale]:
-        """Append a version; the answer is durable and visible to all when it comes.
+        """Append a version; when the future is done, it is durable and visible to all.
 
         Raises:
-            Overloaded: at once, when too many writes wait; nothing was written.
-            RegistryError: from the answer.
+            Overloaded: immediately, if too many writes wait; nothing was written.
+            RegistryError: from the future.
         """
 
     def change(self, work: Callable[[Transaction], T], *, contexts: Collection[str] | None = None) -> Future[T]:
-        """Run a change under the locks; if it raises, nothing of it stays, and others are not affected.
+        """Run a change under the locks; if it raises, it is rolled back without affecting other writes.
 
         Args:
-            work: what is done.
-            contexts: all that it touches; None locks everything, which is always right, and keeps other nodes waiting.
+            work: the change.
+            contexts: all contexts that it touches; None locks everything, which is always safe, but blocks other nodes.
         """
 
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
-        """Tell the listener, after each commit and before its answers, which (context, id) changed what they answer."""
+        """Call the listener with the (context, id) whose responses changed.
+
+        It is called after each commit, and before the futures of the commit's writes are done.
+        """
 
     @property
     def alone(self) -> bool:
-        """Whether no other process writes to the database: then every change of it is a commit of this store."""
+        """Return True if no other process writes to the database, so that this store commits all changes."""
 
     def before_commit(self, listener: Callable[[], None]) -> None:
-        """Tell the listener before each commit; ``on_commit`` follows, unless the commit failed."""
+        """Call the listener before each commit; ``on_commit`` follows, unless the commit fails."""
 
     def watch(self, watch: Watch) -> None:
-        """Tell what happens to whoever counts it."""
+        """Set the observer of the store's work."""
 
     def check(self, seconds: float) -> None:
-        """Raise ``StoreError`` unless the database has the expected tables, and says so within some seconds."""
+        """Raise ``StoreError`` unless the database responds within the timeout."""
 
     def silence(self) -> float:
-        """Return for how many seconds calls to the database have been waiting without any being answered."""
+        """Return for how many seconds calls to the database have waited without any response."""
 
     def close(self) -> None:
-        """Commit what waits and free everything; later writes are refused."""
+        """Commit the waiting writes and release all resources; later writes are rejected."""

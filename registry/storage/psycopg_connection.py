@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL whose every call has a deadline on this side.
+"""PostgreSQL connections with a client-side deadline for every call.
 
-The server's own ``statement_timeout`` ends what takes too long, but only a server that runs can do that: one that is
-stopped, or behind a network that drops packets, leaves its clients waiting.
+The server's own ``statement_timeout`` ends long statements, but only while the server runs: one that is stopped, or is
+behind a network that drops packets, leaves its clients waiting.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _EVENTS: Final = {Wait.R: select.POLLIN, Wait.W: select.POLLOUT, Wait.RW: select
 
 
 class _Unanswered(OperationalError):
-    """The server did not answer in time; the connection is closed."""
+    """The server did not respond in time; the connection is closed."""
 
-    unanswered = True  #: for code that does not import this module, which loads the driver
+    unanswered = True  #: for code that must not import this module, as that loads the driver
 
 
 class _Connection(Connection[Any]):
-    """A connection that gives up calls which the server does not answer; it is closed then."""
+    """A connection that gives up calls without response, and is closed then."""
 
     responses: Responses | None = None
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """Let a call proceed whenever the server has sent or taken something.
+        """Advance a call whenever the socket is ready.
 
         Raises:
-            OperationalError: the server does not answer.
+            OperationalError: the server does not respond.
         """
         responses = self.responses
         if responses is None:
@@ -61,7 +61,7 @@ class _Connection(Connection[Any]):
             return super().wait(gen, interval, responses.patience)  # in C: ten times faster than the loop below
         except OperationalError:
             if getgeneratorstate(gen) == GEN_CLOSED:
-                raise  # the call has failed; else it is only the time that is over
+                raise  # the call itself failed; otherwise only ``patience`` is over
         poll = select.poll()
         try:
             wanted = gen.send(Ready.NONE)
@@ -79,14 +79,14 @@ class _Connection(Connection[Any]):
 
 
 def _ready(events: int) -> Ready:
-    """Return what a connection is ready for; errors are read, and written, as what they are."""
+    """Return what a connection is ready for; on errors both, so that the next read or write raises them."""
     failed = select.POLLERR | select.POLLHUP | select.POLLNVAL
     reading, writing = events & (select.POLLIN | failed), events & (select.POLLOUT | failed)
     return Ready((Ready.R if reading else 0) | (Ready.W if writing else 0))
 
 
 def connector(responses: Responses) -> Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Connection[Any]]:
-    """Return a listener for SQLAlchemy's event ``do_connect``; the responses track the calls of its connections."""
+    """Return a listener for SQLAlchemy's event ``do_connect``; ``responses`` tracks its connections."""
 
     def connect(_dialect: Any, _record: Any, arguments: Sequence[Any], options: Mapping[str, Any]) -> Connection[Any]:
         if responses.away:
@@ -100,17 +100,17 @@ def connector(responses: Responses) -> Callable[[Any, Any, Sequence[Any], Mappin
 
 
 def _connected(connect: Callable[[], _Connection], responses: Responses) -> _Connection:
-    """Connect on a thread of its own: names are resolved without any deadline, and every address has its own.
+    """Connect on a separate thread: name resolution has no timeout, and each address has one of its own.
 
     Raises:
-        ConnectionTimeout: that took too long; what comes of it later is closed.
+        ConnectionTimeout: it took too long; a connection that is established later is closed.
     """
     attempt: Future[_Connection] = Future()
 
     def run() -> None:
         try:
             attempt.set_result(connect())
-        except BaseException as error:  # noqa: BLE001 - it is raised again to whoever waits for the connection
+        except BaseException as error:  # noqa: BLE001 - raised again where the future is awaited
             attempt.set_exception(error)
 
     threading.Thread(target=run, name="contractlog-connecting", daemon=True).start()

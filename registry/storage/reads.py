@@ -1,4 +1,4 @@
-"""What the store can be asked: every question is a few indexed statements on one connection."""
+"""Snapshots: queries of the store, each of which is a few indexed statements on one connection."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ REGISTERED = (
     .join(tables.subjects, _U.id == _V.subject_id)
 )
 
-# Built once: making a statement costs as much as running it.
+# Built once: building a statement costs as much as running it.
 _STATE = select(_U.id, _U.revision).where(_U.key == bindparam("key"))
 _OF_SUBJECT = REGISTERED.where(_U.key == bindparam("key")).order_by(_V.version.desc()).limit(1)
 _OTHER = tables.schemas.alias("other").c
 
 
 def _of_content(statement: Select[Any], hashed: ColumnElement[str]) -> Select[Any]:
-    """Keep the versions whose schema has this hash.
+    """Restrict a statement to versions whose schema has this hash.
 
-    Through the index of hashes: a subject may have thousands of versions, and a content a few ids. No column of the
-    statement itself is compared with the context: what equals a constant is derived for all that equal it, and where
-    PostgreSQL has no statistics yet, it takes a context for rare and reads the whole table.
+    The index of hashes is used: a subject may have thousands of versions, a content has few ids. The statement itself
+    compares no column with the context: PostgreSQL would apply the constant to every column that must equal it, and
+    without statistics assume that a context is rare, and read the whole table.
     """
     ids = select(_OTHER.id).where(_OTHER.context == bindparam("context"), hashed == bindparam("hash"))
     return statement.where(_V.context == _U.context, _V.schema_id.in_(ids))
@@ -63,7 +63,7 @@ _SEEN: dict[Seen, ColumnElement[bool] | None] = {
 
 
 def only(statement: Select[Any], seen: Seen) -> Select[Any]:
-    """Keep the versions of this kind."""
+    """Restrict a statement to versions of this kind."""
     condition = _SEEN[seen]
     return statement if condition is None else statement.where(condition)
 
@@ -97,28 +97,28 @@ _STANDING = _STATE.add_columns(
 
 
 class Snapshot:
-    """One state of the database; all answers of one snapshot agree with each other."""
+    """A consistent view of the database: the results of all queries agree with each other."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     @property
     def connection(self) -> Connection:
-        """For questions of other modules of the storage."""
+        """For queries of other storage modules."""
         return self._connection
 
     def _rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
         return self._connection.execute(statement).all()
 
     def state(self, subject: Subject) -> SubjectState:
-        """Return the subject's row; ask before its versions, so that a later change is noticed by its revision."""
+        """Return the subject's row; read it before the versions, so that its revision reveals a later change."""
         row = self._connection.execute(_STATE, {"key": key_of(subject)}).first()
         return SubjectState(row.id, row.revision) if row else SubjectState()
 
     def subjects(self, seen: Seen, *, context: str | None = None, prefix: str = "") -> list[Subject]:
-        """List subjects that have versions of this kind; with ``DELETED``, those that have no others."""
+        """List subjects with versions of this kind; for ``DELETED``, subjects that have no others."""
         if "\0" in prefix + (context or ""):
-            return []  # no name holds it, and PostgreSQL takes no such text
+            return []  # no name contains it, and PostgreSQL rejects such text
         statement = select(_U.context, _U.name)
         if context is not None:
             statement = statement.where(_U.context == context)
@@ -134,7 +134,7 @@ class Snapshot:
         return [Subject(row.context, row.name) for row in self._rows(statement.where(conditions[seen]))]
 
     def versions(self, subject: Subject, seen: Seen) -> list[tuple[int, bool]]:
-        """List a subject's versions, lowest first, each with whether it is soft-deleted."""
+        """List a subject's versions as (number, whether soft-deleted), lowest first."""
         statement = (
             select(_V.version, _V.deleted_at)
             .join(tables.subjects, _U.id == _V.subject_id)
@@ -156,21 +156,21 @@ class Snapshot:
         return [registered(row) for row in self._rows(statement.order_by(_V.version))]
 
     def holding(self, subject: Subject, content_hash: str, seen: Seen = Seen.LIVE) -> RegisteredSchema | None:
-        """Return the newest version of the subject that holds a content."""
+        """Return the subject's newest version with a content."""
         return self._first(_SAME[seen], key=key_of(subject), context=subject.context, hash=content_hash)
 
     def holdings(self, subject: Subject, content_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
-        """List the versions of the subject that hold a content, newest first."""
+        """List the subject's versions with a content, newest first."""
         values = {"key": key_of(subject), "context": subject.context, "hash": content_hash}
         return [registered(row) for row in self._connection.execute(_ALL_SAME[seen], values)]
 
     def holding_alike(self, subject: Subject, normalized_hash: str, seen: Seen = Seen.LIVE) -> list[RegisteredSchema]:
-        """List the versions of the subject whose content differs in spelling only, newest first."""
+        """List the subject's versions whose content differs in spelling only, newest first."""
         values = {"key": key_of(subject), "context": subject.context, "hash": normalized_hash}
         return [registered(row) for row in self._connection.execute(_ALIKE[seen], values)]
 
     def leaning_versions(self, subject: Subject, seen: Seen, *, leaning: bool) -> list[RegisteredSchema]:
-        """List the versions that lean on others, or those that do not, newest first."""
+        """List the versions that have references, or those that have none, newest first."""
         return [registered(row) for row in self._connection.execute(_LEANING[seen, leaning], {"key": key_of(subject)})]
 
     def highest(self, subject: Subject) -> int:
@@ -178,11 +178,11 @@ class Snapshot:
         return int(self._connection.execute(_HIGHEST, {"key": key_of(subject)}).scalar() or 0)
 
     def qualifying_versions(self, subject: Subject, seen: Seen) -> list[RegisteredSchema]:
-        """List the versions that name a context in one of their references, newest first."""
+        """List the versions with a context in one of their references, newest first."""
         return [registered(row) for row in self._connection.execute(_QUALIFYING[seen], {"key": key_of(subject)})]
 
     def referenced_by(self, target_id: int, version: int, seen: Seen) -> list[int]:
-        """List the ids of schemas that lean on a version and are held by versions of this kind."""
+        """List the ids of schemas that reference a version, in versions of this kind."""
         r = tables.schema_references.c
         statement = (
             select(r.schema_id)
@@ -194,7 +194,10 @@ class Snapshot:
         return [row.schema_id for row in self._rows(only(statement, seen))]
 
     def leaning(self, target_id: int, seen: Seen, *, version: int | None = None) -> int | None:
-        """Return the lowest version that others lean on; a subject as a whole may lean on itself."""
+        """Return the lowest version that is referenced.
+
+        Without ``version`` all versions are considered, and references within the subject do not count.
+        """
         r = tables.schema_references.c
         statement = (
             select(func.min(r.target_version))
@@ -206,7 +209,7 @@ class Snapshot:
         return found
 
     def schema(self, context: str, schema_id: int, *, prefer: Subject | None = None) -> RegisteredSchema | None:
-        """Return a schema by id, with one of its versions: of the preferred subject, else live, else any."""
+        """Return a schema by id, with one of its versions: the preferred subject's, else a live one, else any."""
         rows = self._rows(REGISTERED.where(_V.context == context, _V.schema_id == schema_id))
         return min(map(registered, rows), key=lambda held: _rank(held, prefer), default=None)
 
@@ -220,7 +223,7 @@ class Snapshot:
         return [(row.context, row.id) for row in self._rows(statement)]
 
     def holders(self, context: str, schema_id: int, seen: Seen) -> list[Holder]:
-        """List the versions that hold an id."""
+        """List the versions with an id."""
         statement = (
             select(_U.context, _U.name, _V.version, _V.deleted_at)
             .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
@@ -230,17 +233,17 @@ class Snapshot:
         return sorted(Holder(Subject(row.context, row.name), row.version, row.deleted_at is not None) for row in found)
 
     def max_id(self, context: str) -> int:
-        """Return the highest id ever given out in a context."""
+        """Return the highest id ever assigned in a context."""
         statement = select(tables.contexts.c.next_schema_id).where(tables.contexts.c.name == context)
         return int(self._connection.execute(statement).scalar() or 1) - 1
 
     def contexts(self) -> list[str]:
-        """List the contexts in which something was registered, the default one first."""
+        """List the contexts with registrations, the default one first."""
         names = [row.name for row in self._rows(select(tables.contexts.c.name))]
         return sorted(names)  # "." sorts before every other name that starts with a dot
 
     def configured(self, scopes: Iterable[Subject]) -> dict[Subject, Configured]:
-        """Return what is set at each scope, in the order that was asked; scopes without settings have empty ones."""
+        """Return the settings of each scope, in the given order; scopes without settings have empty ones."""
         by_key = {key_of(scope): scope for scope in scopes}
         rows = self._connection.execute(_CONFIGURED, {"keys": by_key}).all()
         found = {row.key: _configured(row) for row in rows}
@@ -254,7 +257,7 @@ class Snapshot:
         return [Subject(row.context, row.name) for row in self._rows(statement.order_by(_U.context, _U.key))]
 
     def with_modes(self, scope: Subject) -> dict[Subject, Configured]:
-        """Return the settings of the subjects of a context that have a mode; of all scopes for the global one."""
+        """Return the settings of a context's subjects that have a mode; of all scopes for the global context."""
         c = tables.settings.c
         statement = select(tables.settings).where(c.mode.is_not(None))
         if scope.context != GLOBAL_CONTEXT:
@@ -262,7 +265,7 @@ class Snapshot:
         return {Subject(row.context, row.name): _configured(row) for row in self._rows(statement)}
 
     def newest_verbatim(self, subject: Subject) -> str | None:
-        """Return the type of a subject's newest live version, when that one is kept as it came; None when it is not."""
+        """Return the type of a subject's newest live version if that is stored verbatim; else None."""
         row = self._newest(subject)
         return str(row.type) if row is not None and row.verbatim else None
 
@@ -282,7 +285,7 @@ class Snapshot:
 
 
 class Fixed(Snapshot):
-    """A state that nobody changes while it is asked: what is asked for again and again is read once."""
+    """A snapshot that caches what registrations query repeatedly; nothing changes while it is used."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
@@ -325,7 +328,7 @@ def _rank(held: RegisteredSchema, prefer: Subject | None = None) -> tuple[bool, 
 
 
 def registered(row: Row[Any]) -> RegisteredSchema:
-    """Make a value of a row of ``REGISTERED``."""
+    """Convert a row of ``REGISTERED`` to a value."""
     references = json.loads(row.references) if row.references else ()
     return RegisteredSchema(
         schema_id=SchemaId(row.id),

@@ -1,4 +1,4 @@
-"""Which schemas were hashed by an older canonical form, and their new hashes."""
+"""Schemas with hashes of an older canonical form, and their replacement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _S, _C = tables.schemas.c, tables.contents.c
 
 
 def outdated(snapshot: Snapshot, form: int, limit: int) -> list[RegisteredSchema]:
-    """List schemas with hashes of another form; their subject has a context, and no name."""
+    """List schemas with hashes of another form; their subject has a context, but no name."""
     nowhere = (literal("").label("name"), null().label("version"), null().label("deleted_at"))
     statement = (
         select(tables.schemas, _S.context.label("subject_context"), *nowhere)
@@ -27,7 +27,7 @@ def outdated(snapshot: Snapshot, form: int, limit: int) -> list[RegisteredSchema
 
 
 def rehash(transaction: Transaction, context: str, schema_id: int, hashes: tuple[str, str], form: int) -> None:
-    """Give a schema its new hashes. Of two contents that have become one, new registrations get the lower id."""
+    """Store a schema's new hashes. If two contents have become equal, new registrations get the lower id."""
     execute = transaction.connection.execute
     of_context = _C.context == context
     own = execute(select(_C.hash).where(of_context, _C.schema_id == schema_id)).scalars().all()

@@ -1,4 +1,4 @@
-"""Finding words among the latest live versions, by index and page by page."""
+"""Search for words in the latest live versions, by index and page by page."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _LATEST: Final = (
 
 
 class Wanted(NamedTuple):
-    """A word that is searched for."""
+    """A word to search for."""
 
     kind: TermKind
     word: str
 
 
 class After(NamedTuple):
-    """Where a page ended."""
+    """Position of the last hit of a page."""
 
     folded: bytes
     context: str
@@ -45,7 +45,7 @@ class After(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A word that was found in the latest live version of a subject."""
+    """A match in the latest live version of a subject."""
 
     subject: Subject
     version: int
@@ -59,7 +59,7 @@ class Hit:
 def find(
     snapshot: Snapshot, wanted: Sequence[Wanted], *, prefix: bool, context: str | None, after: After | None, limit: int
 ) -> list[Hit]:
-    """List where the first of these words is found, in schemas that have the others too."""
+    """List the matches of the first word, in schemas that match the other words too."""
     conditions = [_T.kind == wanted[0].kind.value, _matches(_T.folded, wanted[0].word, prefix=prefix)]
     if context is not None:
         conditions.append(_T.context == context)
@@ -106,8 +106,8 @@ def _matches(column: ColumnElement[bytes], word: str, *, prefix: bool) -> Column
 
 
 def _beyond(after: After, *, exact: bool) -> ColumnElement[bool]:
-    """What follows a place; where all words are the same one, the index is entered right there."""
+    """Return the condition for hits after a position; for an exact word the index is entered right there."""
     columns = (_T.folded, _T.context, _T.schema_id, _T.position)
     place, here = (tuple_(*columns[exact:]), tuple_(*after[exact:4]))
-    # The first condition is what the index understands.
+    # The database can use an index for the first condition only.
     return and_(place >= here, or_(place > here, _V.subject_id > after.subject_id))

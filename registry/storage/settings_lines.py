@@ -1,4 +1,4 @@
-"""How settings stand in the journal: by a hash of all of them, and written out without what must not be shown."""
+"""Settings as the journal records them: a hash of all of them, and their values with secrets masked."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from contractlog.registry.storage.values import Configured
 
 __all__ = ["MASK", "digest", "members", "shown"]
 
-MASK: Final = "***"  #: stands for the value of a sensitive property
+MASK: Final = "***"  #: replaces the value of a sensitive property
 
 _NAMES: Final = tuple(member.name for member in fields(Configured))
 _METADATA: Final = ("default_metadata", "override_metadata")
 
 
 def members(configured: Configured) -> dict[str, Any]:
-    """Write settings as JSON knows them; what is not set is None."""
+    """Return settings as JSON values; unset ones are None."""
     return {name: _plain(getattr(configured, name)) for name in _NAMES}
 
 
 def digest(configured: Configured) -> str | None:
-    """Return the SHA-256 of the settings' canonical JSON: sorted, without spaces, what is not set left out.
+    """Return the SHA-256 of the settings' canonical JSON: sorted, without spaces and unset members.
 
-    None where nothing is set.
+    None if nothing is set.
     """
     if configured.empty:
         return None
@@ -37,7 +37,10 @@ def digest(configured: Configured) -> str | None:
 
 
 def shown(configured: Configured) -> dict[str, Any]:
-    """Return what is set; what one metadata calls sensitive is masked in both: they are laid over each other."""
+    """Return the members that are set, with sensitive properties masked.
+
+    The two metadata overlay each other, so a property that is sensitive in one of them is masked in both.
+    """
     told = _set(configured)
     sensitive = {name for member in _METADATA for name in told.get(member, {}).get("sensitive", ())}
     for member in _METADATA:

@@ -1,4 +1,4 @@
-"""The store on SQLAlchemy Core; SQLite and PostgreSQL run the same statements."""
+"""The store, on SQLAlchemy Core; SQLite and PostgreSQL run the same statements."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ __all__ = ["SqlStore", "create_tables"]
 
 T = TypeVar("T")
 _LOG: Final = logging.getLogger("contractlog.registry.storage")
-_DISK_FULL_STATE: Final = "53100"  #: of PostgreSQL
-#: Of SQLite; a write beyond a quota or a limit is an I/O error there.
+_DISK_FULL_STATE: Final = "53100"  #: SQLSTATE of PostgreSQL
+#: Error names of SQLite, where a write beyond a quota or a limit is an I/O error.
 _DISK_FULL_NAMES: Final = frozenset({"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE"})
-_TIMEOUT_STATES: Final = frozenset({"57014", "55P03", "25P03"})  #: statement, lock and idle timeouts of PostgreSQL
+_TIMEOUT_STATES: Final = frozenset({"57014", "55P03", "25P03"})  #: PostgreSQL's statement, lock and idle timeouts
 
 
 def _milliseconds() -> int:
@@ -47,7 +47,7 @@ def _milliseconds() -> int:
 
 
 def create_tables(connection: Connection) -> None:
-    """Make the tables directly, with the first row; for databases in memory."""
+    """Create the tables directly, with the initial rows; for databases in memory."""
     tables.metadata.create_all(connection)
     connection.execute(insert(tables.contexts).values(name=FIRST_CONTEXT, next_schema_id=1))
     connection.execute(insert(tables.journal).values(name=JOURNAL, next_sequence=1))
@@ -61,11 +61,11 @@ class _Change:
 
 
 class _BrokenDown(Exception):
-    """A write broke down before the commit, by a mistake of ours (``__cause__``) and not of the database."""
+    """A write failed before the commit, by a bug of ours (``__cause__``) and not by the database."""
 
 
 class SqlStore:
-    """A store on two engines. It fulfils ``protocol.Store``."""
+    """The store, on several engines; implements ``protocol.Store``."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class SqlStore:
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
-        """Open one state to ask questions of."""
+        """Open a snapshot for queries."""
         self._availability.require()
         try:
             with self._turns, self._connected(self._engines.readers) as connection:
@@ -104,7 +104,7 @@ class SqlStore:
             raise
 
     def foresee(self, subject: Subject) -> Future[Foreseen | None]:
-        """Read what a registration asks first."""
+        """Prefetch the first queries of a registration."""
         self._availability.require()
         return self._foreseeing.submit(subject)
 
@@ -127,31 +127,31 @@ class SqlStore:
         return self._writer.submit(_Change(work, current_actor.get(), contexts))
 
     def on_commit(self, listener: Callable[[frozenset[tuple[str, int]]], None]) -> None:
-        """Tell the listener which ids changed what they answer."""
+        """Call the listener with the ids whose responses changed, after each commit."""
         self._listeners.append(listener)
 
     @property
     def alone(self) -> bool:
-        """Whether no other process writes to the database: one has the SQLite file."""
+        """Return True if no other process writes to the database, as with a locked SQLite file."""
         return self._engines.writer.dialect.name == "sqlite"
 
     def before_commit(self, listener: Callable[[], None]) -> None:
-        """Tell the listener that something is about to be committed."""
+        """Call the listener before each commit."""
         self._before.append(listener)
 
     def watch(self, watch: Watch) -> None:
-        """Tell what happens to whoever counts it."""
+        """Set the observer of the store's work."""
         self._availability.watch = self._writer.watch = watch
 
     def check(self, seconds: float) -> None:
-        """Raise ``StoreError`` unless the database answers."""
+        """Raise ``StoreError`` unless the database responds."""
         try:
             self._availability.check(seconds)
         except SQLAlchemyError as error:
             raise _translated(error) from error
 
     def silence(self) -> float:
-        """Return for how long the database has not answered anything."""
+        """Return for how many seconds the database has not responded."""
         return 0.0 if self._engines.responses is None else self._engines.responses.silence()
 
     def _ping(self) -> None:
@@ -160,14 +160,14 @@ class SqlStore:
         except DBAPIError as error:
             if not error.connection_invalidated or getattr(error.orig, "unanswered", False):
                 raise
-            self._ask()  # a connection that was lost while nobody used it says nothing about the database
+            self._ask()  # a connection that was lost while idle says nothing about the database
 
     def _ask(self) -> None:
         with self._turns, self._engines.probe.connect() as connection:
             connection.execute(select(tables.contexts.c.name).limit(1)).first()
 
     def close(self) -> None:
-        """Commit what waits and free everything."""
+        """Commit the waiting writes and release all resources."""
         self._foreseeing.close()
         self._writer.close()
         self._availability.close()
@@ -197,21 +197,21 @@ class SqlStore:
         return [outcome for work in batch for outcome in self._commit([work])]
 
     def _note_disk(self, *, full: bool) -> None:
-        """Note whether the last write found room; on the writer's thread."""
+        """Record whether the last write found room on the disk; called on the writer's thread."""
         if full != self._disk_full:
             self._disk_full = full
             if self._availability.watch is not None:
                 self._availability.watch.disk_full(full=full)
 
     def _transact(self, batch: Sequence[Any]) -> list[Any]:
-        self._availability.require()  # it may have gone away while the writes waited
+        self._availability.require()  # it may have become unavailable while the writes waited
         with self._turns, self._connected(self._engines.writer) as connection, connection.begin():
             lock(connection, _contexts(batch))
             try:
                 outcomes, touched = _run(connection, batch, self._clock())
             except SQLAlchemyError:
                 raise
-            except Exception as error:  # whatever it is, it is one write's; the others must not fail with it
+            except Exception as error:  # a bug in one write; the others must not fail with it
                 raise _BrokenDown from error
             for about_to in self._before:
                 about_to()
@@ -221,7 +221,7 @@ class SqlStore:
 
 
 def _run(connection: Connection, batch: Sequence[Any], now: int) -> tuple[list[Any], set[tuple[str, int]]]:
-    """Run the writes in order; return one outcome each, and the ids whose answers changed."""
+    """Run the writes in order; return one outcome each, and the ids whose responses changed."""
     outcomes: list[Any] = []
     touched: set[tuple[str, int]] = set()
     lines: list[Line] = []
@@ -244,18 +244,18 @@ def _run(connection: Connection, batch: Sequence[Any], now: int) -> tuple[list[A
 
 
 def _apart(transaction: Transaction, work: Callable[[Transaction], Any]) -> Any:
-    """Run one change so that its failure, which is returned, takes nothing else with it."""
+    """Run one change within a savepoint, and return the exception if it fails."""
     try:
         with transaction.connection.begin_nested():
             return work(transaction)
     except DBAPIError:
         raise  # the whole batch is run again, one by one
-    except Exception as error:  # noqa: BLE001 - it is raised again to whoever waits for this change
+    except Exception as error:  # noqa: BLE001 - raised again where this change's future is awaited
         return error
 
 
 def _contexts(batch: Sequence[Any]) -> Collection[str] | None:
-    """Return the contexts that a batch touches; None where one of its changes may touch anything."""
+    """Return the contexts that a batch touches; None if one of its changes may touch anything."""
     touched: set[str] = set()
     for work in batch:
         if work.contexts is None:
@@ -265,7 +265,7 @@ def _contexts(batch: Sequence[Any]) -> Collection[str] | None:
 
 
 def _translated(error: SQLAlchemyError) -> RegistryError:
-    """Say what failed without the address, the statement and its parameters; those are in the log."""
+    """Return an error without address, statement and parameters, which only the log gets."""
     cause = error.orig if isinstance(error, DBAPIError) else None
     if _lacks_room(error):
         _LOG.error("disk full: the database cannot store what is written; free space, or raise its quota: %s", error)
@@ -274,14 +274,17 @@ def _translated(error: SQLAlchemyError) -> RegistryError:
     if isinstance(error, NoConnection):
         return StoreError(detail="all connections to the database are in use")
     if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return StoreTimeout()  # it may have been the commit that was lost
+        return StoreTimeout()  # the lost response may have been the commit's
     if getattr(cause, "sqlstate", None) in _TIMEOUT_STATES or "database is locked" in str(cause):
         return StoreTimeout()
     return StoreError(detail=type(cause or error).__name__)
 
 
 def _lacks_room(error: BaseException | None) -> bool:
-    """Whether a disk is full; what failed afterwards, such as going back to a savepoint, may hide that."""
+    """Return True if a disk is full.
+
+    A later error, such as that of a rollback to a savepoint, may hide the cause.
+    """
     while error is not None:
         cause = getattr(error, "orig", None)
         if getattr(cause, "sqlstate", None) == _DISK_FULL_STATE:

@@ -1,4 +1,4 @@
-"""What a batch of appends is decided against, read under the lock by a few set-based statements."""
+"""State for deciding a batch of appends, read under the lock by a few set-based statements."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ __all__ = [
 
 _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
-# Built once: making a statement costs more than running it.
+# Built once: building a statement costs more than running it.
 _NAMES = tables.contexts.c
 _R = tables.retired.c
-#: Beside the counter, the lowest id from there on that was given already: named ones, and those of a restored database.
+#: Counters, each with the lowest assigned id from there on: from requests that named ids, or from a restored database.
 _COUNTERS: Final = select(
     _NAMES.name,
     _NAMES.next_schema_id,
@@ -61,15 +61,15 @@ _HELD: Final = (
 
 
 class Counter(NamedTuple):
-    """Where the ids of a context go on."""
+    """Id counter of a context."""
 
     following: int
-    listed: bool  #: whether the context was not deleted since it held something
-    occupied: int | None = None  #: the lowest id from ``following`` on that was given already
+    listed: bool  #: false for deleted contexts
+    occupied: int | None = None  #: the lowest id, from ``following`` on, that was assigned before
 
 
 def counters(connection: Connection, contexts: set[str]) -> dict[str, Counter]:
-    """Read the counters of those of these contexts that are there."""
+    """Read the counters of those of these contexts that exist."""
     found = connection.execute(_COUNTERS, {"names": contexts})
     counted = {}
     for name, following, deleted_at, *given in found:
@@ -79,7 +79,7 @@ def counters(connection: Connection, contexts: set[str]) -> dict[str, Counter]:
 
 
 def free_id(connection: Connection, context: str, start: int) -> tuple[int, int | None]:
-    """Return the first id from a number on that was never given in a context, and the lowest given one above it."""
+    """Return the first never assigned id from ``start`` on, and the lowest assigned one above it."""
     while True:
         parts = [connection.execute(part, {"context": context, "start": start}).scalars().all() for part in _GIVEN]
         full = [part[-1] for part in parts if len(part) == _WINDOW]  # beyond these there may be more
@@ -95,7 +95,7 @@ def free_id(connection: Connection, context: str, start: int) -> tuple[int, int 
 def states(
     connection: Connection, subjects: Iterable[Subject]
 ) -> tuple[dict[Subject, SubjectState], dict[Subject, int]]:
-    """Read the rows of those of these subjects that are there, and the highest version of each that has any."""
+    """Read the rows of the subjects that exist, and the highest version of each that has any."""
     by_key = {key_of(subject): subject for subject in subjects}
     rows = connection.execute(_STATES, {"keys": by_key}).all()
     found = {by_key[row.key]: SubjectState(row.id, row.revision) for row in rows}
@@ -110,7 +110,7 @@ def configured(connection: Connection, batch: Sequence[Append]) -> dict[Subject,
 
 
 def known_contents(connection: Connection, batch: Sequence[Append]) -> dict[tuple[str, str], int]:
-    """Read which id new registrations of each content get."""
+    """Read the id that new registrations of each content get."""
     hashes: dict[str, set[str]] = {}
     for one in batch:
         hashes.setdefault(one.subject.context, set()).add(one.content.hash)
@@ -122,14 +122,14 @@ def known_contents(connection: Connection, batch: Sequence[Append]) -> dict[tupl
 
 
 class Held(NamedTuple):
-    """Which subjects hold which ids."""
+    """Versions by subject and schema id."""
 
     live: dict[tuple[Subject, int], tuple[int, int]]  #: the newest live version, with its time
     deleted: dict[tuple[Subject, int], list[int]]  #: the soft-deleted ones
 
 
 def held(connection: Connection, rows: Mapping[Subject, SubjectState], schema_ids: Collection[int]) -> Held:
-    """Read which of the subjects, whose rows were read, hold which of these ids."""
+    """Read the versions of these subjects with these ids."""
     found = Held({}, {})
     if rows and schema_ids:
         by_id = {state.id: subject for subject, state in rows.items()}
@@ -143,9 +143,10 @@ def held(connection: Connection, rows: Mapping[Subject, SubjectState], schema_id
 
 
 def standing_targets(connection: Connection, targets: set[Target]) -> dict[Target, bool]:
-    """Read what the numbers stand for now, each with whether it is live; a number given again stands for another id.
+    """Read the current targets of these version numbers, and whether each is live.
 
-    Subjects that a resource owns are no targets: what leans on one is judged again, and refused.
+    A number that was assigned again gives another target, as the schema id differs. Subjects that a resource owns are
+    left out: what references one is checked again, and rejected.
     """
     if not targets:
         return {}
@@ -167,14 +168,14 @@ def standing_targets(connection: Connection, targets: set[Target]) -> dict[Targe
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an id stands for; None where a deleted one was not written down."""
+    """The content of an id; ``hash`` is None if it was not recorded for a deleted one."""
 
     hash: str | None
     retired: bool
 
 
 def taken(connection: Connection, ids: set[tuple[str, int]]) -> dict[tuple[str, int], Taken]:
-    """Read which of these ids (context, id) stand for a content, and for which."""
+    """Read the contents of those of these ids (context, id) that were assigned."""
     if not ids:
         return {}
     found = {}

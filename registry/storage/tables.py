@@ -1,4 +1,4 @@
-"""The tables; ``migrations/`` makes the same ones, and a test compares the two."""
+"""Table definitions; ``migrations/`` creates the same ones, and a test compares the two."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ NAMING: Final = {
 
 metadata: Final = MetaData(naming_convention=NAMING)
 
-# SQLite gives row numbers to INTEGER keys alone; PostgreSQL needs the room of BIGINT.
+# SQLite generates numbers for INTEGER keys only; PostgreSQL needs the range of BIGINT.
 _number = BigInteger().with_variant(Integer, "sqlite")
 
-#: The row ``.`` is locked first in every write. A deleted context keeps its row; the counter grows, unless an operator
+#: Every write locks the row ``.`` first. A deleted context keeps its row; its counter only grows, unless an operator
 #: lowers it (``db lower-ids``): new ids skip those in ``schemas`` and ``retired``.
 contexts: Final = Table(
     "contexts",
     metadata,
     Column("name", String(255), primary_key=True),
     Column("next_schema_id", BigInteger, nullable=False),
-    Column("deleted_at", BigInteger),  # null: listed; a version that comes makes it so again
+    Column("deleted_at", BigInteger),  # null: listed; a new version lists the context again
 )
 
-#: ``key`` is a hash of context and name, because names may be longer than what an index holds.
-#: ``revision`` grows with every change of the versions: what was judged at one revision holds while it stands.
+#: ``key`` is a hash of context and name, because names may be too long for an index.
+#: ``revision`` grows with every change of the versions: checks that were made at a revision apply until it changes.
 subjects: Final = Table(
     "subjects",
     metadata,
@@ -75,9 +75,9 @@ subjects: Final = Table(
     Column("revision", BigInteger, nullable=False),
 )
 
-#: Rows are never updated, but for ``hash``, ``normalized_hash`` and ``canonical_form`` when a release prints texts in
-#: another canonical form. ``submitted`` is null where it equals ``text``; ``verbatim`` texts came with an import, are
-#: not understood here, and are served as they are.
+#: Rows are never updated, except ``hash``, ``normalized_hash`` and ``canonical_form`` when a release changes the
+#: canonical form. ``submitted`` is null if it equals ``text``; ``verbatim`` texts were imported, cannot be parsed by
+#: this release, and are served unchanged.
 schemas: Final = Table(
     "schemas",
     metadata,
@@ -99,7 +99,7 @@ schemas: Final = Table(
     Index("ix_schemas_context_normalized_hash", "context", "normalized_hash"),
 )
 
-#: The id that new registrations of a content reuse.
+#: The id that new registrations of a content get.
 contents: Final = Table(
     "contents",
     metadata,
@@ -109,8 +109,8 @@ contents: Final = Table(
     Index("ix_contents_context_schema_id", "context", "schema_id"),
 )
 
-#: Hard-deleted ids: they answer 40403, and stand for their content for ever (``hash``, where it is known): an import
-#: may bring that content back under them, and no other.
+#: Hard-deleted ids: look-ups answer 40403. They belong to their content forever (``hash``, if it was recorded): an
+#: import may restore that content under them, and no other.
 retired: Final = Table(
     "retired",
     metadata,
@@ -143,7 +143,7 @@ schema_references: Final = Table(
     Index("ix_schema_references_target", "target_subject_id", "target_version"),
 )
 
-#: A scope is a subject, or a context with an empty name; null means inherit.
+#: A scope is a subject, or a context (with an empty name); null means inherit.
 settings: Final = Table(
     "settings",
     metadata,
@@ -168,7 +168,7 @@ settings: Final = Table(
     Column("override_rule_set", Text),
 )
 
-#: One row, locked last in every write: the lines of ``changes`` get their numbers from it, without gaps.
+#: A single row, locked last in every write: it numbers the rows of ``changes`` without gaps.
 journal: Final = Table(
     "journal",
     metadata,
@@ -176,7 +176,7 @@ journal: Final = Table(
     Column("next_sequence", BigInteger, nullable=False),
 )
 
-#: Written in the transaction of its effect; no answer's truth relies on it. ``details`` is JSON.
+#: Written in the transaction of its effect; no response depends on it. ``details`` is JSON.
 changes: Final = Table(
     "changes",
     metadata,
@@ -190,7 +190,7 @@ changes: Final = Table(
     Column("details", Text),
 )
 
-#: Which subject holds the schemas of which resource, a topic's key or value.
+#: Subjects bound to resources, such as a topic's key or value.
 associations: Final = Table(
     "associations",
     metadata,
@@ -211,8 +211,8 @@ associations: Final = Table(
     Index("ix_associations_resource_name", "resource_name", "resource_namespace"),
 )
 
-#: What a schema can be found by: its fields, types, tags, properties; the row at position 0 says that it was looked at.
-#: ``folded`` is the name in lower case, as bytes: every database orders them alike.
+#: Search index: fields, types, tags, properties of schemas; the row at position 0 marks a schema as indexed.
+#: ``folded`` is the name in lower case, as bytes, which every database orders alike.
 search_terms: Final = Table(
     "search_terms",
     metadata,
@@ -226,7 +226,7 @@ search_terms: Final = Table(
     Index("ix_search_terms_kind_folded", "kind", "folded", "context", "schema_id", "position"),
 )
 
-#: How far whoever follows the journal has come.
+#: Positions of the journal's consumers.
 marks: Final = Table(
     "marks",
     metadata,
@@ -234,7 +234,7 @@ marks: Final = Table(
     Column("sequence", BigInteger, nullable=False),
 )
 
-#: How often a client fetched an id on a day (days since 1970-01-01).
+#: Fetches of an id by client and day (days since 1970-01-01).
 fetches: Final = Table(
     "fetches",
     metadata,
@@ -245,7 +245,7 @@ fetches: Final = Table(
     Column("count", BigInteger, nullable=False),
 )
 
-#: Audit results, appended only; ``ranges`` is a hash of the offsets that were read, empty where none were.
+#: Audit results, append-only; ``ranges`` is a hash of the audited offset ranges, empty if there were none.
 conformance: Final = Table(
     "conformance",
     metadata,

@@ -1,4 +1,4 @@
-"""Whole registries in and out: everything is read in order, compared in chunks and written by a few statements."""
+"""Import and export of whole registries: ordered reads, comparison in chunks, bulk writes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _S, _V, _U, _C = tables.schemas.c, tables.versions.c, tables.subjects.c, tables.
 
 
 def _streamed(connection: Connection, statement: Select[Any]) -> Iterator[Row[Any]]:
-    # An option of the statement: set on the connection it would outlive it, and turn savepoints into cursors.
+    # Set on the statement: as an option of the connection it would persist, and turn savepoints into cursors.
     yield from connection.execute(statement, execution_options={"yield_per": _CHUNK})
 
 
@@ -64,7 +64,7 @@ def all_contexts(snapshot: Snapshot) -> Iterator[Row[Any]]:
 
 
 def all_schemas(snapshot: Snapshot) -> Iterator[Row[Any]]:
-    """List schemas by context and id; ``reused`` tells whether new registrations of the content get this id."""
+    """List schemas by context and id; ``reused`` is true if new registrations of the content get this id."""
     named = (_C.context == _S.context) & (_C.hash == _S.hash) & (_C.schema_id == _S.id)
     statement = (
         select(tables.schemas, _C.schema_id.is_not(None).label("reused"))
@@ -85,7 +85,7 @@ def all_versions(snapshot: Snapshot) -> Iterator[Row[Any]]:
 
 
 def all_settings(snapshot: Snapshot) -> Iterator[Row[Any]]:
-    """List what is set at each scope."""
+    """List the settings of each scope."""
     return _streamed(snapshot.connection, select(tables.settings).order_by(tables.settings.c.key))
 
 
@@ -95,25 +95,25 @@ def all_associations(snapshot: Snapshot) -> Iterator[Row[Any]]:
 
 
 def all_retired(snapshot: Snapshot) -> Iterator[Row[Any]]:
-    """List the ids that were deleted for good."""
+    """List the hard-deleted ids."""
     c = tables.retired.c
     return _streamed(snapshot.connection, select(tables.retired).order_by(c.context, c.schema_id))
 
 
 def journal_head(snapshot: Snapshot) -> int:
-    """Return the number of the newest line of the journal, 0 when it has none."""
+    """Return the number of the journal's newest entry, 0 before the first."""
     return int(snapshot.connection.execute(select(func.max(tables.changes.c.sequence))).scalar() or 0)
 
 
 def _chunks(items: Iterable[T]) -> Iterator[tuple[T, ...]]:
-    """Cut into what one statement takes."""
+    """Split into chunks of the size for one statement."""
     remaining = iter(items)
     while chunk := tuple(islice(remaining, _CHUNK)):
         yield chunk
 
 
 def schemas_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, Any]:
-    """Return which of these ids have a content: text, hashes, guid, type."""
+    """Return the contents of those of these ids that have one: text, hashes, guid, type."""
     columns = (_S.id, _S.text, _S.hash, _S.normalized_hash, _S.guid, _S.type, _S.verbatim)
     return {
         row.id: row
@@ -123,7 +123,7 @@ def schemas_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[i
 
 
 def retired_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, str | None]:
-    """Return which of these ids were deleted for good, with the hash of what they stood for, where that is known."""
+    """Return those of these ids that were hard-deleted, with the hash of their content if it was recorded."""
     c = tables.retired.c
     return {
         row.schema_id: row.hash
@@ -135,12 +135,12 @@ def retired_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[i
 
 
 def given_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> set[int]:
-    """Return which of these ids were given already, deleted ones included."""
+    """Return those of these ids that were assigned before, deleted ones included."""
     return schemas_of(snapshot, context, ids).keys() | retired_of(snapshot, context, ids).keys()
 
 
 def forget_retired(transaction: Transaction, context: str, schema_id: int) -> None:
-    """Let an id answer again, because its own content comes back."""
+    """Make a hard-deleted id available again, because its own content is restored."""
     c = tables.retired.c
     transaction.connection.execute(delete(tables.retired).where(c.context == context, c.schema_id == schema_id))
 
@@ -155,7 +155,7 @@ def subjects_of(snapshot: Snapshot, keys: Collection[str]) -> dict[str, int]:
 
 
 def versions_of(snapshot: Snapshot, subject_ids: Collection[int]) -> dict[tuple[int, int], Any]:
-    """Return every version of these subjects."""
+    """Return all versions of these subjects."""
     columns = (_V.subject_id, _V.version, _V.schema_id, _V.deleted_at)
     return {
         (row.subject_id, row.version): row
@@ -165,7 +165,7 @@ def versions_of(snapshot: Snapshot, subject_ids: Collection[int]) -> dict[tuple[
 
 
 def holders_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[int, set[tuple[int, int]]]:
-    """Return the versions, by subject's row and number, that hold each of these ids."""
+    """Return the versions, by subject row and number, that have each of these ids."""
     found: dict[int, set[tuple[int, int]]] = {}
     for chunk in _chunks(ids):
         statement = select(_V.subject_id, _V.version, _V.schema_id)
@@ -175,7 +175,7 @@ def holders_of(snapshot: Snapshot, context: str, ids: Collection[int]) -> dict[i
 
 
 def settings_of(snapshot: Snapshot, keys: Collection[str]) -> dict[str, Mapping[str, Any]]:
-    """Return what is set at these scopes, column by column."""
+    """Return the settings of these scopes, by column."""
     c = tables.settings.c
     return {
         row.key: dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
@@ -190,9 +190,9 @@ def counters_of(snapshot: Snapshot) -> dict[str, int]:
 
 
 def behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
-    """Return the contexts whose next id is not above every id in use, with that id and the largest one in use.
+    """Return (next id, largest id in use) of the contexts with ids in use from the next id on.
 
-    Those are left out whose ids above the next one are far away from it, as ``lower_counter`` leaves them.
+    Contexts are left out whose ids above the next one are ``MAX_ID_GAP`` or more away, as after ``lower_counter``.
     """
     found: dict[str, tuple[int, int]] = {}
     for name, following in counters_of(snapshot).items():
@@ -210,7 +210,7 @@ def behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
 
 
 def dependent_on(snapshot: Snapshot, context: str) -> tuple[str, int] | None:
-    """Return context and id of a schema of another context that references a version of this one; None if none does."""
+    """Return (context, id) of a schema of another context that references a version of this one, or None."""
     r = tables.schema_references.c
     statement = (
         select(r.context, r.schema_id)
@@ -223,9 +223,9 @@ def dependent_on(snapshot: Snapshot, context: str) -> tuple[str, int] | None:
 
 
 def isolated(snapshot: Snapshot, context: str) -> int | None:
-    """Return the id below the highest gap of more than ``MAX_ID_GAP`` under the next id; None where there is no gap.
+    """Return the id below the highest gap of more than ``MAX_ID_GAP`` under the next id; None if no gap.
 
-    It is 0 where the context gave no id below the gap.
+    It is 0 if the context assigned no id below the gap.
     """
     following = counters_of(snapshot).get(context, 1)
     upper = following - 1
@@ -237,7 +237,7 @@ def isolated(snapshot: Snapshot, context: str) -> int | None:
 
 
 def _descending(snapshot: Snapshot, context: str, following: int) -> Iterator[int]:
-    """Yield the ids that a context has given below the next one, highest first."""
+    """Yield the assigned ids of a context below the next one, highest first."""
     parts = (
         snapshot.connection.execute(
             select(given).where(named == context, given < following).order_by(given.desc())
@@ -248,13 +248,13 @@ def _descending(snapshot: Snapshot, context: str, following: int) -> Iterator[in
 
 
 def lower_counter(transaction: Transaction, context: str, following: int) -> None:
-    """Let a context give out ids from this one on, those that were given already left out."""
+    """Make a context assign ids from this one on, skipping those that were assigned before."""
     c = tables.contexts.c
     transaction.connection.execute(update(tables.contexts).where(c.name == context).values(next_schema_id=following))
 
 
 def raise_counter(transaction: Transaction, context: str, following: int) -> int:
-    """Let a context give out ids from this one on; a counter never goes back. Returns the next id."""
+    """Make a context assign ids from this one on; never lowers the counter. Returns the next id."""
     c = tables.contexts.c
     current = transaction.connection.execute(select(c.next_schema_id).where(c.name == context)).scalar()
     if current is None:
@@ -269,7 +269,7 @@ def raise_counter(transaction: Transaction, context: str, following: int) -> int
 
 @contextmanager
 def large(transaction: Transaction) -> Iterator[None]:
-    """Let SQLite keep what a large transaction changes in memory; written out and read back, each page costs more."""
+    """Give SQLite 1 GiB of page cache for a large transaction, because spilled pages are slow."""
     if transaction.connection.dialect.name != "sqlite":
         yield
         return
@@ -277,29 +277,29 @@ def large(transaction: Transaction) -> Iterator[None]:
     try:
         yield
     finally:
-        transaction.connection.exec_driver_sql("PRAGMA cache_size=-2000")  # as it is by default
+        transaction.connection.exec_driver_sql("PRAGMA cache_size=-2000")  # SQLite's default
 
 
 def insert_rows(transaction: Transaction, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows, whatever their number."""
+    """Insert any number of rows."""
     for chunk in _chunks(rows):
         transaction.connection.execute(insert(table), [dict(row) for row in chunk])
 
 
 def replace_rows(transaction: Transaction, table: Table, key: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows in place of those with the same key."""
+    """Insert rows, replacing those with the same key."""
     for chunk in _chunks(rows):
         transaction.connection.execute(delete(table).where(table.c[key].in_([row[key] for row in chunk])))
     insert_rows(transaction, table, rows)
 
 
 def replace_contents(transaction: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Say which id each content has, whatever it had."""
+    """Set the id of each content, replacing previous ones."""
     by_context: dict[str, list[str]] = {}
     for row in rows:
         by_context.setdefault(row["context"], []).append(row["hash"])
     for context, hashes in by_context.items():
-        for chunk in _chunks(hashes):  # pairs of both in one list would not use the index on SQLite
+        for chunk in _chunks(hashes):  # a list of (context, hash) pairs would not use the index on SQLite
             where = (_C.context == context) & _C.hash.in_(chunk)
             transaction.connection.execute(delete(tables.contents).where(where))
     insert_rows(transaction, tables.contents, rows)
@@ -316,12 +316,12 @@ def add_subjects(transaction: Transaction, rows: Sequence[Mapping[str, Any]]) ->
 
 
 def touch_subjects(transaction: Transaction, ids: Collection[int]) -> None:
-    """Say that the versions of these subjects changed: what was judged before is judged again."""
+    """Increase the revision of these subjects, so that pending registrations are checked again."""
     for chunk in _chunks(ids):
         transaction.connection.execute(update(tables.subjects).where(_U.id.in_(chunk)).values(revision=_U.revision + 1))
 
 
 def mark_versions(transaction: Transaction, subject_id: int, version: int, deleted_at: int | None) -> None:
-    """Say when a version was soft-deleted, or that it is live."""
+    """Set when a version was soft-deleted; None makes it live."""
     where = (_V.subject_id == subject_id) & (_V.version == version)
     transaction.connection.execute(update(tables.versions).where(where).values(deleted_at=deleted_at))

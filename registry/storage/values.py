@@ -1,4 +1,4 @@
-"""What goes into the store and comes out of it, beside the vocabulary of ``compatibility/``."""
+"""Values that the store accepts and returns, beside the vocabulary of ``compatibility/``."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = [
 ]
 
 
-#: How far an id may be above the next lower one of its context: new ids go on from the highest, and they are finite.
+#: Largest distance of an id from the next lower one of its context: new ids continue from the highest, and are finite.
 MAX_ID_GAP: Final = 1_000_000
 
 
 class Seen(Enum):
-    """Which versions a question is about."""
+    """Versions that a query covers: live ones, all, or soft-deleted ones."""
 
     LIVE = auto()
     ALL = auto()
@@ -43,7 +43,7 @@ class Seen(Enum):
 
     @classmethod
     def of(cls, *, deleted: bool, deleted_only: bool = False) -> Seen:
-        """Read the two flags of the API; ``deletedOnly`` wins."""
+        """Convert the two flags of the API; ``deletedOnly`` takes precedence."""
         if deleted_only:
             return cls.DELETED
         return cls.ALL if deleted else cls.LIVE
@@ -59,20 +59,20 @@ class SubjectState:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """What is set at one scope, or at all scopes above a subject together; None means inherit."""
+    """Settings of one scope, or those in force for a subject; None means inherited."""
 
     level: Level | None = None
     normalize: bool | None = None
     compatibility_policy: Policy | None = None  #: STRICT or LENIENT
     compatibility_group: str | None = None
-    own_policy: Policy | None = None  #: EXACT, which clients that know two policies never meet; it goes before theirs
+    own_policy: Policy | None = None  #: EXACT, unknown to clients that know two policies; overrides the one above
     mode: Mode | None = None
     alias: str | None = None
     alias_for_deks: str | None = None
     validate_fields: bool | None = None
     validate_new_schemas: bool | None = None
     validate_rules: bool | None = None
-    strict_json_schemas: bool | None = None  #: refuse new JSON schemas that their meta-schema rejects; ours alone
+    strict_json_schemas: bool | None = None  #: reject new JSON schemas that their meta-schema rejects; ours alone
     default_metadata: Metadata | None = None
     override_metadata: Metadata | None = None
     default_rule_set: RuleSet | None = None
@@ -80,24 +80,24 @@ class Configured:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is set."""
+        """Return True if nothing is set."""
         return self is UNSET or self == UNSET
 
     @property
     def config(self) -> Configured:
-        """What is set beside the mode."""
+        """All settings except the mode."""
         return self if self.mode is None else replace(self, mode=None)
 
     @property
     def adds(self) -> bool:
-        """Whether drafts get metadata or rules from here."""
+        """Return True if these settings add metadata or rules to drafts."""
         return self is not UNSET and any(getattr(self, name) is not None for name in _ADDED)
 
     @classmethod
     def inherited(cls, chain: Iterable[Configured]) -> Configured:
-        """Fold scopes, nearest first: each member is the first that is set.
+        """Merge scopes, nearest first: each member has the first value that is set.
 
-        Aliases are a subject's own. What is added to drafts comes as a whole from the nearest scope with a config.
+        Aliases are not inherited. Metadata and rules for drafts come as a whole from the nearest scope with a config.
         """
         chain = tuple(chain)
         if all(one is UNSET for one in chain):
@@ -116,14 +116,14 @@ class Configured:
         )
 
 
-UNSET = Configured()  #: what a scope has at which nothing is set; most have it, and are known by this very object
+UNSET = Configured()  #: settings of scopes without any, which are most; compared by identity first
 
 _ADDED = ("default_metadata", "override_metadata", "default_rule_set", "override_rule_set")
 _OWN = frozenset({"alias", "alias_for_deks", *_ADDED})
 
 
 def scopes(subject: Subject) -> tuple[Subject, ...]:
-    """The scopes that decide about a subject, nearest first.
+    """Return the scopes whose settings apply to a subject, nearest first.
 
     >>> [str(scope) for scope in scopes(Subject.parse(":.eu:orders"))]
     [':.eu:orders', ':.eu:', ':.__GLOBAL:']
@@ -133,13 +133,16 @@ def scopes(subject: Subject) -> tuple[Subject, ...]:
 
 
 def key_of(subject: Subject) -> str:
-    """The hash under which a subject or scope is indexed; names may be longer than what an index holds."""
+    """Return the hash by which a subject or scope is indexed; names may be too long for an index."""
     return hashlib.sha256(f"{subject.context}\0{subject.name}".encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a reference led to. Numbers are given again after a hard deletion, ids never are: the id tells whether."""
+    """The resolved version of a reference.
+
+    Version numbers are assigned again after a hard delete, ids never: ``schema_id`` reveals that.
+    """
 
     subject_id: int
     version: int
@@ -149,7 +152,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a schema id stands for, understood and hashed."""
+    """The content of a schema id, parsed and hashed."""
 
     text: str
     submitted: str
@@ -160,37 +163,37 @@ class Content:
     references: tuple[Reference, ...] = ()
     metadata: Metadata | None = None
     rule_set: RuleSet | None = None
-    targets: tuple[Target, ...] = ()  #: of each reference
+    targets: tuple[Target, ...] = ()  #: resolved version of each reference
 
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """A judged content that asks to become the next version of its subject."""
+    """A checked content to be appended as a version of its subject."""
 
     subject: Subject
     content: Content
-    state: SubjectState  #: the subject as it was judged
-    configured: Configured  #: the settings it was judged by
-    version: int | None = None  #: the number that was asked for
+    state: SubjectState  #: the subject's row when it was checked
+    configured: Configured  #: the settings it was checked with
+    version: int | None = None  #: requested version number
     actor: str = "anonymous"
-    schema_id: int | None = None  #: the id that was asked for; then any free number will do
-    details: Mapping[str, Any] = field(default_factory=dict, hash=False)  #: what it was judged by, for the journal
-    named: Subject | None = None  #: the name it was asked for by, where that is an alias
-    allow_id_gap: bool = False  #: whether the id that was asked for may be far above all others
+    schema_id: int | None = None  #: requested id; the version may then have any free number
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)  #: what it was checked with, for the journal
+    named: Subject | None = None  #: the requested name, which may be an alias
+    allow_id_gap: bool = False  #: whether the requested id may be far above all others
 
     @property
     def contexts(self) -> frozenset[str]:
-        """The contexts that must stay as they are meanwhile."""
+        """The contexts that must not change meanwhile."""
         return frozenset({self.subject.context, *(target.context for target in self.content.targets)})
 
 
 class Stale:
-    """The answer to an ``Append`` whose subject, settings or references changed since it was judged: judge again."""
+    """Outcome of an ``Append`` whose subject, settings or references changed since its check: check again."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Holder:
-    """A version that holds a schema id."""
+    """A version with a given schema id."""
 
     subject: Subject
     version: int
@@ -205,8 +208,8 @@ class Recorded:
     recorded_at: int
 
 
-#: The lock row and counter of unqualified subjects.
+#: The context of unqualified subjects, whose row every write locks first.
 FIRST_CONTEXT = DEFAULT_CONTEXT
 
-#: The row from which changes get their numbers.
+#: The row that numbers the changes.
 JOURNAL = "changes"

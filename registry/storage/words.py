@@ -1,7 +1,7 @@
-"""Keeping the words of schemas: which were looked at, how far the journal was followed, and the words themselves.
+"""Storage of the search index: indexed schemas, their words, and the position in the journal.
 
-The row at position 0 says that a schema was looked at, also where it has no words. Any number of nodes may do the same
-work at once: they take turns by the row of the mark, and what one has written the others leave alone.
+The row at position 0 marks a schema as indexed, even if it has no words. Any number of nodes may do the same work
+concurrently: they take turns by a lock, and skip what another one has written.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ __all__ = ["Key", "Text", "advance", "folded", "keep", "mark", "texts", "unread"
 Key = tuple[str, int]  #: context and id
 _MARK: Final = "search"
 _SEEN: Final = "seen"
-_LONGEST: Final = 190  #: characters of a word in the index; longer ones end in a hash there
+_LONGEST: Final = 190  #: characters of a word in the index; longer words end in a hash there
 _LONGEST_SHOWN: Final = 2_000
 
 _M, _S, _T = tables.marks.c, tables.schemas.c, tables.search_terms.c
 
-#: Nobody looked at a schema. As a value and not as a join: PostgreSQL without statistics joins by the context alone.
+#: Condition: the schema is not indexed. A scalar subquery, as PostgreSQL without statistics joins by context alone.
 _UNSEEN: Final = (
     select(_T.position)
     .where(_T.context == _S.context, _T.schema_id == _S.id, _T.position == 0)
@@ -50,7 +50,7 @@ _TEXTS: Final = (
 
 
 class Text(NamedTuple):
-    """A schema, as far as words are found in it."""
+    """The parts of a schema that have words."""
 
     key: Key
     type: SchemaType
@@ -59,7 +59,7 @@ class Text(NamedTuple):
 
 
 def folded(word: str, *, start: bool = False) -> bytes:
-    """Write a word as the index has it: in lower case; ``start`` is the beginning of a word."""
+    """Return a word as the index stores it, in lower case; ``start`` marks the beginning of a word."""
     text = word.casefold()
     if len(text) > _LONGEST:
         cut = text[:_LONGEST]
@@ -68,13 +68,13 @@ def folded(word: str, *, start: bool = False) -> bytes:
 
 
 def mark(snapshot: Snapshot) -> int | None:
-    """Return the number of the last change whose schemas were looked at; None before the first look at all of them."""
+    """Return the number of the last change whose schemas were indexed; None before all were indexed once."""
     found: int | None = snapshot.connection.execute(select(_M.sequence).where(_M.name == _MARK)).scalar()
     return found
 
 
 def unread(snapshot: Snapshot, after: Key, limit: int) -> list[Key]:
-    """List schemas that nobody looked at, in order of their keys."""
+    """List schemas that are not indexed, in the order of their keys."""
     statement = (
         select(_S.context, _S.id)
         .where(tuple_(_S.context, _S.id) > tuple_(*after), _UNSEEN)
@@ -85,7 +85,7 @@ def unread(snapshot: Snapshot, after: Key, limit: int) -> list[Key]:
 
 
 def texts(snapshot: Snapshot, keys: Collection[Key]) -> list[Text]:
-    """Read those of these schemas that are there and that nobody looked at."""
+    """Read those of these schemas that exist and are not indexed."""
     found: list[Text] = []
     for context, some in groupby(sorted(keys), itemgetter(0)):
         values = {"context": context, "ids": [schema_id for _, schema_id in some]}
@@ -96,7 +96,7 @@ def texts(snapshot: Snapshot, keys: Collection[Key]) -> list[Text]:
 
 
 def keep(transaction: Transaction, found: Mapping[Key, Iterable[Term]]) -> None:
-    """Keep the words of schemas that are still there, and that nobody looked at meanwhile."""
+    """Store the words of schemas that still exist, and that were not indexed meanwhile."""
     take_turns(transaction.connection)
     wanted = {one.key for one in texts(transaction, found.keys())}
     rows = [row for key in sorted(wanted) for row in _rows(key, found[key])]
@@ -105,7 +105,7 @@ def keep(transaction: Transaction, found: Mapping[Key, Iterable[Term]]) -> None:
 
 
 def advance(transaction: Transaction, sequence: int) -> None:
-    """Note that the schemas of all changes up to this one were looked at; what others noted stays if it is later."""
+    """Record that the schemas of all changes up to this one are indexed; never lowers the position."""
     take_turns(transaction.connection)
     known = mark(transaction)
     if known is None:

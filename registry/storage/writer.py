@@ -1,4 +1,4 @@
-"""Group commit: one thread per process writes, and what waits is committed together."""
+"""Group commit: one thread per process writes, and commits all waiting writes together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LARGEST_BATCH: Final = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """A write that waits, and the promise of its answer."""
+    """A waiting write, and the future of its outcome."""
 
     work: Any
     answer: Future[Any] = field(default_factory=Future)
@@ -31,8 +31,8 @@ class Writer:
 
     Args:
         commit: runs a batch in one transaction and returns one outcome each, in order; an exception as an outcome is
-            raised to whoever waits for that write.
-        limit: how many writes may wait; more are refused at once.
+            raised from the future of that write.
+        limit: how many writes may wait; more are rejected immediately.
         name: of the thread.
     """
 
@@ -48,7 +48,7 @@ class Writer:
         self.watch: Watch | None = None
 
     def submit(self, work: Any) -> Future[Any]:
-        """Hand in a write; the answer comes after its commit.
+        """Enqueue a write; the future is done after the commit.
 
         Raises:
             Overloaded: too many writes wait.
@@ -69,7 +69,7 @@ class Writer:
         return job.answer
 
     def close(self) -> None:
-        """Commit what waits, and stop."""
+        """Commit the waiting writes, and stop."""
         with self._starting:
             self._closed = True
             thread = self._thread
@@ -105,7 +105,7 @@ class Writer:
         started = time.perf_counter()
         try:
             outcomes: Sequence[Any] = self._commit([job.work for job in jobs])
-        except BaseException as error:  # noqa: BLE001 - whatever it is, somebody waits for it
+        except BaseException as error:  # noqa: BLE001 - raised from the future of every write of the batch
             outcomes = [error] * len(jobs)
         if self.watch is not None:
             failed = sum(isinstance(outcome, BaseException) for outcome in outcomes)

@@ -1,4 +1,4 @@
-"""What can be changed in the store, inside the writer's transaction; what may be changed is the services' matter."""
+"""Changes of the store inside the writer's transaction; services decide which changes are permitted."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Transaction(Snapshot):
-    """The state under the locks, and the changes to it; each change has its line in the journal."""
+    """The state under the locks, and changes of it; each change adds a journal entry."""
 
     def __init__(self, connection: Connection, now: int, actor: str = "anonymous") -> None:
         super().__init__(connection)
         self.now = now
         self.actor = actor
-        self.touched: set[tuple[str, int]] = set()  #: ids whose answers changed
-        self.lines: list[Line] = []  #: what is written down at the end
+        self.touched: set[tuple[str, int]] = set()  #: ids whose responses changed
+        self.lines: list[Line] = []  #: journal entries, written at the end
 
     def journal(
         self,
@@ -41,11 +41,11 @@ class Transaction(Snapshot):
         after: str | None = None,
         details: Mapping[str, Any] = _NOTHING,
     ) -> None:
-        """Note one effect; it is written down with its number when the transaction ends."""
+        """Add a journal entry; it is numbered and written when the transaction ends."""
         self.lines.append(Line(self.actor, action, target, before, after, details))
 
     def soft_delete(self, subject: Subject, subject_id: int, numbers: Iterable[int]) -> None:
-        """Mark versions as deleted; ids go on answering."""
+        """Soft-delete versions; look-ups by id still find them."""
         c = tables.versions.c
         chosen = list(numbers)
         where = (c.subject_id == subject_id) & c.version.in_(chosen)
@@ -54,7 +54,7 @@ class Transaction(Snapshot):
         self._changed(subject, subject_id, "version.soft_deleted", held)
 
     def hard_delete(self, subject: Subject, subject_id: int, numbers: Iterable[int]) -> None:
-        """Remove versions; ids that no version holds any more are retired for ever."""
+        """Hard-delete versions; ids without any version left are never assigned again."""
         c = tables.versions.c
         chosen = list(numbers)
         held = self._touch(subject_id, chosen)
@@ -64,7 +64,7 @@ class Transaction(Snapshot):
         self._changed(subject, subject_id, "version.hard_deleted", held)
 
     def retire(self, context: str, ids: set[int]) -> None:
-        """Let go of those of these ids that no version holds any more."""
+        """Delete the schemas of those of these ids that no version has any more, and record the ids as used."""
         c, s = tables.versions.c, tables.schemas.c
         execute = self._connection.execute
         held = select(c.schema_id).where(c.context == context, c.schema_id.in_(ids))
@@ -102,9 +102,9 @@ class Transaction(Snapshot):
             self.journal(action, f"{subject}/{row.version}", before=row.hash, details={"id": row.schema_id})
 
     def configure(self, scope: Subject, configured: Configured) -> None:
-        """Replace what is set at a scope; nothing set means no row."""
+        """Replace the settings of a scope; empty settings have no row."""
         if scope.name:
-            self.touched |= ids_of(self, scope)  # its name may mean another subject now, or itself again
+            self.touched |= ids_of(self, scope)  # its name may now refer to another subject, or no longer do so
         key, before = key_of(scope), digest(self.configured([scope])[scope])
         self._connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
         if not configured.empty:
@@ -119,9 +119,10 @@ class Transaction(Snapshot):
         self.journal("settings.changed", str(scope), before=before, after=digest(configured), details=details)
 
     def record_conformance(self, topic: str, part: str, ranges: str, entry: str) -> int:
-        """Append an audit result, and return when it was recorded; what its ranges answer already is not told twice.
+        """Append an audit result, and return the time of its record; a repeated result is not stored again.
 
-        A result without ranges repeats only the newest one: nothing else says which audit it came from.
+        A result repeats another if it equals the newest one of the same ranges. Without ranges it must equal the newest
+        one of all, because nothing else identifies its audit.
         """
         c = tables.conformance.c
         same = select(c.entry, c.recorded_at).where(c.topic == topic, c.part == part).order_by(c.sequence.desc())
