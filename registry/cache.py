@@ -32,7 +32,7 @@ class _Kept(Struct, gc=False):
 
 
 class ReadStart(NamedTuple):
-    """The state of a cache just before an answer is read from the database."""
+    """The state of a cache just before a response is read from the database."""
 
     generation: int  #: the number of invalidations so far
     at: float  #: seconds on the clock of the cache

@@ -167,10 +167,7 @@ class ContextIdBody(Struct):
 
 
 class CompatibilityBody(Struct):
-    """The result of a compatibility check.
-
-    ``messages`` is present if ``verbose`` is set; it is empty if the schema is compatible.
-    """
+    """The result of a compatibility check; ``verbose`` adds ``messages``, empty if compatible."""
 
     is_compatible: bool
     messages: list[str] | UnsetType = UNSET

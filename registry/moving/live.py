@@ -274,7 +274,7 @@ class Live:
     async def _scope(
         self, scope: Subject, inherited: Mapping[str, Any] | None = None, inherited_mode: str | None = None
     ) -> None:
-        """Read the settings of one scope; for a context, values equal to the inherited ones are not its own."""
+        """Read the settings of a scope; a config or mode equal to the inherited one is not the scope's own."""
         where = f"config of {scope if scope.name else scope.context}"
         config = await self._maybe(get("config", *scope_of(scope)))
         known = known_config(config, where, self._report) if isinstance(config, dict) else {}

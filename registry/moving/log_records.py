@@ -51,8 +51,8 @@ class LogRecord:
     def deletes(self) -> bool:
         """True if the record deletes.
 
-        Besides no value, that is an empty value, as Karapace writes it, and ``null`` and ``""``, which it reads like
-        that.
+        Its value is absent, empty, as Karapace writes it, or ``null`` or ``""``, which Karapace also reads as a
+        deletion.
         """
         return self.value is None or self.value.strip() in _KARAPACE_NULLS
 

@@ -56,7 +56,7 @@ async def lookup_many(request: Request, many: ManyDependency) -> Answer:
 async def check_many(request: Request, many: ManyDependency) -> Answer:
     """Check up to 500 schemas, each as if the compatible ones before it were registered.
 
-    So a later member may be a successor of an earlier one of its subject, and may reference earlier ones: by the number
+    A later member may therefore succeed an earlier one of its subject, and may reference earlier ones: by the number
     that their version would get, or by -1, the latest. The response has one result for each member, in order: its
     verdict, or the error that a single request would return. Nothing is registered.
     """

@@ -45,7 +45,7 @@ async def startup() -> Answer:
 @router.head("/healthz/ready", include_in_schema=False)
 @router.get("/healthz/ready", **documented(_OBJECT, StoreError))
 async def ready(health: HealthDependency, cache: CacheDependency, telemetry: TelemetryDependency) -> Answer:
-    """Return 200 if the database answers, or `degraded` if only the cache can; 503 otherwise.
+    """Return `ready` if the database answers, `degraded` if only the cache can (both 200); else 503.
 
     While the process shuts down, the response is 503. It does not wait for a database that does not answer: it comes
     within a second.
