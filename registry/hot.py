@@ -30,7 +30,7 @@ Made = tuple[Message, Message]  #: the start of a response, and its body
 
 #: Header of a response that came from memory because the database was unavailable; it may be older than five seconds.
 STALE: Final = (b"x-contractlog-stale", b"database-away")
-_PATIENCE: Final = 0.25  #: seconds of silence of the database after which stale responses are sent
+_PATIENCE: Final = 0.25  #: seconds to wait for a silent database; if already silent for as long, it is not queried
 _TEMPLATE: Final = "/schemas/ids/{schema_id}"
 _CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
 _AWAY: Final = frozenset({StoreError.code, StoreTimeout.code})
