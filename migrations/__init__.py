@@ -1,1 +1,1 @@
-"""The history of the registry's tables, as alembic revisions."""
+"""Revisions of the registry's tables, for alembic."""

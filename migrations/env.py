@@ -1,4 +1,7 @@
-"""How alembic runs here: on the connection it is handed, one at a time, never waiting for long on a busy table."""
+"""Alembic environment: runs migrations on a given connection, one run at a time.
+
+Locks and statements have timeouts, so that a busy table does not block it for long.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from sqlalchemy import Connection, text
 
 from contractlog.registry.storage import tables
 
-LOCK_TIMEOUT_MS: Final = 10_000  #: unless it is handed another one
-STATEMENT_TIMEOUT_MS: Final = 600_000  #: this one, too
-ADVISORY_LOCK: Final = 7_211_968_011  #: any number that nobody else uses
+LOCK_TIMEOUT_MS: Final = 10_000  #: default of ``lock_timeout_ms``
+STATEMENT_TIMEOUT_MS: Final = 600_000  #: default of ``statement_timeout_ms``
+ADVISORY_LOCK: Final = 7_211_968_011  #: any number that nothing else uses
 
 
 def run(connection: Connection) -> None:

@@ -1,1 +1,1 @@
-"""The service: routes, services, storage."""
+"""The registry service: routes, services, storage."""

@@ -1,4 +1,4 @@
-"""Wiring, and nothing else: settings and a store become an app."""
+"""Application factory: builds the app from settings and a store; contains no other logic."""
 
 from __future__ import annotations
 
@@ -66,22 +66,22 @@ from contractlog.registry.work_limits import WorkLimits
 __all__ = ["create_app"]
 
 _BUILDING: Final = threading.Lock()
-_SHARE: Final = 4  #: the part of the cache's memory that answers by version may take beside it
-_CACHED_SECONDS: Final = 5.0  #: how long another node may go on answering with a schema that was deleted for good
+_SHARE: Final = 4  #: responses by version may use this fraction (1/4) of the cache's memory in addition to it
+_CACHED_SECONDS: Final = 5.0  #: how long another node may still serve a schema that was hard-deleted
 
 
 def create_app(
     settings: Settings | None = None, store: Store | None = None, telemetry: Telemetry | None = None
 ) -> FastAPI:
-    """Make the service.
+    """Create the service.
 
-    The store is opened at once, from the settings' database, unless one is handed in. It is closed when the app's
-    lifespan ends; where nothing runs the lifespan, call ``app.state.close()``. ``app.state.drain()`` says that the end
-    is near: answers become the last of their connections, and nobody waits for news.
+    The store is opened immediately from the settings' database, unless one is passed in. It is closed when the app's
+    lifespan ends; where nothing runs the lifespan, call ``app.state.close()``. ``app.state.drain()`` announces the
+    shutdown: each following response is the last one on its connection, and long polls return.
     """
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
-    cross_site_layer = cross_site.layer(settings)  # before anything is opened: settings and files may be no good
+    cross_site_layer = cross_site.layer(settings)  # before anything is opened: settings and files may be invalid
     access_layers = [*metrics_token.layers(settings), *layers_of_access(settings)]
     services = _services(settings, store or open_store(settings), telemetry)
     app = _Service(
@@ -138,11 +138,12 @@ def _hot(services: Services) -> Iterator[Middleware]:
 
 
 class _Service(FastAPI):
-    """FastAPI, with layers around all of it: what is asked for most passes through none of its own."""
+    """FastAPI with our own layers around it; the most frequent requests bypass all of FastAPI's layers."""
 
     def build_middleware_stack(self) -> ASGIApp:
         telemetry: Telemetry = self.state.services.telemetry
-        # FastAPI makes routes under a filter of warnings that all threads share: two apps must not do it at once.
+        # FastAPI creates routes inside a warnings filter that all threads share: two apps must not do it at the same
+        # time.
         with _BUILDING:
             for route in self.router.routes:
                 getattr(route, "effective_candidates", list)()
@@ -218,7 +219,7 @@ def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Service
 
 
 def _remembered(settings: Settings, store: Store) -> Remembered | None:
-    """Return where answers by version are kept: nowhere, where other nodes change what they say."""
+    """Return the cache of responses by version; None if other nodes can write to the database."""
     if not store.alone:
         return None
     remembered = Remembered(settings.cache_bytes // _SHARE)

@@ -1,4 +1,4 @@
-"""Answers by id, kept as bytes within a bound."""
+"""Byte-bounded cache of responses by schema id."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["ByteCache", "ReadStart"]
 Key = tuple[str, int]  #: context and schema id
 _Place = (
     int | Key
-)  #: ids of the default context stand for themselves: most are, and a tuple costs more than a body's head
-_OVERHEAD: Final = 200  #: bytes that an answer costs beside its body, and twice its form
-_MOST_FORMS: Final = 8  #: answers about one id; what was put longest ago goes first
-_TICK: Final = 0.05  #: seconds whose answers share the time at which they grow old
+)  #: ids of the default context are plain integers: most are, and a tuple costs more than a response's head
+_OVERHEAD: Final = 200  #: bytes that an entry costs in addition to its body and twice its form
+_MOST_FORMS: Final = 8  #: responses per id; the one stored longest ago is evicted first
+_TICK: Final = 0.05  #: seconds; responses read within this time share one expiry time
 
 
 class _Kept(Struct, gc=False):
-    """One answer, and the next one about the same id."""
+    """One cached response, linked to the next one of the same id."""
 
     form: str
     until: float
@@ -32,21 +32,23 @@ class _Kept(Struct, gc=False):
 
 
 class ReadStart(NamedTuple):
-    """The state of a cache just before an answer is read from the database."""
+    """The state of a cache just before a response is read from the database."""
 
-    generation: int  #: the number of times that something was forgotten
+    generation: int  #: the number of invalidations so far
     at: float  #: seconds on the clock of the cache
 
 
 class ByteCache:
-    """Keeps the answers used last. They are fresh for ``seconds``: other nodes may delete what is kept here.
+    """Byte-bounded LRU cache of response bodies; entries expire after ``seconds``.
 
-    An id may have several answers, by form: the empty one, or the name of the subject that was asked for beside it. An
-    answer is put with the ``ReadStart`` from before it was read from the database. Its age counts from there, because a
-    slow read may return what was deleted while it ran; and if something was forgotten in between, the answer is not
-    kept, because it may be what had to be forgotten.
+    They expire because other nodes may delete what is cached here.
+    An id may have several responses, by form: the empty form, or the name of the subject that was requested with the
+    id. A response is stored with the ``ReadStart`` from before it was read from the database. Its age counts from
+    there, because a slow read may return what was deleted while it ran; and if anything was invalidated in between, the
+    response is not stored, because it may be what had to be invalidated.
 
-    What is used moves to the new half; when that is full, it becomes the old half, and the old one is gone.
+    Entries that are used move to the new half; when that is full, it becomes the old half, and the previous old half is
+    dropped.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class ByteCache:
         self._half = limit // 2
         self._seconds = seconds
         self._clock = clock
-        self._watch = watch  #: told the memory and the ids, after each change
+        self._watch = watch  #: called with the memory in bytes and the number of ids after each change
         self._new: dict[_Place, _Kept] = {}
         self._old: dict[_Place, _Kept] = {}
         self._new_size = 0
@@ -70,30 +72,33 @@ class ByteCache:
         self._generation = 0
 
     def start_read(self) -> ReadStart:
-        """Return what ``put`` needs to know about the moment before an answer is read."""
+        """Return the state that ``put`` needs from the moment before a response is read."""
         return ReadStart(self._generation, self._clock())
 
     def get(self, key: Key, form: str = "") -> bytes | None:
-        """Return the answer, if it is known and young enough; one that is not stays, for when the database is away."""
+        """Return the cached response, or None if it is missing or expired.
+
+        Expired entries are not removed: ``stale`` returns them while the database is unavailable.
+        """
         kept = self._find(key, form)
         return None if kept is None or kept.until < self._clock() else kept.body
 
     def stale(self, key: Key, form: str = "") -> bytes | None:
-        """Return the answer, however old: for when nobody can be asked for a newer one."""
+        """Return the cached response however old it is, for when the database is unavailable."""
         kept = self._find(key, form)
         return None if kept is None else kept.body
 
     def __len__(self) -> int:
-        """Count the ids whose answers are kept."""
+        """Return the number of ids with cached responses."""
         return len(self._new) + len(self._old)
 
     @property
     def size(self) -> int:
-        """The memory that the answers take, in bytes."""
+        """The memory that the responses take, in bytes."""
         return self._new_size + self._old_size
 
     def put(self, key: Key, body: bytes, *, start: ReadStart, form: str = "") -> None:
-        """Keep an answer whose reading began at ``start``."""
+        """Store a response whose read began at ``start``."""
         place = _place(key)
         with self._lock:
             if start.generation != self._generation or _cost(form, body) > self._half:
@@ -104,7 +109,7 @@ class ByteCache:
             self._watch(self.size, len(self))
 
     def forget(self, keys: Collection[Key]) -> None:
-        """Drop the answers about ids that changed, in every form."""
+        """Invalidate the responses about these ids, in every form."""
         if not keys:
             return
         with self._lock:
@@ -114,7 +119,7 @@ class ByteCache:
             self._watch(self.size, len(self))
 
     def forget_all(self) -> None:
-        """Drop every answer: some changed, and nobody knows which."""
+        """Invalidate every response, for when some changed and it is unknown which."""
         with self._lock:
             self._generation += 1
             self._new, self._old = {}, {}
@@ -123,7 +128,7 @@ class ByteCache:
 
     def _find(self, key: Key, form: str) -> _Kept | None:
         place = _place(key)
-        kept = self._new.get(place)  # without the lock: nothing that is in a half changes
+        kept = self._new.get(place)  # without the lock: entries of a half are never modified
         if kept is None and place in self._old:
             with self._lock:
                 kept = self._renewed(place)
@@ -132,7 +137,7 @@ class ByteCache:
         return kept
 
     def _renewed(self, place: _Place) -> _Kept | None:
-        """Return what is kept at a place, moved to the new half."""
+        """Return the entry of an id, moved to the new half."""
         kept = self._old.pop(place, None)
         if kept is None:
             return self._new.get(place)
@@ -156,7 +161,7 @@ class ByteCache:
             self._old_size -= _size(kept)
 
     def _tick(self, read_at: float) -> float:
-        """Return when an answer grows old; answers that were read at almost the same time share one number."""
+        """Return when a response expires; responses that were read at almost the same time share one number."""
         until = read_at + self._seconds
         if not self._until <= until < self._until + _TICK:
             self._until = until
@@ -180,7 +185,7 @@ def _size(kept: _Kept | None) -> int:
 
 
 def _without(kept: _Kept | None, form: str) -> _Kept | None:
-    """Copy a chain but for one form."""
+    """Copy a chain without one form."""
     chain: list[_Kept] = []
     while kept is not None and len(chain) < _MOST_FORMS - 1:
         if kept.form != form:

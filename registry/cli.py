@@ -1,4 +1,4 @@
-"""The verbs ``serve`` and ``db``."""
+"""Command-line verbs ``serve`` and ``db``."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ def _listen(settings: Settings) -> socket.socket:
 
 
 def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callable[[Iterable[str]], None]:
-    """Make what says where the registry is: a sentence on stderr, or a line of JSON on stdout; then the warnings."""
+    """Return a function that announces the registry's URL and then prints warnings.
+
+    The announcement is a sentence on stderr, or a line of JSON on stdout.
+    """
     database_url = shown_url(settings.database_url)
     host, port = listener.getsockname()[:2]
     url = f"{'https' if settings.tls_certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
@@ -87,7 +90,7 @@ def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callabl
 
 
 def _exposure(settings: Settings, host: str, port: int) -> Iterator[str]:
-    """Warn of a listener that other machines reach without access control, or without TLS."""
+    """Warn of a listener that other machines can reach without access control or without TLS."""
     if is_loopback(host):
         return
     if not (settings.users_file or settings.tls_client_ca):
@@ -215,7 +218,7 @@ def _add_operating(parser: ArgumentParser) -> None:
 
 
 def _add_access(parser: ArgumentParser) -> None:
-    """Add the access control settings; those that are not given are read from the environment."""
+    """Add the access control settings; those not given are read from the environment."""
     access = parser.add_argument_group("access control", "each also as CONTRACTLOG_USERS_FILE, CONTRACTLOG_TLS_KEY, …")
     access.add_argument(
         "--trusted-proxies",

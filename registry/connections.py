@@ -1,4 +1,4 @@
-"""What a connection may send before a request is there to be answered: a head of bounded size, in bounded time."""
+"""Limits for connections before a request is complete: bounded request head size and time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from contractlog.registry.packets import Gathering
 
 __all__ = ["MAX_HEAD_BYTES", "BoundedProtocol", "bounded"]
 
-MAX_HEAD_BYTES: Final = 65_536  #: of the request line and the headers together
+MAX_HEAD_BYTES: Final = 65_536  #: the request line and the headers together
 _LOG: Final = logging.getLogger("contractlog.registry.connections")
-_LOG.setLevel(logging.ERROR)  # what strangers send must not fill the log
+_LOG.setLevel(logging.ERROR)  # input from unknown clients must not fill the log
 _ANSWER: Final = (
     "HTTP/1.1 {code} {phrase}\r\ncontent-type: application/vnd.schemaregistry.v1+json\r\n"
     "content-length: {length}\r\nconnection: close\r\n\r\n"
@@ -32,24 +32,27 @@ class _Trailers(list[tuple[bytes, bytes]]):
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Ends connections whose head is too long, takes too long, or is none; each with an answer that says so."""
+    """HTTP protocol that closes connections with a request head that is too long, too slow or invalid.
 
-    seconds: float  #: for a head, from the beginning of the connection or the end of the answer before it
-    _head = 0  # bytes of a head that is not complete
-    _large = False  # whether what came at once may hold a head that is too long
-    _asked = False  # whether anything came at all
+    Each gets an error response first, unless it sent nothing at all.
+    """
+
+    seconds: float  #: for a head, from the start of the connection or the end of the previous response
+    _head = 0  # bytes received of an incomplete head
+    _large = False  # whether the bytes received together may contain a head that is too long
+    _asked = False  # whether anything was received at all
     _late: asyncio.TimerHandle | None = None
     _gathering: Gathering
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first head."""
+        """Start the timer for the first head."""
         super().connection_made(transport)
         self.transport = self._gathering = Gathering(transport)  # type: ignore[assignment]
         self.logger = _LOG
         self._late = self.loop.call_later(self.seconds, self._give_up)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; look at it again where it was not a whole head."""
+        """Parse received bytes; count them if they do not complete a head."""
         self._asked = True
         self._large = self._head + len(data) > MAX_HEAD_BYTES
         super().data_received(data)
@@ -65,21 +68,22 @@ class BoundedProtocol(HttpToolsProtocol):
             self._late = self.loop.call_later(self.seconds, self._give_up)
 
     def on_headers_complete(self) -> None:
-        """Begin to answer, if the head that came at once is not too long."""
+        """Start handling the request, unless a head that arrived in one piece is too long."""
         if self._large and self._head_bytes() > MAX_HEAD_BYTES:
-            raise ValueError("the head is too long")  # the parser goes no further, and the connection ends
+            raise ValueError("the head is too long")  # stops the parser, and the connection is closed
         if not self.url.startswith(b"/"):
             self._take_host_of_target()
         super().on_headers_complete()
         self.headers = _Trailers()
 
     def _take_host_of_target(self) -> None:
-        """Let the host of a target in absolute form stand for the header ``Host`` (RFC 9112, 3.2.2)."""
+        """Replace the header ``Host`` by the host of a target in absolute form (RFC 9112, 3.2.2)."""
         authority = self.url.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
         if authority:
             hosts = [b"host" for name, _ in self.headers if name == b"host"]
             others = [(name, value) for name, value in self.headers if name != b"host"]
-            # In place: the scope has the same list. Two are still two, and none is still none in HTTP/1.1.
+            # Modified in place: the scope has the same list. Two Host headers stay two, and in HTTP/1.1 none stays
+            # none.
             old = self.parser.get_http_version() == "1.0"
             self.headers[:] = [*others, *((name, authority) for name in hosts or [b"host"] * old)]
 
@@ -87,17 +91,17 @@ class BoundedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def on_response_complete(self) -> None:
-        """Let go of an answer that has no body, and go on to the next request."""
+        """Flush a response that has no body, and go on to the next request."""
         self._gathering.flush()
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Cancel the timer."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Say in the registry's words that this is no HTTP, or too much of it."""
+        """Answer in the registry's error format that this is not HTTP, or that the head is too long."""
         cycle: RequestResponseCycle | None = self.cycle
         of_head = cycle is None or cycle.scope is not self.scope
         self._end(HeadersTooLarge(limit=MAX_HEAD_BYTES) if self._large and of_head else BadRequest(detail=msg))
@@ -112,20 +116,20 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._asked:
             self._end(RequestTimeout(seconds=self.seconds))
         else:
-            self.transport.close()  # nobody asked, so nobody is answered
+            self.transport.close()  # nothing was received, so nothing is answered
 
     def _end(self, error: RegistryError) -> None:
-        """Answer what came last with an error, and nothing after it; what was asked before is answered first."""
+        """Answer the latest input with an error and close; earlier requests are answered first."""
         self._stop_waiting()
         if self.transport.is_closing():
             return
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and not cycle.response_complete:
             if self.pipeline or cycle.response_started or not cycle.more_body:
-                cycle.keep_alive = False  # it is the last
+                cycle.keep_alive = False  # it is the last response on this connection
                 self.flow.pause_reading()
                 return
-            cycle.disconnected = True  # the rest of its body never comes
+            cycle.disconnected = True  # the rest of its body will not arrive
             cycle.message_event.set()
         status = HTTPStatus(error.code)
         body = orjson.dumps({"error_code": error.code, "message": str(error)})
@@ -135,5 +139,5 @@ class BoundedProtocol(HttpToolsProtocol):
 
 
 def bounded(protocol: type[BoundedProtocol], seconds: float) -> type[BoundedProtocol]:
-    """Return the protocol with its time for a head."""
+    """Return the protocol class with its time limit for a head."""
     return type(protocol.__name__, (protocol,), {"seconds": seconds})

@@ -1,4 +1,4 @@
-"""Which requests have a body that may be read: JSON by any of its names, or by none."""
+"""Content types that request bodies may declare: JSON under any of its names, or nothing specific."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contractlog.compatibility.errors import UnsupportedMediaType
 
 __all__ = ["is_json", "json_content"]
 
-#: What clients send that say nothing about the body is read as JSON, too.
+#: Content types that say nothing about the body, which is then parsed as JSON as well.
 _SAY_NOTHING: Final = frozenset({"", "application/octet-stream"})
 
 
@@ -29,10 +29,10 @@ def _media_type(content_type: str) -> str:
 
 
 async def json_content(request: Request) -> None:
-    """Let JSON through.
+    """Require the request's content type to be JSON or unspecific.
 
     Raises:
-        UnsupportedMediaType: the body is said to be something else.
+        UnsupportedMediaType: the body is declared as something else.
     """
     content_type = request.headers.get("content-type", "")
     if _media_type(content_type) not in _SAY_NOTHING and not is_json(content_type):

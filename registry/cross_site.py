@@ -1,12 +1,13 @@
-"""Protection from web pages: which hosts are served, and which requests of a browser may change anything.
+"""Protection from cross-site requests: served hosts, and the browser requests that may change data.
 
 A browser sends requests for any page that it shows. Three checks keep foreign pages from using a registry through it:
 
-- ``Host`` must name this registry, so that a page cannot reach it by a name of its own (DNS rebinding).
-- A state-changing request must come from the registry's own origin, as ``Sec-Fetch-Site`` and ``Origin`` tell.
-- The body of such a request must be declared as JSON, which a page of another origin may not send unasked.
+- ``Host`` must name this registry, so that a page cannot reach it under a name of its own (DNS rebinding).
+- A state-changing request must come from the registry's own origin, according to ``Sec-Fetch-Site`` and ``Origin``.
+- The body of such a request must be declared as JSON, which a page of another origin may not send without a preflight
+  request.
 
-Programs that are no browsers send neither header, and only the first check concerns them.
+Clients other than browsers send neither header, and only the first check applies to them.
 """
 
 from __future__ import annotations
@@ -39,30 +40,30 @@ Origin = tuple[str, str, str]  #: scheme, host, port
 
 
 def layer(settings: Settings) -> Middleware:
-    """Return the layer that makes the checks.
+    """Return the middleware that makes the checks.
 
     Raises:
-        UsageError: an allowed host or origin cannot be one.
+        UsageError: an allowed host or origin is invalid.
     """
     hosts = AllowedHosts(settings.allowed_hosts, settings.host)
     return Middleware(CrossSite, hosts=hosts, origins=AllowedOrigins(settings.allowed_origins))
 
 
 class AllowedOrigins:
-    """The origins besides the registry's own from which pages may change something.
+    """The origins besides the registry's own whose pages may change data.
 
     Args:
         origins: as a browser sends them, ``https://registry.example``, separated by commas.
 
     Raises:
-        UsageError: one of them is no origin.
+        UsageError: one of them is not an origin.
     """
 
     def __init__(self, origins: str = "") -> None:
         self._origins = frozenset(_given_origin(text) for text in listed(origins))
 
     def require(self, scope: Scope, host: tuple[str, str]) -> None:
-        """Refuse a state-changing request of a page that is not the registry's own.
+        """Reject a state-changing request from a page of an origin that is not allowed.
 
         Raises:
             CrossSiteRequest: another site sent it.
@@ -97,7 +98,7 @@ class AllowedOrigins:
 
 
 class CrossSite:
-    """Answer requests for other hosts, and those of foreign pages, with an error."""
+    """Middleware that rejects requests for other hosts and from foreign pages."""
 
     def __init__(self, app: ASGIApp, hosts: AllowedHosts, origins: AllowedOrigins) -> None:
         self._app = app
@@ -105,7 +106,7 @@ class CrossSite:
         self.hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check a request, and pass it on."""
+        """Check a request and pass it on."""
         if scope["type"] == "http":
             try:
                 host = self.hosts.require(scope)

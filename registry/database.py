@@ -1,4 +1,4 @@
-"""Opening a database: its migrations, and the store on it."""
+"""Open a database: run its migrations and create the store on it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ from contractlog.registry.storage.writes import Transaction
 
 __all__ = ["current", "downgrade", "newest", "open_store", "upgrade"]
 
-#: The oldest revision whose release can serve the tables of this one: what came since only adds.
+#: The oldest revision whose release can serve the tables of this one: later revisions only add to them.
 OLDEST_SERVING: Final = "0004"
 _SERVED_FROM: Final = "served-from"
-_LOCKED: Final = "55P03"  #: what PostgreSQL says when a lock is not to be had in time
-_TOOK_TOO_LONG: Final = "57014"  #: when a statement is stopped for its time
+_LOCKED: Final = "55P03"  #: PostgreSQL's code for a lock that was not available in time
+_TOOK_TOO_LONG: Final = "57014"  #: PostgreSQL's code for a statement that exceeded its timeout
 _LONG_MS: Final = 600_000  #: migrations may take longer than requests
 _REVISIONS: Final = table("alembic_version", column("version_num", String()))
 
 
 def open_store(settings: Settings) -> Store:
-    """Open the store that the settings name: tables in memory are made, SQLite files are migrated.
+    """Open the store that the settings name.
+
+    Tables are created if the database is in memory; SQLite files are migrated.
 
     Raises:
-        UsageError: the URL cannot be used, another process has the file, or PostgreSQL needs ``db upgrade``.
+        UsageError: the URL is invalid, another process has locked the file, or PostgreSQL needs ``db upgrade``.
         Unreachable: the database does not answer.
     """
     url = parse_url(settings.database_url)
@@ -76,11 +78,11 @@ def _prepare(text: str, engines: Engines) -> None:
 
 
 def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_timeout_ms: int | None = None) -> str:
-    """Bring a database to the newest tables and return their revision.
+    """Upgrade a database to the newest revision and return that revision.
 
     Raises:
-        Unreachable: it does not answer, others held a table for too long, or a statement took too long; nothing has
-            changed.
+        Unreachable: the database does not answer, another session locked a table for too long, or a statement timed
+            out; nothing has changed.
     """
     with _migrating(database_url, max(_LONG_MS, statement_timeout_ms or 0)) as connection:
         _upgrade(connection, lock_timeout_ms=lock_timeout_ms, statement_timeout_ms=statement_timeout_ms)
@@ -88,7 +90,7 @@ def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_
 
 
 def downgrade(database_url: str, revision: str) -> str | None:
-    """Take a database back to a revision (``base``: no tables); what only later tables hold is lost."""
+    """Downgrade a database to a revision (``base``: no tables); data that only later tables store is lost."""
     from contractlog.registry import migrating  # noqa: PLC0415 - see there
 
     with _migrating(database_url) as connection:
@@ -97,16 +99,22 @@ def downgrade(database_url: str, revision: str) -> str | None:
 
 
 def current(database_url: str) -> tuple[str | None, str]:
-    """Return the revision that a database has, and the newest one; a SQLite file that is not there has none."""
+    """Return the database's revision and the newest revision.
+
+    The revision is None if the database has none, or if the SQLite file does not exist.
+    """
     url = parse_url(database_url)
     if url.get_backend_name() == "sqlite" and not in_memory(url) and not Path(url.database or "").exists():
-        return None, newest()  # to open it would make it
+        return None, newest()  # opening it would create it
     with _connection(database_url, reading=True) as connection:
         return _revision(connection), newest()
 
 
 def newest() -> str:
-    """Return the revision that this release needs; files of migrations are named by theirs: ``v0001_….py``."""
+    """Return the revision that this release needs.
+
+    Migration files are named by their revision: ``v0001_….py``.
+    """
     names = (file.name for file in files("contractlog.migrations.versions").iterdir())
     return max(name[1:5] for name in names if name.startswith("v") and name.endswith(".py"))
 
@@ -132,7 +140,7 @@ def _connection(text: str, *, reading: bool = False, longest_ms: int = _LONG_MS)
 
 @contextmanager
 def _explained(text: str) -> Iterator[None]:
-    """Turn what a database driver says at the start into a sentence."""
+    """Turn driver errors on connecting or migrating into one sentence."""
     try:
         yield
     except DBAPIError as error:
@@ -163,10 +171,10 @@ def _upgrade(connection: Connection, **limits: int | None) -> None:
 
 
 def _of_a_later_release(connection: Connection, found: str | None, wanted: str) -> bool:
-    """Whether a later release made the tables, and left word that this one can go on serving them.
+    """Return whether a later release made the tables and declared that this one can serve them.
 
     Raises:
-        UsageError: a later release made them, and this one must not touch them.
+        UsageError: a later release made the tables, and this one must not use them.
     """
     if found is None or found <= wanted:
         return False

@@ -1,4 +1,4 @@
-"""What routes ask for: path and query values as our own types, and the services."""
+"""FastAPI dependencies of routes: path and query values as our own types, and the services."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything that routes call."""
+    """All services that routes call."""
 
     settings: Settings
     store: Store
     threads: Threads
     cache: ByteCache
-    remembered: Remembered | None  #: answers by version, where nobody else writes to the database
+    remembered: Remembered | None  #: cached responses by version; None if other processes can write to the database
     registration: Registration
     compatibility: Compatibility
     lookup: Lookup
@@ -88,12 +88,12 @@ class Services:
     telemetry: Telemetry
 
     def drain(self) -> None:
-        """Finish what is in flight; on the event loop."""
+        """Announce the shutdown and end long polls; call it on the event loop."""
         self.telemetry.drain()
         self.own.release()
 
     def close(self) -> None:
-        """End the threads and close the store."""
+        """Stop the threads and close the store."""
         self.own.close()
         self.health.close()
         self.threads.close()
@@ -101,7 +101,7 @@ class Services:
 
     @property
     def profile(self) -> Profile:
-        """The release whose answers are given."""
+        """The release whose response format is used."""
         return self.settings.response_profile
 
 
@@ -136,7 +136,9 @@ Flag = Annotated[bool, Query(), BeforeValidator(lambda value: str(value).lower()
 
 
 def _integer(text: object) -> int:
-    """Read digits with an optional sign, and nothing else that Python takes for a number: ``1_0``, ``1.0`` or spaces.
+    """Parse digits with an optional sign.
+
+    Other spellings that Python accepts as a number are rejected: ``1_0``, ``1.0``, spaces.
 
     Raises:
         ValueError: it is something else, or too long.
@@ -147,10 +149,10 @@ def _integer(text: object) -> int:
 
 
 def _schema_id(segment: object) -> int:
-    """Read an id.
+    """Parse a schema id.
 
     Raises:
-        ValueError: it is no integer of 32 bits, so no schema can have this address.
+        ValueError: it is not a 32-bit integer, so no schema can have this address.
     """
     number = _integer(decode(str(segment)))
     if not -MAX_VERSION - 1 <= number <= MAX_VERSION:
@@ -174,7 +176,7 @@ async def _subject_asked_for(
 
 
 async def _version(version: TextPath) -> int | None:
-    """Read ``{version}``: a number from 1 to 2^31 - 1, or ``latest`` and -1 for the newest live one (None)."""
+    """Parse ``{version}``: 1 to 2^31 - 1; ``latest`` and -1 give None, for the latest live version."""
     if version.lower() == "latest" or version == "-1":
         return None
     number = int(version) if version.isascii() and version.isdigit() and len(version) <= _DIGITS else 0
@@ -189,6 +191,6 @@ SubjectQuery = Annotated[Subject | None, Depends(_subject_asked_for)]
 
 
 def page(items: list[T], offset: int, limit: int) -> list[T]:
-    """Cut a page out of a list; without a positive limit it goes on to the end."""
+    """Return a page of a list; without a positive limit it extends to the end."""
     start = max(offset, 0)
     return items[start : start + limit] if limit > 0 else items[start:]

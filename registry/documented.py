@@ -1,4 +1,4 @@
-"""What ``openapi.yaml`` says about a route, beside what FastAPI reads from its signature."""
+"""OpenAPI descriptions of routes, in addition to what FastAPI derives from signatures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BODIES: Final = [
 ]
 
 
-#: The answer is the text of a schema, which is JSON of any kind.
+#: The response is the text of a schema, which is JSON of any kind.
 ANYTHING: Final[dict[str, Any]] = {"description": "Any JSON: the text of the schema itself."}
 
 
@@ -42,7 +42,7 @@ def documented(
     body: type | None = None,
     status: int = 200,
 ) -> dict[str, Any]:
-    """Return the arguments of a route's decorator: its answer, its errors, and the body it takes."""
+    """Return the arguments of a route's decorator: its response, its errors, and its request body."""
     schema = answer if isinstance(answer, dict) else ref(answer)
     responses: dict[int | str, Any] = {status: {"description": "Success", "content": {MEDIA_TYPE: {"schema": schema}}}}
     told = errors if body is None else (*errors, UnsupportedMediaType)
@@ -60,12 +60,12 @@ def documented(
 
 
 def operation_id(route: APIRoute) -> str:
-    """Name an operation by method and path, as ``get_subjects_subject_versions``."""
+    """Name an operation by method and path, such as ``get_subjects_subject_versions``."""
     return "_".join([*sorted(route.methods or ()), *re.findall(r"\w+", route.path)]).lower()
 
 
 def ref(kind: type) -> dict[str, Any]:
-    """Point to a body by its name; ``object`` is any JSON object."""
+    """Return a reference to a body by its name; ``object`` is any JSON object."""
     if kind is object:
         return {"type": "object"}
     return {"$ref": f"#/components/schemas/{kind.__name__}"}
@@ -86,7 +86,7 @@ def _by_status(errors: Iterable[type[RegistryError]]) -> dict[int, list[str]]:
 
 
 def complete(app: FastAPI) -> None:
-    """Let the app's own document name our bodies, and nothing of FastAPI's own validation errors."""
+    """Make the app's OpenAPI document describe our bodies, without FastAPI's own validation errors."""
     made = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -106,7 +106,7 @@ def complete(app: FastAPI) -> None:
 
 
 def _drop_guessed_types(responses: dict[str, Any]) -> None:
-    """What FastAPI takes for a text, because the answer is no class of its own, is what we said."""
+    """Remove the type ``string`` that FastAPI assumes for responses which we describe ourselves."""
     schemas = (content["schema"] for response in responses.values() for content in response.get("content", {}).values())
     for schema in schemas:
         if "$ref" in schema or schema.get("description") == ANYTHING["description"]:

@@ -1,8 +1,8 @@
-"""A health check for containers: ask the registry of this machine whether it is ready, by the same settings.
+"""Health check for containers: ask the registry on this machine whether it is ready.
 
-``python -m contractlog.registry.healthcheck`` exits with 0 when it is, and with 1 when it is not. It reads the same
-``CONTRACTLOG_*`` variables as ``contractlog serve``, so that it follows the port, the address, TLS and the allowed
-hosts; flags of ``serve`` are not known to it.
+``python -m contractlog.registry.healthcheck`` exits with 0 if it is ready and with 1 if not. It reads the same
+``CONTRACTLOG_*`` variables as ``contractlog serve``, so it uses the same port, address, TLS and allowed hosts; it does
+not see flags of ``serve``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OK: Final = 200
 
 
 def main() -> int:
-    """Check the registry that the environment describes; returns the exit code."""
+    """Check the registry that the environment describes; return the exit code."""
     try:
         problem = check(Settings.from_environment())
     except UsageError as error:
@@ -35,13 +35,13 @@ def main() -> int:
 
 
 def check(settings: Settings) -> str:
-    """Ask for readiness; returns what is wrong, or an empty text."""
+    """Request readiness; return the problem, or an empty string."""
     host = _reachable(settings.host)
     connection = _connection(settings, host)
     name = AllowedHosts(settings.allowed_hosts, settings.host).name
     try:
         if settings.tls_client_ca and settings.tls_client_certificates is ClientCertificates.REQUIRED:
-            connection.connect()  # nobody without a certificate of a client learns more than that it listens
+            connection.connect()  # without a client certificate, a client can only learn that the registry listens
             return ""
         connection.request("GET", _READY, headers={"Host": name} if name else {})
         answer = connection.getresponse()
@@ -54,7 +54,7 @@ def check(settings: Settings) -> str:
 
 
 def _reachable(host: str) -> str:
-    """Return the address by which this machine reaches a listener."""
+    """Return the address at which this machine reaches a listener."""
     if is_wildcard(host):
         return "::1" if ":" in host else "127.0.0.1"
     return host

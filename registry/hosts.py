@@ -1,4 +1,4 @@
-"""Which values of the header ``Host`` are served, so that no page reaches a registry by a name of its own."""
+"""Allowed values of the header ``Host``, so that no page reaches a registry by a name of its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contractlog.compatibility.errors import BadRequest, HostNotAllowed, UsageEr
 
 __all__ = ["EVERY_HOST", "HOST_NAME", "AllowedHosts", "is_loopback", "is_wildcard", "listed", "shown", "without_dot"]
 
-HOST_NAME: Final = r"(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)"  #: a group of a pattern that ignores case; RFC 3986
+HOST_NAME: Final = r"(\[[0-9a-f:.]+\]|[\w.~!$&'()*+,;=%-]*)"  #: a group for a case-insensitive pattern; RFC 3986
 EVERY_HOST: Final = "*"
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _HOST: Final = re.compile(rf"{HOST_NAME}(?::([0-9]*))?", re.ASCII | re.IGNORECASE)
@@ -34,7 +34,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_wildcard(host: str) -> bool:
-    """Return whether an address to listen on stands for all addresses of the machine.
+    """Return whether a listening address means all addresses of the machine.
 
     >>> is_wildcard("0.0.0.0"), is_wildcard("::"), is_wildcard(""), is_wildcard("localhost")
     (True, True, True, False)
@@ -50,11 +50,11 @@ class AllowedHosts:
 
     Args:
         names: host names and addresses without ports, separated by commas; ``*`` serves every host. When empty,
-            connections to a loopback address may only ask for that address, and others for any host.
+            connections to a loopback address may only request that address, and others any host.
         listening: the address or name that the registry listens on.
 
     Raises:
-        UsageError: a name cannot be one.
+        UsageError: a name is invalid.
     """
 
     def __init__(self, names: str = "", listening: str = "") -> None:
@@ -67,20 +67,23 @@ class AllowedHosts:
 
     @property
     def name(self) -> str:
-        """A name that is allowed; empty when none is given."""
+        """An allowed name; empty if none is configured."""
         return "" if self._every or not self._explicit else min(self._names)
 
     def known(self, scope: Scope) -> bool:
-        """Return whether a request asks for a host that was checked before; the cached reads ask this alone."""
+        """Return whether the requested host was allowed before.
+
+        Requests answered from the cache use only this check.
+        """
         values = [value for name, value in scope["headers"] if name == b"host"]
         server = scope.get("server")
         return len(values) == 1 and (values[0], server[0] if server else None) in self._known
 
     def require(self, scope: Scope) -> tuple[str, str]:
-        """Return the host and the port that a request asks for; both are empty in HTTP/1.0 without ``Host``.
+        """Return the requested host and port; both are empty in HTTP/1.0 without ``Host``.
 
         Raises:
-            BadRequest: there is no ``Host``, more than one, or one that cannot be read.
+            BadRequest: there is no ``Host``, more than one, or one that cannot be parsed.
             HostNotAllowed: it is not served here.
         """
         values = [value for name, value in scope["headers"] if name == b"host"]
@@ -111,12 +114,12 @@ def listed(text: str) -> Iterator[str]:
 
 
 def without_dot(name: str) -> str:
-    """Return a host name in lower case, without the dot that may end it."""
+    """Return a host name in lower case, without a trailing dot."""
     return name.lower().removesuffix(".")
 
 
 def shown(value: bytes) -> str:
-    """Return a header's value as a message may show it."""
+    """Return a header's value for a message, truncated."""
     return value[:_LONGEST_SHOWN].decode("latin-1")
 
 
@@ -127,7 +130,7 @@ def _local_address(scope: Scope) -> str | None:
 
 
 def _normal_name(text: str) -> str:
-    """Return a name of the settings as it stands in ``Host``.
+    """Return a name from the settings in the form that it has in ``Host``.
 
     >>> _normal_name("Registry.example."), _normal_name("::1")
     ('registry.example', '[::1]')

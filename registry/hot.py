@@ -1,4 +1,4 @@
-"""The reads that clients send most, answered without a route's machinery; the bytes are the route's."""
+"""Fast paths for the most frequent reads: they bypass the routes and return the same bytes."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ from contractlog.registry.telemetry.state import Telemetry
 
 __all__ = ["HotSchemas", "HotVersions", "form_of"]
 
-Reader = Callable[[Scope], str | None]  #: answers the name of a caller who may read; None: not known, or may not
-Made = tuple[Message, Message]  #: an answer's beginning and its body
+Reader = Callable[[Scope], str | None]  #: returns the name of a caller with read permission, else None
+Made = tuple[Message, Message]  #: the start of a response, and its body
 
-#: Says that an answer came from memory because the database was away, and may be older than five seconds.
+#: Header of a response that came from memory because the database was unavailable; it may be older than five seconds.
 STALE: Final = (b"x-contractlog-stale", b"database-away")
-_PATIENCE: Final = 0.25  #: seconds that a fresh answer may take while the database answers nobody
+_PATIENCE: Final = 0.25  #: seconds to wait for a silent database; if already silent for as long, it is not queried
 _TEMPLATE: Final = "/schemas/ids/{schema_id}"
 _CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
 _AWAY: Final = frozenset({StoreError.code, StoreTimeout.code})
 _SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
 _RAW_PATH: Final = re.compile(_SCHEMA_PATH.pattern.encode())
 _VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
-_LIVE: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: questions that mean what is live
+_LIVE: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: query strings that select live versions
 _PLAIN: Final = (DEFAULT_CONTEXT, "")
 _SHAPING: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
 
 
 @lru_cache(4096)
 def form_of(query: bytes) -> tuple[str, str] | None:
-    """Return the context and the form of a question about an id; None when it is not one that memory answers.
+    """Return the context and the form of a request for an id; None if the cache cannot answer it.
 
     >>> form_of(b"fetchMaxId=false&subject="), form_of(b"subject=%3A.eu%3Aa"), form_of(b"fetchMaxId=true")
     (('.', ''), ('.eu', 'a'), None)
@@ -73,7 +73,7 @@ def _subject_form(value: bytes) -> tuple[str, str] | None:
 
 
 class HotSchemas:
-    """``GET /schemas/ids/{id}`` is answered from memory, where it is known."""
+    """``GET /schemas/ids/{id}`` from memory, if the response is cached."""
 
     def __init__(
         self,
@@ -88,10 +88,10 @@ class HotSchemas:
         self._cache = cache
         self._telemetry = telemetry
         self._counts = counts
-        self._silence = silence  #: for how long the database has not answered anything
+        self._silence = silence  #: returns for how many seconds the database has not answered anything
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or pass on."""
+        """Answer the request from memory, or pass it on."""
         if scope["type"] == "http" and scope["method"] == "GET":
             match = _SCHEMA_PATH.fullmatch(scope["path"])
             form = form_of(scope["query_string"]) if match else None
@@ -112,7 +112,7 @@ class HotSchemas:
         await self._app(scope, receive, send)
 
     def at_once(self, scope: Scope, reader: Reader) -> Made | None:
-        """Return the answer to a request that no other layer has to look at, and nobody has to be waited for."""
+        """Return the response if it needs no other layer and no waiting; else None."""
         match = _RAW_PATH.fullmatch(scope.get("raw_path", b"")) if scope["method"] == "GET" else None
         form = form_of(scope["query_string"]) if match else None
         if not match or not form:
@@ -136,7 +136,7 @@ class HotSchemas:
         await _send(send, body, STALE)
 
     async def _ask(self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Ask for a fresh answer, and make do with the old one when the database is away, or does not answer."""
+        """Request a fresh response; send the stale one if the database is unavailable or does not answer."""
         answered = False
 
         async def answer_from_memory(body: bytes) -> None:
@@ -158,7 +158,7 @@ class HotSchemas:
             while not (await asyncio.wait({asking}, timeout=_PATIENCE))[0]:
                 body = self._cache.stale(key, form)
                 if body is not None and not answered and self._silence() >= _PATIENCE / 2:
-                    asking.add_done_callback(_ended)  # a fresh answer that comes later is kept
+                    asking.add_done_callback(_ended)  # a fresh response that arrives later is cached
                     await answer_from_memory(body)
                     return
             asking.result()
@@ -168,15 +168,16 @@ class HotSchemas:
 
 
 def _ended(asking: asyncio.Future[None]) -> None:
-    """Take the outcome of a question whose answer nobody waits for any more; the log has what went wrong."""
+    """Retrieve the outcome of a request that nobody waits for any more; errors are in the log."""
     if not asking.cancelled():
         asking.exception()
 
 
 class HotVersions:
-    """``GET /subjects/{subject}/versions/{version}`` asks memory or the database, and nothing else on the way.
+    """``GET /subjects/{subject}/versions/{version}`` without the route's layers.
 
-    Memory is asked where nobody else writes to the database; what it says is dropped with each commit.
+    The response comes from memory or the database. Memory is used only if no other process writes to the database; it
+    is cleared at each commit.
     """
 
     def __init__(
@@ -189,7 +190,7 @@ class HotVersions:
         self._remembered = remembered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or pass on."""
+        """Answer the request, or pass it on."""
         if scope["type"] == "http" and scope["method"] == "GET" and _LIVE.fullmatch(scope["query_string"]):
             match = _VERSION_PATH.fullmatch(scope["path"])
             if match:
@@ -213,7 +214,7 @@ class HotVersions:
             return problem(error)
         answer = Answer(self._profile.shape(SchemaBody.of(shown.schema)))
         found = shown.schema.subject
-        own = found is not None and found.context == subject.context  # not everybody may read what is in another one
+        own = found is not None and found.context == subject.context  # reading another context may not be permitted
         if self._remembered is not None and own:
             self._remembered.put(match[0], bytes(answer.body), generation=generation)
         return answer

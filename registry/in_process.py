@@ -1,4 +1,4 @@
-"""Named services in this process, on empty databases in memory: what ``mock://NAME`` of the clients stands for."""
+"""Named in-process services on in-memory databases: the target of the clients' ``mock://NAME``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 __all__ = ["named_app"]
 
 _lock: Final = Lock()
-_apps: Final[dict[tuple[int, str], FastAPI]] = {}  #: by process, as threads do not survive a fork
+_apps: Final[dict[tuple[int, str], FastAPI]] = {}  #: by process id, because threads do not survive a fork
 
 
 def named_app(name: str) -> FastAPI:
-    """Return the service of this name in this process; the first call makes it, the end of the process closes it."""
+    """Return the service of this name in this process.
+
+    The first call creates it; it is closed when the process exits.
+    """
     with _lock:
         key = os.getpid(), name
         if key not in _apps:

@@ -1,4 +1,7 @@
-"""What surrounds every request; plain ASGI, because each layer that makes request objects costs more than a route."""
+"""Middleware for every request: limits of request bodies, and raw paths.
+
+Plain ASGI, because each layer that creates request objects costs more than a route.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,19 @@ _LONGER: Final = 10
 
 
 class BodyLimit:
-    """Requests whose body is too large get 413: at once when they say so, else when it shows; too slow ones get 408."""
+    """Reject bodies that are too large with 413, and those that are too slow with 408.
+
+    Too large is answered immediately if the request declares its length, else once the limit is exceeded.
+    """
 
     def __init__(self, app: ASGIApp, limit: int, seconds: float, larger: Mapping[str, int]) -> None:
         self._app = app
         self._limit = limit
         self._seconds = seconds
-        self._larger = larger  #: limits of paths that take more, and have ten times as long for it
+        self._larger = larger  #: limits of paths that accept larger bodies, and allow ten times as much time
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count the body as it comes in."""
+        """Count the body while it is received."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -44,9 +50,10 @@ class BodyLimit:
             await self._app(scope, body.receive, body.closing(send))
 
     async def _refused(self, body: _Body, limit: int, *, waits: bool) -> RegistryError:
-        """Read on for a while before answering: many clients look for an answer only after they sent everything.
+        """Discard some of the body before rejecting it, and return the error.
 
-        One that waits for a word before it sends gets the answer at once, as the last of the connection.
+        Many clients look for a response only after they sent everything. A client that waits for ``100 Continue`` gets
+        the response immediately, as the last one on its connection.
         """
         if waits:
             body.last = True
@@ -66,7 +73,7 @@ def _waits(scope: Scope) -> bool:
 
 
 class _Body:
-    """A request's body as it comes in: counted, and waited for until the time is over, from the first look on."""
+    """A request's body while it is received: counted, with a deadline that runs from the first read."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
         self._receive = receive
@@ -78,10 +85,10 @@ class _Body:
         self.received = 0
 
     async def receive(self) -> Message:
-        """Receive what comes next.
+        """Receive the next message.
 
         Raises:
-            PayloadTooLarge: the body is over the limit now.
+            PayloadTooLarge: the body now exceeds the limit.
             RequestTimeout: the time is over.
         """
         message = await self.next()
@@ -90,7 +97,9 @@ class _Body:
         return message
 
     async def next(self) -> Message:
-        """Receive what comes next, however much it is; behind the body is the client's going away, whenever it goes.
+        """Receive the next message, whatever the size of the body.
+
+        After the end of the body, wait without a time limit: the next message is the client's disconnect.
 
         Raises:
             RequestTimeout: the time is over.
@@ -111,7 +120,7 @@ class _Body:
         return message
 
     def closing(self, send: Send) -> Send:
-        """Return what sends an answer; after a body that came too late it is the last one of the connection."""
+        """Return a ``send`` that adds ``Connection: close`` to the response if ``last`` is set."""
 
         async def sent(message: Message) -> None:
             if self.last and message["type"] == "http.response.start":
@@ -122,13 +131,13 @@ class _Body:
 
 
 class RawPaths:
-    """Routes see the path as it was sent, so an encoded slash stays inside its segment."""
+    """Show routes the path as it was sent, so that an encoded slash stays inside its segment."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Put the raw path where routes look for it."""
+        """Replace the path and the query in the scope."""
         if scope["type"] == "http":
             raw = scope.get("raw_path") or scope["path"].encode()
             try:

@@ -1,4 +1,7 @@
-"""Running migrations. Importing alembic takes longer than most starts need: import this where it is used."""
+"""Run migrations with alembic.
+
+Importing alembic takes longer than most starts should: import this module only where it is used.
+"""
 
 from __future__ import annotations
 
@@ -17,22 +20,23 @@ __all__ = ["downgrade", "upgrade"]
 
 
 def upgrade(connection: Connection, **limits: int | None) -> None:
-    """Bring the tables to the newest revision.
+    """Upgrade the tables to the newest revision.
 
     Args:
-        connection: where they are.
-        limits: ``lock_timeout_ms`` is how long a table may be in other hands, ``statement_timeout_ms`` how long one
-            statement may take; None, or absent, is what ``migrations/env.py`` says.
+        connection: of the database.
+        limits: ``lock_timeout_ms`` limits the wait for a table that another session has locked,
+            ``statement_timeout_ms`` the duration of one statement; None, or absent, is the default in
+            ``migrations/env.py``.
 
     Raises:
-        UsageError: they are of a revision that this release does not know.
+        UsageError: the tables have a revision that this release does not know.
     """
     with _told():
         command.upgrade(_config(connection, limits), "head")
 
 
 def downgrade(connection: Connection, revision: str) -> None:
-    """Take the tables back to a revision.
+    """Downgrade the tables to a revision.
 
     Raises:
         UsageError: there is no such revision.

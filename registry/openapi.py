@@ -1,4 +1,4 @@
-"""``python -m contractlog.registry.openapi`` writes ``openapi.yaml``: the app's own description of itself."""
+"""``python -m contractlog.registry.openapi`` writes ``openapi.yaml``, the app's OpenAPI document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["document", "text"]
 
 
 def document() -> dict[str, Any]:
-    """Return the description of the API."""
+    """Return the OpenAPI document."""
     app = create_app(Settings(database_url="sqlite://"))
     try:
         return app.openapi()
@@ -24,13 +24,13 @@ def document() -> dict[str, Any]:
 
 
 def text() -> str:
-    """Return the description as it stands in ``openapi.yaml``."""
+    """Return the text of ``openapi.yaml``."""
     head = "# Written by `python -m contractlog.registry.openapi`; a test compares it with the app."
     return "\n".join([head, *_yaml(document())]) + "\n"
 
 
 def _yaml(value: Any, indent: str = "") -> Iterator[str]:
-    """Write block style, with JSON for scalars: the part of YAML that nobody reads differently."""
+    """Write block style with JSON scalars, a subset of YAML that all parsers read alike."""
     pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
     for key, item in pairs:
         head = "-" if key is None else f"{_key(key)}:"

@@ -39,7 +39,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """Everything that the own routes call, and what runs beside them."""
+    """All services that the routes of contractlog's own resources call, and their background tasks."""
 
     follower: Follower
     changes: Changes
@@ -64,7 +64,7 @@ class Own:
         registration: Registration,
         allow_id_gap: bool = False,
     ) -> Self:
-        """Make the services; nothing runs yet."""
+        """Create the services; nothing runs yet."""
         follower = Follower(store)
         warm(store, cache, follower)
         counts = FetchCounts(store)
@@ -82,17 +82,17 @@ class Own:
         )
 
     def start(self) -> None:
-        """Begin to follow the journal, and to keep the search index."""
+        """Start following the journal, updating the search index and writing fetch counts."""
         self.follower.start()
         self.indexer.start()
         self.counts.start()
 
     def release(self) -> None:
-        """Answer those who wait, and let nobody wait any longer: the process is about to end."""
+        """End long polls and allow no new ones: the process is about to end."""
         self.follower.release()
 
     def close(self) -> None:
-        """End what runs beside the routes; the store is still open."""
+        """Stop the background tasks; the store is still open."""
         self.follower.close()
         self.indexer.close()
         self.counts.close()

@@ -1,4 +1,4 @@
-"""An answer leaves whole: its head waits for its body: a small one is one write, and wakes its reader once."""
+"""Write a response's head together with its body: a small response is one write and one wake-up."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, Final
 __all__ = ["Gathering"]
 
 _HEAD: Final = b"HTTP/1.1 "
-_CONTINUE: Final = b"HTTP/1.1 100 "  #: is no head: the client waits for it, and the server for the client
-_LARGE: Final = 65_536  #: bytes that cost more to copy than to write by themselves
+_CONTINUE: Final = b"HTTP/1.1 100 "  #: not a head: the client waits for it, and the server for the client
+_LARGE: Final = 65_536  #: bytes; copying more costs more than a separate write
 
 
 class Gathering:
-    """A transport that keeps the head of an answer until what follows is written, or until nothing does.
+    """A transport that buffers the head of a response until its body is written, or until ``flush``.
 
     Args:
-        transport: what writes.
+        transport: the transport to write to.
     """
 
     __slots__ = ("_head", "_transport", "is_closing")
@@ -30,7 +30,7 @@ class Gathering:
         return getattr(self._transport, name)
 
     def write(self, data: bytes | memoryview) -> None:
-        """Write what was kept, and this; or keep it, where it is a head."""
+        """Write the buffered head and this; buffer this if it is a head."""
         head = self._head
         if head:
             self._head = b""
@@ -45,12 +45,12 @@ class Gathering:
             self._transport.write(data)
 
     def flush(self) -> None:
-        """Write what was kept: nothing follows."""
+        """Write the buffered head: nothing follows."""
         head, self._head = self._head, b""
         if head:
             self._transport.write(head)
 
     def close(self) -> None:
-        """Close, once everything is written."""
+        """Flush, then close."""
         self.flush()
         self._transport.close()

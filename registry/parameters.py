@@ -1,4 +1,4 @@
-"""Descriptions for the API's documents: the groups of requests in their order, and what parameters mean."""
+"""Descriptions for the OpenAPI document: the groups of operations in order, and the parameters."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _SCOPE: Final = "The name of a subject; `:.eu:` is the context `.eu`, `:.__GLOBA
 _MODE_FORCE: Final = "`true` allows the mode IMPORT where there are versions that are not deleted."
 _SPELLING: Final = "Accepted and ignored: schemas are compared by what they mean."
 
-#: Where a parameter means something else than elsewhere: path, name -> description.
+#: Parameters whose meaning differs on some paths: path, name -> description.
 _SPECIAL: Final[Mapping[tuple[str, str], str]] = {
     ("/mode", "force"): _MODE_FORCE,
     ("/mode/{subject}", "force"): _MODE_FORCE,
@@ -109,7 +109,7 @@ _SPECIAL: Final[Mapping[tuple[str, str], str]] = {
 
 
 def describe(document: dict[str, Any]) -> None:
-    """Put the requests of an OpenAPI document in the order of their groups, and describe parameters that lack words."""
+    """Sort the operations of an OpenAPI document by group, and add missing descriptions of parameters."""
     order = list(GROUPS)
     paths: dict[str, dict[str, Any]] = document["paths"]
 

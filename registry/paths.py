@@ -1,4 +1,7 @@
-"""Paths as they were sent: ``a%2Fb`` is one subject, a slash at the end means nothing, contexts may stand in front."""
+"""Parsing of raw paths: encoded slashes, trailing slashes, context prefixes.
+
+``a%2Fb`` is one subject, a slash at the end has no meaning, and a path may begin with ``/contexts/NAME``.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ __all__ = ["context_of", "decode", "routed", "subject_of"]
 
 _LONGEST_CONTEXT: Final = 255
 _DEFAULT: Final = ":.:"
-_CONTEXTS: Final = (":.", ":*:")  #: what begins so says its context itself
+_CONTEXTS: Final = (":.", ":*:")  #: prefixes of names that contain their context
 _BEFORE_SUBJECTS: Final = frozenset({"subjects", "deks"})
 _SCOPED: Final = frozenset({"config", "mode"})
 _WRITING: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -21,7 +24,7 @@ _AS_SENT: Final = "".join(chr(code) for code in range(0x21, 0x7F))
 
 
 def decode(segment: str) -> str:
-    """Undo the percent-encoding of one segment.
+    """Decode the percent-encoding of one segment.
 
     Raises:
         BadRequest: it is not UTF-8.
@@ -33,10 +36,10 @@ def decode(segment: str) -> str:
 
 
 def subject_of(text: str) -> Subject:
-    """Read a subject.
+    """Parse a subject.
 
     Raises:
-        InvalidSubject: no subject can have this name, and no database would take it.
+        InvalidSubject: the name is invalid, or a database could not store it.
     """
     subject = Subject.parse(text)
     if "\0" in text or len(subject.context) > _LONGEST_CONTEXT:
@@ -45,12 +48,11 @@ def subject_of(text: str) -> Subject:
 
 
 def context_of(text: str) -> str:
-    """Read a context as it stands in a path: ``.eu``, ``:.eu:`` or ``eu``.
+    """Parse a context in a path: ``.eu``, ``:.eu:`` or ``eu``.
 
     Raises:
-        BadRequest: a colon inside.
-        InvalidSubject: no database would take the name.
-
+        BadRequest: it contains another colon.
+        InvalidSubject: a database could not store the name.
     >>> context_of(":.eu:")
     '.eu'
     """
@@ -61,7 +63,7 @@ def context_of(text: str) -> str:
 
 
 def routed(raw_path: bytes, query: bytes, method: str = "GET") -> tuple[str, bytes]:
-    """Return the path to route by, still percent-encoded, and the query; a context in front goes into both.
+    """Return the path to route by, still percent-encoded, and the query; a context prefix moves into both.
 
     >>> routed(b"/subjects/a%2Fb/versions/", b"")
     ('/subjects/a%2Fb/versions', b'')
@@ -83,7 +85,7 @@ def routed(raw_path: bytes, query: bytes, method: str = "GET") -> tuple[str, byt
 
 
 def _with_subject(segments: Sequence[str], prefix: str) -> Iterator[str]:
-    """Put the context before the subject; without one, config and mode are the context's own."""
+    """Add the context to the subject; without a subject, config and mode become those of the context."""
     awaited = False
     for place, segment in enumerate(segments):
         qualified = awaited and not decode(segment).startswith(_CONTEXTS)
@@ -104,7 +106,7 @@ def _query_in_context(prefix: str, parts: Sequence[str], query: bytes, method: s
 
 
 def _filled(query: bytes, member: str, prefix: str, *, replace: bool = False) -> bytes:
-    """Put the context before each value of a member, or in its place; the others stay as they are."""
+    """Add the context to each value of a parameter, or replace them by it; keep the other parameters."""
     pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
     given = [value for name, value in pairs if name == member] or [""]
     values = [prefix] if replace else [one if one.startswith(_CONTEXTS) else prefix + one for one in given]

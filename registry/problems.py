@@ -1,4 +1,4 @@
-"""The one place where errors become answers: every one has the shape ``{"error_code", "message"}``."""
+"""Error responses: every error becomes one of the shape ``{"error_code", "message"}`` here."""
 
 from __future__ import annotations
 
@@ -33,17 +33,20 @@ _encoder: Final = msgspec.json.Encoder()
 
 
 class Answer(Response):
-    """A JSON answer of this API; ``bytes`` are sent as they are."""
+    """A JSON response of this API; ``bytes`` are sent unchanged."""
 
     media_type = MEDIA_TYPE
 
     def render(self, content: Any) -> bytes:
-        """Write the body."""
+        """Encode the body."""
         return content if isinstance(content, bytes) else _encoder.encode(content)
 
 
 def warned(answer: Answer, warning: str | None) -> Answer:
-    """Put a warning about the schema of a request into a header; characters that a header cannot hold are escaped."""
+    """Add a warning about the request's schema as a header.
+
+    Characters that a header cannot contain are escaped.
+    """
     if warning is not None:
         written = warning.encode("unicode_escape").decode("ascii")
         answer.headers[WARNING_HEADER] = written[:_LONGEST_WARNING]
@@ -51,7 +54,7 @@ def warned(answer: Answer, warning: str | None) -> Answer:
 
 
 class _Problem(Answer):
-    """An answer that is an error; its code is noted, to be counted and logged."""
+    """An error response; its code is noted in the scope for metrics and the log."""
 
     def __init__(self, error: RegistryError) -> None:
         super().__init__({"error_code": error.error_code, "message": error.message}, status_code=error.http_status)
@@ -63,16 +66,16 @@ class _Problem(Answer):
 
 
 def problem(error: RegistryError) -> Answer:
-    """Shape an error as an answer."""
+    """Build the response for an error."""
     return _Problem(error)
 
 
 def install(app: FastAPI, *, old_conflict_code: bool = False) -> None:
-    """Let every error of the app end here.
+    """Install the handlers for every error of the app.
 
     Args:
-        app: whose errors become answers.
-        old_conflict_code: say 409 where a schema is incompatible, as releases did that knew no 40901.
+        app: the app whose errors become responses.
+        old_conflict_code: use the code 409 for an incompatible schema, as releases before 40901 existed did.
     """
     app.add_exception_handler(RegistryError, _registry_error)
     if old_conflict_code:
@@ -107,11 +110,11 @@ async def _http_exception(_request: Request, error: Exception) -> Answer:
 
 
 async def _unreadable(_request: Request, _error: Exception) -> Answer:
-    return problem(NotFound())  # a number in the path or query that is none: nothing has this address
+    return problem(NotFound())  # an invalid number in the path or query: nothing has this address
 
 
 async def _gone(_request: Request, _error: Exception) -> Answer:
-    return problem(BadRequest("The connection ended before the body did"))  # nobody reads it; it counts as theirs
+    return problem(BadRequest("The connection ended before the body did"))  # never read; counts as a client error
 
 
 async def _of_nobody(_request: Request, error: Exception) -> Answer:
@@ -119,6 +122,6 @@ async def _of_nobody(_request: Request, error: Exception) -> Answer:
 
 
 def unexpected(error: Exception) -> Answer:
-    """Log an error that nobody expected, and shape it as an answer that tells nothing of it."""
+    """Log an unexpected error; return a response without any detail of it."""
     _LOG.error("an error that nobody expected", exc_info=error)
     return problem(ServerError())

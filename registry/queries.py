@@ -1,4 +1,7 @@
-"""Parameters of contractlog's own resources: what cannot be used is told by name and with its bounds, never cut."""
+"""Query parameters of contractlog's own resources.
+
+An invalid value is rejected with the parameter's name and its bounds; it is never clamped.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,17 @@ from contractlog.registry.services.changes import LONGEST_WAIT
 __all__ = ["LARGEST", "KnownAlone", "Since", "Wait", "Whole", "YesOrNo", "named", "one_version", "said", "whole"]
 
 N = TypeVar("N", bound=StrEnum)
-LARGEST: Final = 10**18 - 1  #: the largest whole number that is read
+LARGEST: Final = 10**18 - 1  #: the largest integer that is accepted
 _DIGITS: Final = 18
 _SECONDS: Final = re.compile(r"(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)?")
 _LATEST: Final = frozenset({"latest", "-1"})
 
 
 def whole(parameter: str, text: str, *, default: int, least: int, most: int) -> int:
-    """Read a whole number; empty means the default.
+    """Parse an integer; empty means the default.
 
     Raises:
-        InvalidQuery: it is none, or out of bounds.
+        InvalidQuery: it is not an integer, or out of bounds.
     """
     if text == "":
         return default
@@ -43,7 +46,7 @@ def whole(parameter: str, text: str, *, default: int, least: int, most: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """An annotation: a parameter that is a whole number, read with its bounds and described with them."""
+    """Annotation of an integer parameter: parses it within its bounds and documents them."""
 
     parameter: str
     default: int
@@ -51,31 +54,31 @@ class Whole:
     most: int
 
     def read(self, text: object) -> int:
-        """Read the parameter.
+        """Parse the parameter.
 
         Raises:
-            InvalidQuery: it is no such number.
+            InvalidQuery: it is not an integer within the bounds.
         """
         return whole(self.parameter, str(text), default=self.default, least=self.least, most=self.most)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Tell pydantic how it is read."""
+        """Make pydantic parse the value with ``read``."""
         return core_schema.no_info_before_validator_function(self.read, handler(source))
 
     def __get_pydantic_json_schema__(self, _schema: CoreSchema, _handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Tell ``openapi.yaml`` what it takes."""
+        """Describe the parameter in ``openapi.yaml``."""
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
 
 
 @dataclass(frozen=True, slots=True)
 class YesOrNo:
-    """An annotation: a parameter that is ``true`` or ``false`` in any case, and nothing else."""
+    """Annotation of a parameter that is ``true`` or ``false``, in any case."""
 
     parameter: str
     default: bool
 
     def read(self, text: object) -> bool:
-        """Read the parameter; empty means the default.
+        """Parse the parameter; empty means the default.
 
         Raises:
             InvalidQuery: it is neither.
@@ -86,12 +89,12 @@ class YesOrNo:
         return word == "true" if word else self.default
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Tell pydantic how it is read."""
+        """Make pydantic parse the value with ``read``."""
         return core_schema.no_info_before_validator_function(self.read, handler(source))
 
 
 def said(values: Iterable[str]) -> WithJsonSchema:
-    """Describe a parameter that takes one of a few words; ``named`` reads it."""
+    """Describe a parameter that accepts one of a few words; ``named`` parses it."""
     return WithJsonSchema({"type": "string", "enum": list(values)})
 
 
@@ -127,7 +130,7 @@ Wait = Annotated[
 
 
 async def _known_alone(request: Request) -> None:
-    """Refuse parameters that a request does not have: a misspelt one would be answered as if nothing had been asked.
+    """Reject parameters that a request does not have: a misspelt one would be silently ignored.
 
     Raises:
         InvalidQuery: there is one.
@@ -142,21 +145,21 @@ async def _known_alone(request: Request) -> None:
 
 
 def _parameters(dependant: Dependant) -> Iterator[str]:
-    """Yield the parameters that a route takes, itself or by what it depends on."""
+    """Yield the parameters that a route accepts, directly or through its dependencies."""
     yield from (one.alias for one in dependant.query_params)
     for inner in dependant.dependencies:
         yield from _parameters(inner)
 
 
-#: For routes of our own; the reference ignores what it does not know, and so do its paths.
+#: For our own routes only; the reference ignores unknown parameters, and so do the routes of its API.
 KnownAlone: Final = Depends(_known_alone)
 
 
 def one_version(parameter: str, text: str) -> tuple[Subject, int | None]:
-    """Read ``subject:version``; ``latest`` is None, and so is no version at all.
+    """Parse ``subject:version``; ``latest`` and -1 give None as the version.
 
     Raises:
-        InvalidQuery: it is nothing of this kind.
+        InvalidQuery: it is not of this form.
     """
     name, _, number = text.rpartition(":")
     if number.lower() in _LATEST:
@@ -176,7 +179,7 @@ def _subject(parameter: str, name: str) -> Subject:
 
 
 def named(parameter: str, text: str, kind: type[N]) -> N | None:
-    """Read one of a few names, in any case; empty means none.
+    """Parse one of a few names, in any case; empty gives None.
 
     Raises:
         InvalidQuery: it is none of them.

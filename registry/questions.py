@@ -1,4 +1,4 @@
-"""What reading requests ask for beside a name: which versions, which page, and how a schema is shown."""
+"""Query parameters shared by read requests: deleted versions, paging, format of the schema."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def _page(*, offset: Offset = 0, limit: Limit = -1) -> Page:
 async def _view(
     *,
     tags: Annotated[list[str], Query(alias="findTags", default_factory=list)],
-    format: str = "",  # noqa: A002 - as sent
+    format: str = "",  # noqa: A002 - the name in the request
 ) -> View:
     return View(format, frozenset(filter(None, tags)))
 
@@ -53,17 +53,18 @@ async def _qualified(
 
 async def _format(
     *,
-    format: str = "",  # noqa: A002 - as sent
+    format: str = "",  # noqa: A002 - the name in the request
 ) -> View:
     return View(format)
 
 
-#: Live versions, or with ``deleted`` all.
+#: Live versions; all versions with ``deleted``.
 DeletedQuery = Annotated[Seen, Depends(_deleted)]
-#: Live versions, with ``deleted`` all, with ``deletedOnly`` the others; Python's client writes ``deleted_only``.
+#: Live versions; all with ``deleted``; soft-deleted ones with ``deletedOnly``, which Python's client spells
+#: ``deleted_only``.
 SeenQuery = Annotated[Seen, Depends(_seen)]
 PageQuery = Annotated[Page, Depends(_page)]
 ViewQuery = Annotated[View, Depends(_view)]
-#: The format of the text alone.
+#: The format of the text only.
 FormatQuery = Annotated[View, Depends(_format)]
 Qualified = Annotated[bool, Depends(_qualified)]

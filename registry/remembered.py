@@ -1,4 +1,4 @@
-"""Answers that hold until the next commit: for a database that nobody else writes to."""
+"""Cache of responses by path, valid until the next commit: for a database with no other writer."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Final
 
 __all__ = ["Remembered"]
 
-_OVERHEAD: Final = 300  #: bytes that an answer costs beside its path and its body
+_OVERHEAD: Final = 300  #: bytes that a response costs in addition to its path and its body
 
 
 class Remembered:
-    """Keeps answers by path. The law: what is got was true at the moment of asking.
+    """Cache of responses by path. Invariant: ``get`` returns what the database would return now.
 
-    Before a commit everything is dropped, and until it is done nothing is kept: meanwhile the database alone knows what
-    is seen. An answer is put with the ``generation`` that was current before it was read; one that was read while
-    something was committed is not kept. A commit that fails leaves it closed until the next one: that costs time, and
-    no truth.
+    Everything is dropped before a commit, and nothing is stored until it is done: meanwhile only the database knows
+    what is visible. A response is stored with the ``generation`` that was current before it was read; one that was read
+    during a commit is not stored. A commit that fails leaves the cache closed until the next one, which costs time but
+    not correctness.
     """
 
     def __init__(self, limit: int) -> None:
@@ -28,20 +28,20 @@ class Remembered:
         self.generation = 0
 
     def __len__(self) -> int:
-        """Count the answers."""
+        """Return the number of responses."""
         return len(self._answers)
 
     @property
     def size(self) -> int:
-        """The memory that the answers take, in bytes."""
+        """The memory that the responses take, in bytes."""
         return self._size
 
     def get(self, path: str) -> bytes | None:
-        """Return the answer, if it is known."""
-        return self._answers.get(path)  # without the lock: what is closed is another dictionary
+        """Return the cached response, or None."""
+        return self._answers.get(path)  # without the lock: ``close`` replaces the dictionary
 
     def put(self, path: str, body: bytes, *, generation: int) -> None:
-        """Keep an answer that was read while this generation was current."""
+        """Store a response that was read while this generation was current."""
         size = len(path) + len(body) + _OVERHEAD
         with self._lock:
             if self._closed or generation != self.generation or path in self._answers:
@@ -53,14 +53,14 @@ class Remembered:
                 self._size += size
 
     def close(self) -> None:
-        """Drop everything: something is about to be committed."""
+        """Drop everything and store nothing: a commit is about to begin."""
         with self._lock:
             self._closed = True
             self.generation += 1
             self._drop()
 
     def open(self) -> None:
-        """Keep answers again: it is committed."""
+        """Store responses again: the commit is done."""
         with self._lock:
             self.generation += 1
             self._closed = False

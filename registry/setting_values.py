@@ -1,4 +1,4 @@
-"""What a setting can be: texts are read as what they stand for, numbers have bounds, everything else is refused."""
+"""Values of settings: strings are parsed, numbers have bounds, anything else is rejected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contractlog.compatibility.errors import UsageError
 
 __all__ = ["understood"]
 
-#: The least value of numbers that cannot be 0, and the largest of those that have one.
+#: The minimum of numbers that cannot be 0, and the maximum of those that have one.
 _LEAST: Final = {
     "workers": 1,
     "read_threads": 1,
@@ -30,16 +30,16 @@ _FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": Fals
 
 
 def understood(member: str, kind: type, value: Any, called: str) -> Any:
-    """Return the value of a setting, as the environment has it or as Python has it.
+    """Parse and check the value of a setting, given as text or as a Python value.
 
     Args:
-        member: of the settings.
-        kind: what it is.
-        value: a text is read; words in any case.
-        called: what it is called where it was given: a flag, a variable, or the member itself.
+        member: the name of the setting.
+        kind: its type.
+        value: text is parsed; words in any case.
+        called: its name where it was given: a flag, a variable, or the member itself.
 
     Raises:
-        UsageError: it cannot be that.
+        UsageError: the value is invalid.
     """
     try:
         read = _read(kind, value)

@@ -1,4 +1,4 @@
-"""What can be set about the service, and from where it is read."""
+"""Settings of the service, and how they are read from the environment."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from contractlog.registry.telemetry.logs import LogForm, LogLevel
 __all__ = ["PREFIX", "ClientCertificates", "Settings", "misspelt"]
 
 PREFIX: Final = "CONTRACTLOG_"
-#: What clients and other verbs read, without the prefix.
+#: Variables that clients and other verbs read, without the prefix.
 _OF_OTHERS: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
-#: And how such names begin; the last two are what Kubernetes sets where a service has the name ``contractlog``.
+#: Prefixes of more such names; the last two are set by Kubernetes for a service with the name ``contractlog``.
 _PREFIXES_OF_OTHERS: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")
 
 
 class ClientCertificates(StrEnum):
-    """Whether clients must show a certificate, where there is a CA to check them by."""
+    """Requirement for client certificates when a CA to verify them is configured."""
 
     OPTIONAL = "optional"
     REQUIRED = "required"
@@ -33,55 +33,55 @@ class ClientCertificates(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set; each member is also read from ``CONTRACTLOG_<MEMBER>``."""
+    """Settings of the service; each member is also read from ``CONTRACTLOG_<MEMBER>``."""
 
     database_url: str = (
         "sqlite:///contractlog.db"  #: ``sqlite:///FILE``, ``sqlite://`` (in memory) or ``postgresql://…``
     )
     host: str = "127.0.0.1"
-    port: int = 8081  #: 0 takes a free one
+    port: int = 8081  #: 0 selects a free port
     level: Level = Level.BACKWARD  #: the compatibility level where none is configured
     max_body_bytes: int = 1024 * 1024  #: larger requests are answered with 413
-    max_import_bytes: int = 1024 * 1024 * 1024  #: a larger export is not taken in by a running registry
-    body_seconds: float = 60.0  #: how long a request may take to send its body; later ones are answered with 408
-    max_pending_writes: int = 1_000  #: more are answered with 503 at once
-    cache_bytes: int = 64 * 1024 * 1024  #: answers by id that are kept in memory
-    request_steps: int = 2_000_000  #: steps of work that one request may take; two plain schemas take hundreds
-    caller_steps: int = 10_000_000  #: steps that one caller may take within a minute; 0 is no limit
-    read_threads: int = 8  #: requests that parse, judge or read at the same time
-    workers: int = 1  #: processes that serve; more than one needs PostgreSQL
-    drain_seconds: float = 2.0  #: after SIGTERM, how long open connections may still ask for something
+    max_import_bytes: int = 1024 * 1024 * 1024  #: larger exports are rejected by a running registry
+    body_seconds: float = 60.0  #: how long a request may take to send its body; slower ones are answered with 408
+    max_pending_writes: int = 1_000  #: further writes are answered with 503 immediately
+    cache_bytes: int = 64 * 1024 * 1024  #: size of the cache of responses by id
+    request_steps: int = 2_000_000  #: steps of work that one request may take; two ordinary schemas take hundreds
+    caller_steps: int = 10_000_000  #: steps that one caller may take per minute; 0 is no limit
+    read_threads: int = 8  #: requests that parse, check or read at the same time
+    workers: int = 1  #: serving processes; more than one needs PostgreSQL
+    drain_seconds: float = 2.0  #: after SIGTERM, how long open connections may still send requests
     log_format: LogForm = LogForm.TEXT  #: on stderr: ``text``, or ``json``, one object per line
-    log_level: LogLevel = LogLevel.WARNING  #: what is less is not written
+    log_level: LogLevel = LogLevel.WARNING  #: less severe messages are not written
     access_log: bool = False  #: a line for each request, without bodies, queries and headers
-    statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are given up
-    answer_timeout_ms: int = 1_000  #: PostgreSQL: a database that has not answered anything for so long is away
+    statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are cancelled
+    answer_timeout_ms: int = 1_000  #: PostgreSQL: a database that has answered nothing for so long is unavailable
     connect_timeout_ms: int = 3_000  #: PostgreSQL: longer attempts to connect are given up
-    checkout_timeout_ms: int = 5_000  #: how long to wait for a connection while others use all of them
-    users_file: str = ""  #: who may do what, as ``contractlog users`` writes it; empty: everybody may do everything
+    checkout_timeout_ms: int = 5_000  #: how long to wait for a connection when all are in use
+    users_file: str = ""  #: users and permissions, written by ``contractlog users``; empty: everybody may do everything
     anonymous_reads: bool = False  #: with users: unauthenticated callers may read
-    allowed_hosts: str = ""  #: what ``Host`` may name, by commas; empty: this machine on a loopback address, else all
-    allowed_origins: str = ""  #: origins whose pages may write beside the registry's own, by commas; for proxies
-    metrics_token: str = ""  #: a bearer token that opens ``/metrics`` alone; without users nobody reads it without
-    trusted_proxies: str = ""  #: addresses and networks, separated by commas, whose ``X-Forwarded-For`` is believed
+    allowed_hosts: str = ""  #: allowed ``Host`` values, by commas; empty: this machine on a loopback address, else all
+    allowed_origins: str = ""  #: other origins whose pages may write, comma-separated; needed behind proxies
+    metrics_token: str = ""  #: a bearer token for ``/metrics`` only; without users it is required there
+    trusted_proxies: str = ""  #: addresses and networks, comma-separated, whose ``X-Forwarded-For`` is trusted
     tls_certificate: str = ""  #: the certificate chain (PEM) of the listener; empty: no TLS
-    tls_key: str = ""  #: its key (PEM), where it is not in the same file
-    tls_key_password: str = ""  #: of an encrypted key
-    tls_client_ca: str = ""  #: the CA (PEM) by which certificates of clients are checked; empty: none are asked for
+    tls_key: str = ""  #: its key (PEM), if not in the same file
+    tls_key_password: str = ""  #: password of an encrypted key
+    tls_client_ca: str = ""  #: the CA (PEM) that verifies client certificates; empty: none are requested
     tls_client_certificates: ClientCertificates = ClientCertificates.REQUIRED  #: ``required`` or ``optional``
-    response_profile: Profile = Profile.CURRENT  #: answers in the shape of an older release: ``8``, ``7.6`` or ``5.5``
+    response_profile: Profile = Profile.CURRENT  #: response format of a release: ``8``, ``7.6`` or ``5.5``
     mode_mutability: bool = True  #: whether modes can be changed at all
-    allow_id_gap: bool = False  #: ids may be named, or imported, that are more than 1,000,000 above all others
+    allow_id_gap: bool = False  #: ids may be requested or imported that are more than 1,000,000 above all others
     old_conflict_code: bool = False  #: an incompatible schema is answered with ``error_code`` 409, not 40901
     cluster_id: str = "schema-registry"  #: the name of this registry in ``/v1/metadata/id``
-    kafka_cluster_id: str = ""  #: the Kafka cluster named there; empty names none
+    kafka_cluster_id: str = ""  #: the Kafka cluster in the same response; empty: none
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ, **given: Any) -> Self:
-        """Read settings from ``CONTRACTLOG_*``; what is given as an argument, and is not None, goes before.
+        """Read settings from ``CONTRACTLOG_*``; arguments that are not None take precedence.
 
         Raises:
-            UsageError: a variable cannot be read as what it sets.
+            UsageError: a variable has an invalid value.
         """
         given = {name: value for name, value in given.items() if value is not None}
         values: dict[str, Any] = {}
@@ -94,10 +94,10 @@ class Settings:
         return cls(**values)
 
     def __post_init__(self) -> None:
-        """Read texts as what they stand for, as those of the environment are.
+        """Parse members given as text, with the same rules as the environment.
 
         Raises:
-            UsageError: a member cannot be what it was given.
+            UsageError: a member has an invalid value.
         """
         for member, kind in _kinds().items():
             object.__setattr__(self, member, understood(member, kind, getattr(self, member), member))
@@ -109,7 +109,7 @@ def _kinds() -> Mapping[str, type]:
 
 
 def misspelt(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
-    """Say which variables look like settings and are none, each with the setting that may be meant."""
+    """Yield a warning for each variable that looks like a setting but is none, with the closest setting."""
     known = {one.name.upper() for one in fields(Settings)} | _OF_OTHERS
     for variable in sorted(environment):
         name = variable.removeprefix(PREFIX)

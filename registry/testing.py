@@ -1,4 +1,4 @@
-"""A pytest plug-in for users: every test gets a registry of its own, the real service on an empty database in memory.
+"""Pytest plug-in for users: each test gets its own registry, the real service on an empty database.
 
 ```python
 def test_orders_evolve(schema_registry):
@@ -7,8 +7,9 @@ def test_orders_evolve(schema_registry):
         schema_registry.register("orders-value", broken)
 ```
 
-pytest loads this module in every project where contractlog is installed, so importing it costs nothing: the service is
-imported by the first test that asks for a registry. This is the one module that sees the service and its clients.
+pytest loads this module in every project where contractlog is installed, so importing it must cost nothing: the service
+is imported by the first test that requests a registry. This is the only module that imports both the service and its
+clients.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ __all__ = [
 
 
 class Registries:
-    """Makes registries that share nothing but their code: routes are prepared once, and tables are copied."""
+    """Factory of registries that share only code: routes are prepared once, and empty tables are copied."""
 
     def __init__(self) -> None:
         from contractlog.registry.app import create_app  # noqa: PLC0415 - see the module's docstring
@@ -57,14 +58,14 @@ class Registries:
         self._first = create_app(
             Settings(database_url="sqlite://"), store=open_store(Settings(database_url="sqlite://"))
         )
-        self._first.build_middleware_stack()  # which prepares the routes, the costly part of an app
+        self._first.build_middleware_stack()  # prepares the routes, the costly part of an app
         self._prepared = {_shared(route): route for route in self._first.router.routes if _shared(route)}
 
     def make(self, settings: Mapping[str, Any]) -> FastAPI:
-        """Make the service on an empty database; ``app.state.close()`` ends it.
+        """Create the service on an empty database; ``app.state.close()`` ends it.
 
         Args:
-            settings: members of ``registry/settings.py``, but for the database.
+            settings: members of ``registry/settings.py``, except the database.
         """
         known = {one.name for one in fields(self._settings)} - {"database_url"}
         if unknown := settings.keys() - known:
@@ -76,15 +77,15 @@ class Registries:
         return app
 
     def close(self) -> None:
-        """Let go of what registries are made from."""
+        """Release the template app and the connections."""
         self._first.state.close()
         for engines in (self._empty, *self._free):
             engines.dispose()
 
     def _copied(self) -> Any:
-        """Make a store on a connection that is free, or a new one: whatever was in it, the empty database replaces it.
+        """Create a store on a free or new connection, with a copy of the empty database.
 
-        A connection is free again when its store has ended all its threads. It knows the statements of those before it.
+        A connection is free again when its store has ended all its threads. It keeps its cache of compiled statements.
         """
         with ExitStack() as stack:
             engines = self._free.pop() if self._free else self._engines.open_engines(self._url)
@@ -92,19 +93,19 @@ class Registries:
             source, target = self._empty.writer.raw_connection(), engines.writer.raw_connection()
             target.rollback()
             source.driver_connection.backup(target.driver_connection)  # type: ignore[union-attr]
-            source.close()  # they go back to where they are kept
+            source.close()  # back to their pools
             target.close()
             return self._store(engines, max_pending_writes=self._settings().max_pending_writes, closing=stack.pop_all())
 
 
 def _shared(route: Any) -> int:
-    """Return which of the service's modules a route comes from; 0 for those that know their app, and stay with it."""
+    """Return the identity of the router that a route comes from, or 0 if the route belongs to one app."""
     return id(getattr(route, "original_router", None)) if hasattr(route, "original_router") else 0
 
 
 @pytest.fixture(scope="session")
 def schema_registries() -> Iterator[Registries]:
-    """What registries are made from: for fixtures of one's own that need several, or one for a module."""
+    """The factory of registries, for your own fixtures that need several, or one per module."""
     try:
         made = Registries()
     except ModuleNotFoundError as error:
@@ -117,7 +118,7 @@ def schema_registries() -> Iterator[Registries]:
 
 @pytest.fixture
 def schema_registry_settings() -> dict[str, Any]:
-    """Members of ``registry/settings.py``; override this fixture to change them: ``{"level": Level.FULL}``."""
+    """Members of ``registry/settings.py``; override to change them, for example ``{"level": Level.FULL}``."""
     return {}
 
 
@@ -125,7 +126,7 @@ def schema_registry_settings() -> dict[str, Any]:
 def schema_registry_app(
     schema_registries: Registries, schema_registry_settings: Mapping[str, Any]
 ) -> Iterator[FastAPI]:
-    """The service itself, an ASGI application; the test's other fixtures speak to this one."""
+    """The service itself, an ASGI application; the test's other fixtures use this instance."""
     app = schema_registries.make(schema_registry_settings)
     yield app
     app.state.close()
@@ -133,7 +134,7 @@ def schema_registry_app(
 
 @pytest.fixture
 def schema_registry(schema_registry_app: FastAPI) -> Iterator[Registry]:
-    """A ``Registry``, empty and ready; levels, modes and contexts are the real ones."""
+    """An empty ``Registry`` client; levels, modes and contexts behave as in production."""
     from contractlog.clients import Registry  # noqa: PLC0415
 
     with Registry(app=schema_registry_app) as registry:
@@ -142,7 +143,7 @@ def schema_registry(schema_registry_app: FastAPI) -> Iterator[Registry]:
 
 @pytest.fixture
 def async_schema_registry(schema_registry_app: FastAPI) -> Iterator[AsyncRegistry]:
-    """An ``AsyncRegistry`` on the same service."""
+    """An ``AsyncRegistry`` client of the same service."""
     from contractlog.clients import AsyncRegistry  # noqa: PLC0415
 
     registry = AsyncRegistry(app=schema_registry_app)
@@ -152,7 +153,7 @@ def async_schema_registry(schema_registry_app: FastAPI) -> Iterator[AsyncRegistr
 
 @pytest.fixture
 def schema_registry_client(schema_registry: Registry) -> SchemaRegistryClient:
-    """What ``confluent_kafka.schema_registry.SchemaRegistryClient`` is called, on the same service."""
+    """A ``SchemaRegistryClient`` of ``contractlog.clients.confluent`` for the same service."""
     from contractlog.clients.confluent import SchemaRegistryClient  # noqa: PLC0415
 
     return SchemaRegistryClient.over(schema_registry)

@@ -1,4 +1,4 @@
-"""The layer that gives each request its share of work, and ends the work of requests whose callers have gone."""
+"""Middleware that limits the work of each request and ends it when the caller disconnects."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["WorkLimits"]
 
 
 class WorkLimits:
-    """Puts a request's ``Work`` where services find it; plain ASGI."""
+    """Set the request's ``Work`` in a context variable, where services find it; plain ASGI."""
 
     def __init__(self, app: ASGIApp, steps: int) -> None:
         self._app = app
         self._steps = steps
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on; what was abandoned has no answer."""
+        """Pass the request on; an abandoned one gets no response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,6 +1,6 @@
-"""Audit results are appended: a corrected one is a row of its own, the newest row of a range is what holds.
+"""Append-only audit results: a corrected one is a new row, and the newest row of a range is valid.
 
-The code before this revision finds its rows here as well: it reads the newest and corrects in place.
+Code from before this revision can use the table as well: it reads the newest row and corrects in place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INDEX = "ix_conformance_topic_part_ranges"
 
 
 def upgrade() -> None:
-    with op.batch_alter_table("conformance") as table:  # SQLite drops a constraint by copying
+    with op.batch_alter_table("conformance") as table:  # SQLite drops a constraint by copying the table
         table.drop_constraint(UNIQUE, type_="unique")
         table.create_index(INDEX, COLUMNS)
 

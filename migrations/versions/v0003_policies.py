@@ -1,6 +1,6 @@
-"""Which differences between JSON schemas break is a setting: the reference's two policies, and one of our own.
+"""Settings for the compatibility policy of JSON schemas: the reference's two, and one of our own.
 
-The code before this revision does not see the columns, and clears them when it sets something at the same scope.
+Code from before this revision does not see the columns, and clears them when it changes a setting of the same scope.
 """
 
 from __future__ import annotations

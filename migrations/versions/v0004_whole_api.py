@@ -1,4 +1,4 @@
-"""What the whole API of the reference needs: all settings, associations, a gapless journal, search, fetch counts."""
+"""Tables for the reference's whole API: all settings, associations, journal, search, fetch counts."""
 
 from __future__ import annotations
 

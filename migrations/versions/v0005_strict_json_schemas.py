@@ -1,7 +1,7 @@
-"""Config member ``strictJsonSchemas``, and JSON texts whose canonical form has no negative zero.
+"""Config member ``strictJsonSchemas``, and canonical forms of JSON texts without negative zero.
 
-The second needs no statement here: schemas that an older canonical form hashed are hashed again after the migrations.
-The code before this revision does not see the column, and clears it when it sets something at the same scope.
+The latter needs no statement here: schemas hashed from an older canonical form are rehashed after the migrations. Code
+from before this revision does not see the column, and clears it when it changes a setting of the same scope.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""HTTP bodies as in ``openapi.yaml``."""
+"""HTTP bodies, as in ``openapi.yaml``."""

@@ -1,4 +1,4 @@
-"""HTTP bodies that go out, as in ``openapi.yaml``: members in the reference's order, empty ones left out."""
+"""Response bodies, as in ``openapi.yaml``: members in the reference's order, empty ones omitted."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Tags = Mapping[Entity, tuple[str, ...]] | None
 
 
 class ErrorBody(Struct):
-    """Every error of every path."""
+    """The body of every error response."""
 
     error_code: int
     message: str
 
 
 class RegisteredBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """The answer to a registration."""
+    """The response to a registration."""
 
     id: int
     version: int
@@ -48,7 +48,7 @@ class RegisteredBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
 
     @classmethod
     def of(cls, schema: RegisteredSchema, *, stored: bool) -> Self:
-        """Shape the answer; times are told of versions that are shown as they are stored."""
+        """Build the body; timestamps are included only for versions that are returned as stored."""
         return cls(
             id=schema.schema_id,
             version=schema.version or 0,
@@ -76,7 +76,7 @@ class SchemaBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
 
     @classmethod
     def of(cls, schema: RegisteredSchema, *, qualified: bool = False, tags: Tags = None) -> Self:
-        """Shape the answer."""
+        """Build the body."""
         return cls(
             schema_tags=_tagged(tags),
             subject=str(schema.subject),
@@ -89,7 +89,7 @@ class SchemaBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
 
 
 class SchemaStringBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """A schema by id or guid, with one of the versions that hold it."""
+    """A schema by id or guid, with one of the versions that use it."""
 
     subject: str | None = None
     version: int | None = None
@@ -114,7 +114,7 @@ class SchemaStringBody(Struct, omit_defaults=True, rename="camel", kw_only=True)
         tags: Tags = None,
         named: bool = True,
     ) -> Self:
-        """Shape the answer; by guid no subject is named, because it may be one of any context."""
+        """Build the body; by guid no subject is included, because it could be one of any context."""
         return cls(
             subject=str(schema.subject) if named else None,
             version=schema.version if named else None,
@@ -153,7 +153,7 @@ def _qualified(subject: str, schema: RegisteredSchema) -> str:
 
 
 class HolderBody(Struct):
-    """A version that holds an id."""
+    """A version that uses an id."""
 
     subject: str
     version: int
@@ -167,7 +167,7 @@ class ContextIdBody(Struct):
 
 
 class CompatibilityBody(Struct):
-    """Whether a schema may follow; ``messages`` is there whenever ``verbose`` is set, empty for a compatible schema."""
+    """The result of a compatibility check; ``verbose`` adds ``messages``, empty if compatible."""
 
     is_compatible: bool
     messages: list[str] | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""HTTP bodies about associations: what comes in and what goes out, members in the reference's order."""
+"""Request and response bodies of associations, with members in the reference's order."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = [
     "AssociationResultsBody",
 ]
 
-_ANY: Final = "-"  #: in place of a name or a namespace
+_ANY: Final = "-"  #: wildcard for a name or a namespace
 MOST: Final = 1_000  #: members of a batch
 
 
 class AssociationInfoRequest(Struct, rename="camel"):
-    """One association of a resource; in a batch with what shall become of it."""
+    """One association of a resource; in a batch, optionally with an operation of its own."""
 
     op_type: Operation | None = None
     subject: str | None = None
@@ -47,7 +47,7 @@ class AssociationInfoRequest(Struct, rename="camel"):
     cascade_lifecycle: bool | None = None
 
     def wish(self, operation: Operation, context: str) -> Wish:
-        """Make what is asked; subjects without a context are in the given one."""
+        """Build the requested change; subjects without a context are in the given one."""
         schema = self.schema
         return Wish(
             operation=self.op_type or operation,
@@ -71,7 +71,7 @@ def _subject_in(context: str, text: str) -> Subject:
 
 
 class AssociationRequest(Struct, rename="camel"):
-    """The associations that a resource shall have."""
+    """A resource and the associations to create, upsert or delete."""
 
     resource_name: str | None = None
     resource_namespace: str | None = None
@@ -81,7 +81,7 @@ class AssociationRequest(Struct, rename="camel"):
     associations: list[AssociationInfoRequest] | None = None
 
     def resource(self, resource_id: str | None = None) -> Resource:
-        """Make the resource; an id from the path goes before the body's."""
+        """Build the resource; an id from the path takes precedence over the body's."""
         return Resource(
             self.resource_name or "",
             self.resource_namespace or "",
@@ -90,18 +90,18 @@ class AssociationRequest(Struct, rename="camel"):
         )
 
     def wishes(self, operation: Operation, context: str) -> list[Wish]:
-        """Make what is asked of each association."""
+        """Build the requested change of each association."""
         return [one.wish(self.op_type or operation, context) for one in self.associations or ()]
 
 
 class AssociationBatchRequest(Struct):
-    """Changes of many resources, each by itself."""
+    """Changes of many resources, each independent of the others."""
 
     requests: list[AssociationRequest] | None = None
 
 
 class AssociationGetRequest(Struct, rename="camel"):
-    """A resource whose associations are asked for, by its id or by its name."""
+    """A resource whose associations are requested, by its id or by its name."""
 
     resource_name: str | None = None
     resource_namespace: str | None = None
@@ -110,7 +110,7 @@ class AssociationGetRequest(Struct, rename="camel"):
     association_types: list[str] | None = None
 
     def wanted(self) -> Wanted:
-        """Make the question."""
+        """Build the query."""
         return Wanted(
             resource_id=self.resource_id or None,
             name=_named(self.resource_name),
@@ -120,7 +120,7 @@ class AssociationGetRequest(Struct, rename="camel"):
         )
 
     def answer(self, found: Iterable[Bound]) -> AssociationResponseBody:
-        """Shape what was found."""
+        """Build the response body."""
         bound = list(found)
         resource = bound[0].association.resource if bound else None
         asked = Resource(
@@ -130,13 +130,13 @@ class AssociationGetRequest(Struct, rename="camel"):
 
 
 class AssociationBatchGetRequest(Struct):
-    """Questions about many resources."""
+    """Requests for the associations of many resources."""
 
     requests: list[AssociationGetRequest] | None = None
 
 
 class AssociationBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """An association; ``frozen`` is shown where it is not what the lifecycle says."""
+    """An association; ``frozen`` is present if it differs from the lifecycle's default (STRONG: true)."""
 
     subject: str
     guid: str
@@ -152,7 +152,7 @@ class AssociationBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
 
     @classmethod
     def of(cls, one: Association) -> Self:
-        """Shape the answer."""
+        """Build the body."""
         return cls(
             subject=str(one.subject),
             guid=one.guid,
@@ -169,7 +169,7 @@ class AssociationBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
 
 
 class AssociationInfoBody(Struct, omit_defaults=True, rename="camel"):
-    """An association of a resource that is named above it."""
+    """An association of the resource that the enclosing body names."""
 
     subject: str
     association_type: str
@@ -189,7 +189,7 @@ class AssociationResponseBody(Struct, omit_defaults=True, rename="camel", kw_onl
 
     @classmethod
     def of(cls, resource: Resource, bound: Iterable[Bound]) -> Self:
-        """Shape the answer."""
+        """Build the body."""
         return cls(
             resource_name=resource.name,
             resource_namespace=resource.namespace,
@@ -213,18 +213,18 @@ def _frozen(one: Association) -> bool | None:
 
 
 class AssociationResultBody(Struct, omit_defaults=True):
-    """What became of one member of a batch."""
+    """The result of one member of a batch: an error or a result."""
 
     error: ErrorBody | None = None
     result: AssociationResponseBody | None = None
 
     @classmethod
     def failed(cls, error: RegistryError) -> Self:
-        """Shape what was refused."""
+        """Build the body of a failed member."""
         return cls(error=ErrorBody(error.error_code, error.message))
 
 
 class AssociationResultsBody(Struct, omit_defaults=True):
-    """What became of a batch, in its order."""
+    """The results of a batch, in the order of its members."""
 
     results: list[AssociationResultBody] = []

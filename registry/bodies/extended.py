@@ -1,4 +1,4 @@
-"""The bodies of ``GET /schemas``: a version with its aliases and associations."""
+"""Response bodies of ``GET /schemas``: a version with its aliases and associations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ExtendedSchemaBody"]
 
 
 class ExtendedSchemaBody(Struct, omit_defaults=True, rename="camel", kw_only=True):
-    """A version, the names that lead to its subject, and what the subject is bound to."""
+    """A version, the aliases of its subject, and the subject's associations."""
 
     subject: str
     version: int
@@ -35,7 +35,7 @@ class ExtendedSchemaBody(Struct, omit_defaults=True, rename="camel", kw_only=Tru
 
     @classmethod
     def of(cls, one: Extended, profile: Profile) -> Self:
-        """Shape the answer."""
+        """Build the body."""
         shown = msgspec.to_builtins(profile.shape(SchemaBody.of(one.schema)))
         if profile is Profile.CURRENT:
             shown["associations"] = [msgspec.to_builtins(AssociationBody.of(found)) for found in one.associations]

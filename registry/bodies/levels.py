@@ -1,4 +1,7 @@
-"""HTTP bodies of config and mode: members in the reference's order, those that are not set left out."""
+"""Request and response bodies of config and mode.
+
+Members are in the reference's order; unset ones are omitted.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,13 @@ from contractlog.registry.storage.values import Configured
 
 __all__ = ["ConfigBody", "ConfigRequest", "ModeBody", "ModeRequest"]
 
-_POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: that clients know
+_POLICIES: Final = frozenset({Policy.STRICT, Policy.LENIENT})  #: policies that clients know
 _PLAIN: Final = ("normalize", "validate_fields", "validate_new_schemas", "validate_rules", "strict_json_schemas")
 _TEXTS: Final = {"alias": "alias", "alias_for_deks": "aliasForDeks", "compatibility_group": "compatibilityGroup"}
 
 
 class ConfigRequest(Struct, rename="camel"):
-    """A patch: members that are absent stay, null clears."""
+    """A change of the config: absent members stay unchanged, null clears a member."""
 
     alias: str | UnsetType | None = UNSET
     alias_for_deks: str | UnsetType | None = UNSET
@@ -41,11 +44,11 @@ class ConfigRequest(Struct, rename="camel"):
     strict_json_schemas: bool | UnsetType | None = UNSET
 
     def patch(self) -> dict[str, Any]:
-        """The members to set; a policy that the API does not know is dropped, as the reference does.
+        """Return the members to set; an unknown compatibility policy is ignored, as in the reference.
 
         Raises:
             InvalidLevel: no level has this name.
-            Unprocessable: a member that is ours alone has no such value, or a text that no database takes.
+            Unprocessable: a member that only contractlog has is invalid, or a database could not store a text.
         """
         level = self.compatibility if self.compatibility is not UNSET else self.compatibility_level
         patch: dict[str, Any] = {}
@@ -88,7 +91,7 @@ def _own_policy(text: str) -> Policy:
 
 
 class ConfigBody(Struct, omit_defaults=True, rename="camel"):
-    """What is set, or in force; a PUT echoes the level as ``compatibility``."""
+    """The config that is set or in force; the response to PUT names the level ``compatibility``."""
 
     alias: str | None = None
     alias_for_deks: str | None = None
@@ -109,7 +112,7 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
 
     @classmethod
     def of(cls, configured: Configured) -> Self:
-        """Shape an answer to GET and DELETE."""
+        """Build the response to GET and DELETE."""
         return cls(
             alias=configured.alias,
             alias_for_deks=configured.alias_for_deks,
@@ -130,7 +133,7 @@ class ConfigBody(Struct, omit_defaults=True, rename="camel"):
 
     @classmethod
     def echo(cls, configured: Configured) -> Self:
-        """Shape an answer to PUT."""
+        """Build the response to PUT."""
         body = cls.of(configured)
         body.compatibility, body.compatibility_level = body.compatibility_level, None
         return body

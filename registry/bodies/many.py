@@ -1,4 +1,4 @@
-"""HTTP bodies of requests about many schemas, as in ``openapi.yaml``."""
+"""Request and response bodies of batches of schemas, as in ``openapi.yaml``."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ class LookupMemberRequest(RegisterRequest, kw_only=True):
     deleted: bool = False
 
     def asked(self) -> Asked:
-        """Read the member."""
+        """Parse the member."""
         return Asked(subject_of(self.subject), self.draft(), self.normalize, self.deleted)
 
 
 class CheckMemberRequest(RegisterRequest, kw_only=True):
-    """A schema to judge: against one version, ``latest``, or all that the level of its subject selects."""
+    """A schema to check: against one version, ``latest``, or all that its subject's level selects."""
 
     subject: str
     against: int | str | None = None
 
     def asked(self) -> Asked:
-        """Read the member."""
+        """Parse the member."""
         if isinstance(self.against, str) and self.against != LATEST:
             raise InvalidQuery(parameter="against", detail="it is a number, `latest` or null")
         return Asked(subject_of(self.subject), self.draft(), version=self.against)
@@ -62,7 +62,7 @@ class LookupManyRequest(Struct):
 
 
 class CheckManyRequest(Struct):
-    """Schemas to judge, each as if those before it were registered."""
+    """Schemas to check, each as if those before it were registered."""
 
     schemas: list[CheckMemberRequest]
 
@@ -75,19 +75,19 @@ K = TypeVar("K", LookupMemberRequest, CheckMemberRequest)
 
 
 def members(body: bytes) -> list[Raw]:
-    """Read a request without its members.
+    """Parse a request, but not its members.
 
     Raises:
-        Unprocessable, BadRequest: there is no list of them.
+        Unprocessable, BadRequest: it has no list of members.
     """
     return read(body, _Members).schemas
 
 
 def member(one: Raw, kind: type[K]) -> Asked:
-    """Read one member.
+    """Parse one member.
 
     Raises:
-        BadRequest, InvalidSchema, InvalidSubject: it cannot be used; others are not affected.
+        BadRequest, InvalidSchema, InvalidSubject: it is invalid; other members are not affected.
     """
     try:
         return msgspec.json.decode(one, type=kind).asked()
@@ -96,7 +96,7 @@ def member(one: Raw, kind: type[K]) -> Asked:
 
 
 class LookedUpBody(Struct, omit_defaults=True):
-    """The version that holds a schema, or why there is none."""
+    """The version that has a schema, or an error."""
 
     subject: str | None = None
     version: int | None = None
@@ -108,32 +108,32 @@ class LookedUpBody(Struct, omit_defaults=True):
 
     @classmethod
     def of(cls, found: RegisteredSchema | RegistryError) -> Self:
-        """Shape a member of the answer."""
+        """Build one result."""
         if isinstance(found, RegistryError):
             return cls(error_code=found.error_code, message=found.message)
         return cls(str(found.subject), found.version, found.schema_id, found.guid, found.deleted)
 
 
 class LookupManyBody(Struct):
-    """One answer for each schema, in their order."""
+    """One result for each schema, in the order of the request."""
 
     results: list[LookedUpBody]
 
 
 class CheckedBody(Struct, omit_defaults=True):
-    """Whether a schema may follow, and why not; or why that cannot be said."""
+    """The result of a compatibility check with its reasons, or an error."""
 
     subject: str | None = None
     is_compatible: bool | None = None
     level: str | None = None
     messages: list[str] | None = None
-    findings: list[dict[str, Any]] | None = None  #: as in a `FindingBody`; their mends are not tried
+    findings: list[dict[str, Any]] | None = None  #: as in a `FindingBody`; suggested fixes are not tested
     error_code: int | None = None
     message: str | None = None
 
     @classmethod
     def of(cls, checked: tuple[Asked, Answer] | RegistryError) -> Self:
-        """Shape a member of the answer."""
+        """Build one result."""
         if isinstance(checked, RegistryError):
             return cls(error_code=checked.error_code, message=checked.message)
         asked, answer = checked
@@ -154,6 +154,6 @@ class CheckedBody(Struct, omit_defaults=True):
 
 
 class CheckManyBody(Struct):
-    """One answer for each schema, in their order."""
+    """One result for each schema, in the order of the request."""
 
     results: list[CheckedBody]

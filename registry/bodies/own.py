@@ -1,4 +1,4 @@
-"""HTTP bodies of contractlog's own resources, as in ``openapi.yaml``."""
+"""Response bodies of contractlog's own resources, as in ``openapi.yaml``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ChangeBody(Struct, omit_defaults=True):
-    """One line of the journal: who did what to what."""
+    """One entry of the journal: the actor, the action and its target."""
 
     sequence: int
     at: int  #: milliseconds since 1970, UTC
@@ -42,8 +42,8 @@ class ChangeBody(Struct, omit_defaults=True):
 
     @classmethod
     def of(cls, change: Change) -> Self:
-        """Shape a line."""
-        details = cast("dict[str, Any]", Raw(change.details.encode())) if change.details else {}  # JSON already
+        """Build the body."""
+        details = cast("dict[str, Any]", Raw(change.details.encode())) if change.details else {}  # already JSON
         return cls(
             change.sequence,
             change.at,
@@ -57,31 +57,31 @@ class ChangeBody(Struct, omit_defaults=True):
 
 
 class ChangesBody(Struct):
-    """Changes in order, without a gap."""
+    """Changes in order, without gaps."""
 
     changes: list[ChangeBody]
-    next: int  #: what to ask from next
-    head: int  #: the newest change there is
+    next: int  #: the next value of `since`
+    head: int  #: the number of the newest change
 
 
 class HitBody(Struct):
-    """A word that was found in the latest live version of a subject."""
+    """A term that was found in the latest live version of a subject."""
 
     subject: str
     version: int
     id: int
     kind: str  #: field, type, tag or property
     name: str
-    path: str  #: of the field, as ``customer.addresses[].street``; of a tag the path it was given for
+    path: str  #: of the field, such as ``customer.addresses[].street``; of a tag, the path that it is set on
 
     @classmethod
     def of(cls, hit: Hit) -> Self:
-        """Shape a hit."""
+        """Build the body."""
         return cls(str(hit.subject), hit.version, hit.schema_id, hit.kind.value, hit.name, hit.path)
 
 
 class HitsBody(Struct, omit_defaults=True, kw_only=True):
-    """A page of what was found, and up to which change the index knows."""
+    """A page of hits, and the number of the last change in the index."""
 
     hits: list[HitBody]
     next: str | None = None  #: `after` of the next page
@@ -90,10 +90,10 @@ class HitsBody(Struct, omit_defaults=True, kw_only=True):
 
 
 class MendBody(Struct):
-    """A change of the later schema that removes a finding; it was tried."""
+    """A change of the later schema that removes a finding; it was tested."""
 
     sentence: str
-    text: str  #: of the whole schema after it
+    text: str  #: of the whole schema after the change
 
 
 class FindingBody(Struct):
@@ -111,7 +111,7 @@ class FindingBody(Struct):
 
 
 class DifferenceBody(Struct):
-    """What a schema changes of an earlier one."""
+    """The differences between a schema and an earlier one."""
 
     format: str
     earlier: str
@@ -120,22 +120,22 @@ class DifferenceBody(Struct):
     policy: str
     compatible: bool  #: at this level
     kind: str  #: none, annotation, full, backward, forward or breaking
-    levels: list[str]  #: that admit the change
+    levels: list[str]  #: levels that allow the change
     findings: list[FindingBody]
 
 
 class FetchBody(Struct):
-    """How often a client fetched a schema on a day."""
+    """The number of times that a client fetched a schema on one day."""
 
     id: int
     context: str
     client: str
-    day: str  #: as 2026-11-21, UTC
+    day: str  #: such as 2026-11-21, UTC
     count: int
 
 
 class FetchesBody(Struct):
-    """Who fetches a schema, newest days first."""
+    """Clients that fetched a schema, newest days first."""
 
     fetches: list[FetchBody]
 
@@ -146,8 +146,8 @@ class NodeBody(Struct):
     subject: str
     version: int
     id: int
-    deleted: bool  #: softly
-    distance: int  #: steps from the subject that was asked for; negative towards what leans on it
+    deleted: bool  #: soft-deleted
+    distance: int  #: steps from the requested subject; negative towards dependents
 
 
 class PermissionsBody(Struct):
@@ -160,19 +160,19 @@ class PermissionsBody(Struct):
 
 
 class PlaceBody(Struct):
-    """A version, by its name."""
+    """A version, by subject and number."""
 
     subject: str
     version: int
 
     @classmethod
     def of(cls, held: Held) -> Self:
-        """Shape a place."""
+        """Build the body."""
         return cls(str(held.subject), held.version)
 
 
 class EdgeBody(Struct):
-    """A version leans on another, which its text calls by these names."""
+    """A reference from one version to another, with the names that the referencing schema uses for it."""
 
     leaning: PlaceBody
     target: PlaceBody

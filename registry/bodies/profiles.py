@@ -1,4 +1,4 @@
-"""Answers in the shape of older releases, for clients that compare whole bodies."""
+"""Response formats of older releases, for clients that compare whole bodies."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _SINCE_8: Final = frozenset({"guid", "ts", "deleted"})
 
 
 class Profile(StrEnum):
-    """The release whose answers to registrations, versions and ids are given."""
+    """The release whose format is used for responses about registrations, versions and ids."""
 
     CURRENT = "8"
     SEVEN = "7.6"
     FIVE = "5.5"
 
     def shape(self, body: Struct) -> Struct | dict[str, Any]:
-        """Return the body as this release writes it; others than those of schemas are the same in all of them."""
+        """Return a schema body in this release's format; other bodies are the same in all releases."""
         left_out = _LEFT_OUT[self].get(type(body))
         if left_out is None:
             return body
         members = msgspec.to_builtins(body)
         if members["schemaType"] == SchemaType.AVRO:
-            del members["schemaType"]  # it was told only where it was not AVRO
+            del members["schemaType"]  # only other types than AVRO were included
         return {name: value for name, value in members.items() if name not in left_out}
 
 
@@ -44,7 +44,7 @@ _LEFT_OUT: Final[Mapping[Profile, Mapping[type[Struct], frozenset[str]]]] = {
     },
     Profile.FIVE: {
         RegisteredBody: _SINCE_8 | {"metadata", "ruleSet", "version", "schemaType", "references", "schema"},
-        SchemaBody: _SINCE_8 | {"metadata"},  # never without its rules: who does not see them writes what they forbid
+        SchemaBody: _SINCE_8 | {"metadata"},  # rules are never left out: a client without them writes what they forbid
         SchemaStringBody: _SINCE_8 | {"metadata", "subject", "version"},
     },
 }

@@ -1,4 +1,4 @@
-"""HTTP bodies that come in, as in ``openapi.yaml``, and how they are read."""
+"""Request bodies, as in ``openapi.yaml``, and their parsing."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-#: Which of the first bytes of an ASCII character are zero.
+#: The encoding by which of the first bytes are zero; the first character is ASCII.
 _ZEROS: Final = {
     (True, True, True, False): "utf-32-be",
     (False, True, True, True): "utf-32-le",
@@ -51,11 +51,11 @@ B = TypeVar("B", bound=Struct)
 
 
 def read(body: bytes, kind: type[B]) -> B:
-    """Read a request body, whatever its content type says.
+    """Parse a request body, whatever its content type says.
 
     Raises:
-        Unprocessable: there is none.
-        BadRequest: it is no JSON, or of another shape.
+        Unprocessable: there is no body.
+        BadRequest: it is not JSON, or has another structure.
     """
     found: B = _decoded(body, kind)
     return found
@@ -74,12 +74,12 @@ def _decoded(body: bytes, kind: Any) -> Any:
 
 
 def _in_utf8(body: bytes) -> bytes:
-    """Return a JSON text in UTF-8, whichever encoding of Unicode it has: its first bytes say which, as RFC 4627 has it.
+    """Convert a JSON text to UTF-8; its first bytes show its encoding (RFC 4627, section 3).
 
     The charset of the content type is not needed: JSON begins with an ASCII character, or with a byte order mark.
 
     Raises:
-        BadRequest: the bytes are none of that encoding.
+        BadRequest: the bytes are invalid in that encoding.
     """
     encoding = next((encoding for mark, encoding in _MARKS if body.startswith(mark)), None)
     if encoding is None:
@@ -98,12 +98,12 @@ class _Batch(Struct):
 
 
 def read_members(body: bytes, kind: type[B], most: int) -> list[B | BadRequest]:
-    """Read a batch, each member by itself; in the place of one that cannot be read stands its error.
+    """Parse a batch, each member separately; an error takes the position of an invalid member.
 
     Raises:
         Unprocessable: there is no body, or it has more than ``most`` members.
         InvalidAssociation: it has no members.
-        BadRequest: the batch itself is no JSON, or of another shape.
+        BadRequest: the batch itself is not JSON, or has another structure.
     """
     members = read(body, _Batch).requests
     if not members:
@@ -121,13 +121,13 @@ def _member(member: bytes, kind: type[B]) -> B | BadRequest:
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """Read a request body that is any JSON object."""
+    """Parse a request body that is any JSON object."""
     found: dict[str, Any] = _decoded(body, dict[str, Any])
     return found
 
 
 class ReferenceBody(Struct):
-    """A schema that another one leans on."""
+    """A reference to a version of another schema."""
 
     name: str | None = None
     subject: str | None = None
@@ -135,7 +135,7 @@ class ReferenceBody(Struct):
 
 
 class MetadataBody(Struct, omit_defaults=True):
-    """Tags by path, properties, and the names of those that must not be shown."""
+    """Metadata of a schema: tags by path, properties, and the names of sensitive properties."""
 
     tags: dict[str, list[str]] | None = None
     properties: dict[str, str] | None = None
@@ -182,7 +182,7 @@ class SchemaTagsBody(Struct, rename="camel"):
 
 
 def tags_of(bodies: list[SchemaTagsBody] | None) -> dict[Entity, tuple[str, ...]]:
-    """Read tags by what has them."""
+    """Parse tags, grouped by the part of the schema."""
     found: dict[Entity, tuple[str, ...]] = {}
     for body in bodies or ():
         entity = Entity(body.schema_entity.entity_path, body.schema_entity.entity_type)
@@ -191,7 +191,7 @@ def tags_of(bodies: list[SchemaTagsBody] | None) -> dict[Entity, tuple[str, ...]
 
 
 class RegisterRequest(Struct, rename="camel"):
-    """A schema to register, to look up, or to judge."""
+    """A schema to register, to look up, or to check."""
 
     schema: str | None = None
     schema_type: str | None = None
@@ -205,10 +205,10 @@ class RegisterRequest(Struct, rename="camel"):
     propagate_schema_tags: bool | None = None
 
     def draft(self) -> SchemaDraft:
-        """Make the draft.
+        """Build the draft.
 
         Raises:
-            InvalidSchema: no schema type has this name, which is case-sensitive.
+            InvalidSchema: no schema type has this name, which is case-sensitive, or there are too many references.
         """
         try:
             schema_type = SchemaType(self.schema_type or SchemaType.AVRO)
@@ -225,25 +225,25 @@ class RegisterRequest(Struct, rename="camel"):
         )
 
     def tags(self) -> TagEdits:
-        """What changes inside the text."""
+        """Return the requested changes of tags inside the schema text."""
         return TagEdits(
             tags_of(self.schema_tags_to_add), tags_of(self.schema_tags_to_remove), bool(self.propagate_schema_tags)
         )
 
     @property
     def wanted_version(self) -> int | None:
-        """The number that the version must get; 0 leaves it to the registry, -1 is relative to the latest."""
+        """The requested version number; None for 0, -1 compares with the latest version only."""
         return _number("version", self.version) or None
 
     @property
     def wanted_id(self) -> int | None:
-        """The id that the schema must get; a negative one leaves it to the registry."""
+        """The requested schema id; None, also for a negative one, lets the registry choose."""
         number = _number("id", self.id)
         return number if number is not None and number >= 0 else None
 
 
 class TagsRequest(Struct, rename="camel"):
-    """What a new version changes in the one that it is made from."""
+    """The changes that a new version makes to the version it is derived from."""
 
     new_version: int | None = None
     tags_to_add: list[SchemaTagsBody] | None = None
@@ -254,10 +254,10 @@ class TagsRequest(Struct, rename="camel"):
     rules_to_remove: list[str] | None = None
 
     def derivation(self) -> Derivation:
-        """Read what is asked.
+        """Parse the changes.
 
         Raises:
-            InvalidRuleSet: all rules are given, and changes to them, too.
+            InvalidRuleSet: both a complete rule set and changes of rules are given.
         """
         if self.rule_set is not None and (self.rules_to_merge is not None or self.rules_to_remove is not None):
             raise InvalidRuleSet("ruleSet should be omitted if specifying rulesToMerge or rulesToRemove")
@@ -272,12 +272,12 @@ class TagsRequest(Struct, rename="camel"):
 
 
 def metadata_of(body: MetadataBody | None) -> Metadata | None:
-    """Read metadata."""
+    """Parse metadata."""
     return None if body is None else Metadata.from_body(msgspec.to_builtins(body))
 
 
 def rule_set_of(body: RuleSetBody | None) -> RuleSet | None:
-    """Read rules."""
+    """Parse rules."""
     return None if body is None else RuleSet.from_body(msgspec.to_builtins(body))
 
 

@@ -1,1 +1,1 @@
-"""Moving a whole registry: out of files, live registries and ``_schemas`` topics, and back into them."""
+"""Import, export and verification of whole registries: files, live registries and ``_schemas`` topics."""

@@ -1,4 +1,4 @@
-"""The verbs ``export`` and ``import``."""
+"""Command-line verbs ``export`` and ``import``."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _write(out: str, lines: Iterable[str]) -> None:
 
 
 def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Bring a whole registry into a database; all of it, or nothing."""
+    """Import a whole registry into a database; everything, or nothing."""
     examples(parser, "import")
     add_source(parser)
     add_database(parser, "to import into")
@@ -220,9 +220,9 @@ def _foresee(source: Source, report: Report, options: Namespace) -> None:
 def _bring(source: Source, report: Report, options: Namespace) -> None:
     url = database_url(options)
     with _told_where_to_go(), file_lock(parse_url(url)):
-        pass  # that it is in use is told before the source is read; what is not there is made after that
+        pass  # fails if the file is in use, before the source is read; a missing file is created later
     before = counted(_without_modes(source.picture(report), options), report)
-    if report.conflicts:  # a source that contradicts itself is refused whatever the target holds, so none is made
+    if report.conflicts:  # a source that contradicts itself is rejected for any target, so none is created
         return
     with _told_where_to_go(), writing(url) as store:
         with Progress("understanding", "schemas") as told:

@@ -1,4 +1,4 @@
-"""The counters from which ids come: raised, lowered or forgotten by an operator, and checked when a registry starts."""
+"""Id counters: raise, lower or forget them, and check them when a registry starts."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _LONGEST: Final = 255
 
 
 def raise_ids(database_url: str, context: str, largest: int, *, create: bool = False) -> int:
-    """Let a context give out ids above this one, and return the next; a counter never goes back.
+    """Make a context issue only ids above this one; return the next id. A counter is never lowered.
 
     Args:
         database_url: of the registry.
-        context: whose ids; one that is not there is made by ``create`` alone, as the name may be a slip.
-        largest: the largest id that was ever given out.
-        create: a context that came after the backup was made shall be there again.
+        context: the context of the ids; a missing one is created only with ``create``, as the name may be a typo.
+        largest: the largest id that was ever issued.
+        create: create a missing context, such as one that was created after the backup was made.
 
     Raises:
-        UsageError: there can be no such id, or no such context.
+        UsageError: the id or the context's name is invalid, or there is no such context.
     """
     if not 0 <= largest < MAX_VERSION:
         raise UsageError(f"--to takes a number from 0 to {MAX_VERSION - 1}")
@@ -60,11 +60,11 @@ def raise_ids(database_url: str, context: str, largest: int, *, create: bool = F
 
 
 def lower_ids(database_url: str, context: str) -> tuple[int, int]:
-    """Let new ids of a context begin below its highest isolated id; return the next id before, and now.
+    """Lower a context's next id below its highest isolated id; return the next id before and after.
 
-    An id is isolated when it is more than ``MAX_ID_GAP`` above the next lower one; so is a next id that was raised so
-    far without any id below it. New ids skip those that were given, so that none is given twice. Run again, it goes
-    below the next isolated one.
+    An id is isolated if it is more than ``MAX_ID_GAP`` above the next lower one; so is a next id that was raised that
+    far without any id below it. New ids skip those already issued, so that none is issued twice. Another call lowers
+    the next id below the next isolated one.
 
     Raises:
         UsageError: there is no such context, or nothing in it is isolated.
@@ -86,9 +86,9 @@ def lower_ids(database_url: str, context: str) -> tuple[int, int]:
 
 
 def forget_context(database_url: str, context: str, confirmed: str) -> int:
-    """Forget a context without live versions, its ids included, and return how many ids it had given.
+    """Delete a context without live versions, with its ids; return how many ids it had issued.
 
-    New ids of the context begin at 1 again: whoever asks for this answers for it that no record carries one of its ids.
+    New ids of the context start at 1 again: the operator is responsible that no record contains one of its ids.
 
     Raises:
         UsageError: there is no such context, the confirmation is another name, a version is live, or a schema of
@@ -120,7 +120,7 @@ def forget_context(database_url: str, context: str, confirmed: str) -> int:
 
 
 def _required(transaction: Transaction, context: str) -> int:
-    """Return the next id of a context that is there."""
+    """Return the next id of an existing context."""
     counters = transfer.counters_of(transaction)
     if context not in counters:
         there = ", ".join(f"`{name}`" for name in sorted(counters))
@@ -129,7 +129,7 @@ def _required(transaction: Transaction, context: str) -> int:
 
 
 def _changed(database_url: str, work: Callable[[Transaction], T]) -> T:
-    """Run a change in a database that holds a registry."""
+    """Run a change in a database that contains a registry."""
     if database.current(database_url)[0] is None:
         shown = shown_url(database_url)
         raise UsageError(f"{shown} holds no registry: is it the right --database-url?")
@@ -138,9 +138,9 @@ def _changed(database_url: str, work: Callable[[Transaction], T]) -> T:
 
 
 def warnings(store: Store) -> Iterator[str]:
-    """Say which counters are not above every id in use, as in a database that came from a backup.
+    """Yield a warning for each counter that is not above all ids in use, as after restoring a backup.
 
-    A store that does not answer now is no reason to end a registry: then the warning is that nobody looked.
+    A store that does not answer must not prevent the start: then the warning says that the check was not made.
     """
     try:
         with store.reading() as snapshot:

@@ -1,4 +1,4 @@
-"""How much a picture holds."""
+"""Counts of the content of a registry state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["counted"]
 
 
 def counted(picture: Picture, report: Report) -> Picture:
-    """Count what a picture holds."""
+    """Add the counts of a registry state to the report; return the state."""
     live = [version for version in picture.versions.values() if version.deleted_at is None]
     report.read |= {
         "contexts": len(picture.contexts),

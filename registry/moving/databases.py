@@ -1,4 +1,4 @@
-"""The databases that moves read and write."""
+"""Databases that imports and exports read and write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONG_MS: Final = 600_000  #: a whole registry takes longer than a request
 
 @contextmanager
 def reading(database_url: str) -> Iterator[Snapshot]:
-    """Open one state of a database; a registry may be serving from it meanwhile.
+    """Open a snapshot of a database; a registry may be serving from it at the same time.
 
     Raises:
         UsageError: it has no tables, or those of another release.
@@ -50,7 +50,7 @@ def reading(database_url: str) -> Iterator[Snapshot]:
 
 @contextmanager
 def foretelling(database_url: str) -> Iterator[Snapshot]:
-    """Open what ``writing`` would open, to look at alone; a SQLite file that is not there is one without schemas.
+    """Open the database of ``writing`` read-only; a missing SQLite file counts as an empty registry.
 
     Raises:
         UsageError, Unreachable: it cannot be opened.
@@ -66,7 +66,7 @@ def foretelling(database_url: str) -> Iterator[Snapshot]:
 
 @contextmanager
 def writing(database_url: str) -> Iterator[Store]:
-    """Open a store to move into; a SQLite file must not be in use by anybody else.
+    """Open a store to import into; a SQLite file must not be in use.
 
     Raises:
         UsageError, Unreachable: it cannot be opened.

@@ -1,4 +1,4 @@
-"""Keeping up with a source until the switch: what changed since the last look is brought over."""
+"""Continuous import: poll a source and import what has changed, until the cutover."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def follow(
     caught_up: Callable[[Picture], None] = lambda _: None,
     allow_id_gap: bool = False,
 ) -> None:
-    """Look at the source again and again until told to stop, or until it contradicts what the store holds.
+    """Poll the source until told to stop, or until it conflicts with the store.
 
     Args:
         store: the target.
-        before: what the store holds of the source already.
-        look: returns the source's state; None when nothing has changed.
-        report: takes what is done, and conflicts, which end it.
-        stop: ends it, after one last look.
-        every: seconds between two looks.
-        caught_up: is told each change that was brought over.
+        before: the state of the source that the store already contains.
+        look: returns the source's state; None if nothing has changed.
+        report: receives changes and conflicts; a conflict ends the import.
+        stop: ends it, after one last poll.
+        every: seconds between two polls.
+        caught_up: called with each change that was imported.
         allow_id_gap: whether ids may be far above all others.
     """
     last = False

@@ -1,4 +1,4 @@
-"""Bringing a picture into a store: all of it in one transaction, or nothing."""
+"""Import of a registry state into a store: everything in one transaction, or nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CHUNK: Final = 1_000
 
 
 class _Refused(Exception):
-    """Leaves the transaction without a trace."""
+    """Rolls the transaction back without an error."""
 
 
 def bring(
@@ -44,15 +44,15 @@ def bring(
     told: Callable[[int], None] = lambda _: None,
     allow_id_gap: bool = False,
 ) -> Plan:
-    """Let a store hold a picture; what it holds already stays as it is.
+    """Import a registry state into a store; what the store already contains stays unchanged.
 
     Args:
         store: the target.
-        picture: what it shall hold.
-        report: takes counts, conflicts and oddities; with conflicts nothing is written.
-        whole: what references may lead to, where the picture is a part of it.
+        picture: the state to import.
+        report: receives counts, conflicts and oddities; with conflicts nothing is written.
+        whole: the state in which references are looked up, if ``picture`` is only a part of it.
         actor: in the journal.
-        told: is called with the number of schemas that were understood.
+        told: called with the number of schemas parsed so far.
         allow_id_gap: whether ids may be far above all others.
     """
     understood = _understood(whole or picture, picture, report, told)
@@ -67,7 +67,7 @@ def foreseen(
     *,
     allow_id_gap: bool = False,
 ) -> Plan:
-    """Say what ``bring`` would do to the store that a snapshot was taken of; nothing is written."""
+    """Return the plan that ``bring`` would carry out on the snapshot's store; nothing is written."""
     understood = _understood(picture, picture, report, told)
     now = time.time_ns() // 1_000_000
     return _reported(planned(snapshot, picture, understood, now, allow_id_gap=allow_id_gap), report)
@@ -134,7 +134,7 @@ def _write(transaction: Transaction, plan: Plan) -> None:
 
 
 def _write_settings(transaction: Transaction, plan: Plan) -> Iterator[Line]:
-    """Replace what is set, and yield the journal's lines, which tell of it as of what people set."""
+    """Replace settings; yield the journal entries, in the form of a change through the API."""
     scopes = plan.scopes
     before = dict(_set_at(transaction, scopes))
     transfer.replace_rows(transaction, tables.settings, "key", plan.settings)
@@ -142,7 +142,7 @@ def _write_settings(transaction: Transaction, plan: Plan) -> Iterator[Line]:
         transaction.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
     for scope, after in _set_at(transaction, scopes):
         if scope.name:
-            transaction.touched |= ids_of(transaction, scope)  # its name may mean another subject now, or itself again
+            transaction.touched |= ids_of(transaction, scope)  # its name may now mean another subject, or itself again
         details = {"set": shown(after), "bypass": "IMPORT"}
         yield Line(transaction.actor, "settings.changed", str(scope), digest(before[scope]), digest(after), details)
 

@@ -1,7 +1,7 @@
-"""A picture as lines of JSON, the file of ``contractlog export``; ``docs/moving.md`` is its documentation.
+"""JSON lines of a registry state: the file of ``contractlog export``; see ``docs/moving.md``.
 
-The first line tells of the export, the last one counts the lines. Those between are the state alone, in one order: two
-registries with the same state have the same lines.
+The first line describes the export, the last one counts the lines. The lines between contain only the state, in a fixed
+order: two registries with the same state have the same lines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FORMAT: Final = "contractlog.export/1"
 
 
 def written(picture: Picture, header: Mapping[str, Any]) -> Iterator[str]:
-    """Write header, state and end, one line each."""
+    """Yield the lines of an export: header, state and end."""
     yield _line({"format": FORMAT, **header})
     count = 2
     for line in state_lines(picture):
@@ -36,7 +36,7 @@ def written(picture: Picture, header: Mapping[str, Any]) -> Iterator[str]:
 
 
 def state_lines(picture: Picture) -> Iterator[str]:
-    """Write the state: contexts, schemas, versions, settings, modes, associations, retired ids."""
+    """Yield the state: contexts, schemas, versions, settings, modes, associations, retired ids."""
     for name, following in sorted(picture.contexts.items()):
         yield _line({"kind": "context", "name": name, "next_id": following})
     for schema in _ordered(picture.schemas):
@@ -112,10 +112,10 @@ def _of_association(one: Association) -> dict[str, Any]:
 
 
 def read_lines(lines: Iterable[str], report: Report) -> Picture:
-    """Read what ``written`` wrote.
+    """Parse the lines that ``written`` yields.
 
     Raises:
-        UsageError: a line cannot be read, or the file ends early.
+        UsageError: a line is invalid, or the file ends early.
     """
     reader = _Reader(report)
     count, ended = 0, False
@@ -145,7 +145,7 @@ def _decoded(line: str) -> Any:
 
 
 def _unread(number: int, error: Exception) -> str:
-    """Say why a line cannot be read; in the first one it is the file that is another one."""
+    """Describe why a line cannot be parsed; an invalid first line means that the file is no export."""
     if number == 1:
         return f"this is no file of `contractlog export`: its first line is no JSON that says `{FORMAT}`"
     if isinstance(error, json.JSONDecodeError):
@@ -162,7 +162,7 @@ def _unread(number: int, error: Exception) -> str:
 
 
 class _Reader:
-    """Takes lines one by one."""
+    """Parser that builds the state line by line."""
 
     def __init__(self, report: Report) -> None:
         self.picture = Picture()
@@ -178,7 +178,7 @@ class _Reader:
         }
 
     def read(self, number: int, body: Mapping[str, Any]) -> bool:
-        """Take a line; whether it was the last one."""
+        """Parse a line; return whether it was the last one."""
         if number == 1:
             if body.get("format") != FORMAT:
                 raise UsageError(

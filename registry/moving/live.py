@@ -1,4 +1,4 @@
-"""A picture of a running registry of the reference's API, whoever made it, over REST."""
+"""Read the state of a running registry over the reference's REST API."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from contractlog.registry.storage.associations import Lifecycle
 
 __all__ = ["Live", "Told", "get", "scope_of"]
 
-_PAGE: Final = 1_000  #: the most that the reference gives at once
+_PAGE: Final = 1_000  #: the reference's limit for one page
 _AT_ONCE: Final = 16
-_MOST_VERSIONS: Final = 10_000_000  #: of a registry; a list that goes on beyond them has no end
-_ABSENT: Final = frozenset({"400", "404", "405", "422"})  #: how registries answer what they do not know or have
+_MOST_VERSIONS: Final = 10_000_000  #: limit for a registry; a longer list is considered endless
+_ABSENT: Final = frozenset({"400", "404", "405", "422"})  #: responses for what does not exist or is unsupported
 _DEFAULT_CONFIG: Final = {"compatibilityLevel": Level.BACKWARD.value}
 
 T = TypeVar("T")
@@ -49,19 +49,19 @@ Told = Callable[[int, int], None]
 
 
 def get(*segments: str, **query: str) -> Call[Any]:
-    """GET a path."""
+    """Build a GET call."""
     return Call("GET", segments, lambda body: body, tuple(query.items()))
 
 
 def scope_of(scope: Subject) -> tuple[str, ...]:
-    """The segment of a scope in the paths of config and mode; none for the default context."""
+    """Return the segment of a scope in the paths of config and mode; none for the default context."""
     if scope.name:
         return (str(scope),)
     return () if scope.context == DEFAULT_CONTEXT else (f":{scope.context}:",)
 
 
 class Live:
-    """Asks a registry for all it has, a bounded number of questions at a time."""
+    """Reader of a whole registry, with a bounded number of concurrent requests."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Live:
     ) -> None:
         self._transport = transport
         self._most_versions = most_versions
-        self._now = time.time_ns() // 1_000_000  #: for deletions whose time nobody tells
+        self._now = time.time_ns() // 1_000_000  #: for deletions without a time
         self._report = report
         self._told = told
         self._turns = asyncio.Semaphore(_AT_ONCE)
@@ -81,11 +81,11 @@ class Live:
         self.picture = Picture()
 
     async def pictured(self) -> Picture:
-        """Return the state; what changes meanwhile may be in it or not.
+        """Return the state; changes made during the read may or may not be included.
 
         Raises:
             Unreachable: the registry does not answer.
-            UnreadableAnswer: it answers with no list of subjects, or with a list of versions that does not end.
+            UnreadableAnswer: the list of subjects is invalid, or a list of versions does not end.
         """
         self.picture = Picture()
         contexts = await self._contexts()
@@ -93,7 +93,7 @@ class Live:
         bodies = await self._pages()
         self._done = 0
         await together(self._subject(subject, bodies, len(subjects)) for subject in subjects)
-        self.picture.reuse(sorted(self.picture.schemas))  # whatever order the answers came in
+        self.picture.reuse(sorted(self.picture.schemas))  # independent of the order of responses
         await together(self._counter(context) for context in contexts)
         await self._shared_settings(contexts)
         await self._associations()
@@ -105,7 +105,7 @@ class Live:
             return await self._transport.send(call)
 
     async def _maybe(self, call: Call[Any]) -> Any:
-        """Return the answer; None where the registry has no such thing."""
+        """Return the response; None if the registry does not have or support this."""
         try:
             return await self._ask(call)
         except RegistryError as error:
@@ -126,14 +126,14 @@ class Live:
         return [subject for subject in dict.fromkeys(found) if subject is not None]
 
     def _listed(self, answer: Any, where: str) -> list[Any]:
-        """Return a list that was answered; what is none becomes an oddity."""
+        """Return a list from a response; anything else is reported as an oddity."""
         if answer is None or isinstance(answer, list):
             return answer or []
         self._report.odd(Strange.UNREADABLE, where, f"{type(answer).__name__} in place of a list")
         return []
 
     def _fits(self, where: str, read: Callable[[Any], T], value: Any) -> T | None:
-        """Read a value; one that cannot be used becomes an oddity."""
+        """Parse a value; an invalid one is reported as an oddity."""
         try:
             return read(value)
         except Unfit as error:
@@ -141,7 +141,10 @@ class Live:
             return None
 
     async def _pages(self) -> dict[tuple[str, int], Mapping[str, Any]]:
-        """Read all versions a thousand at a time, where the registry has such a list; gaps are filled one by one."""
+        """Read all versions in pages of a thousand, if the registry supports it.
+
+        Versions that are missing in the result are read one by one later.
+        """
         found: dict[tuple[str, int], Mapping[str, Any]] = {}
         while True:
             offset = str(len(found))
@@ -176,7 +179,7 @@ class Live:
         self._told(self._done, total)
 
     async def _numbers(self, subject: Subject, call: Call[Any]) -> dict[int, None]:
-        """Return the numbers of versions, in the order of the answer."""
+        """Return the version numbers, in the order of the response."""
         where = f"versions of {subject}"
         numbers = (
             self._fits(where, lambda value: read_version({"version": value}), value)
@@ -185,7 +188,7 @@ class Live:
         return dict.fromkeys(number for number in numbers if number is not None)
 
     def _hidden(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:
-        """Take the versions of a subject that has an alias from the list of all; nothing else shows them."""
+        """Read the versions of a subject with an alias from the list of all versions; nothing else shows them."""
         own = {number: body for (name, number), body in bodies.items() if name == str(subject)}
         if not own:
             self._report.odd(Strange.HIDDEN, str(subject))
@@ -271,7 +274,7 @@ class Live:
     async def _scope(
         self, scope: Subject, inherited: Mapping[str, Any] | None = None, inherited_mode: str | None = None
     ) -> None:
-        """Read what is set at a scope; contexts may answer with what is in force, which is no setting of theirs."""
+        """Read the settings of a scope; a config or mode equal to the inherited one is not the scope's own."""
         where = f"config of {scope if scope.name else scope.context}"
         config = await self._maybe(get("config", *scope_of(scope)))
         known = known_config(config, where, self._report) if isinstance(config, dict) else {}
@@ -309,5 +312,5 @@ def _association(body: Any) -> Association:
 
 
 def _whole(value: Any) -> int:
-    """Return a number; 0 where there is none."""
+    """Return an integer; 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0

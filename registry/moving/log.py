@@ -1,4 +1,4 @@
-"""The state that a ``_schemas`` topic stands for: its records applied one by one, as the reference applies them."""
+"""Replay of a ``_schemas`` topic: its records applied one by one, as the reference applies them."""
 
 from __future__ import annotations
 
@@ -42,14 +42,17 @@ _ACTOR: Final = "import"
 
 
 class Replay:
-    """Applies records strictly by offset. The same record may come in many byte forms; its key's meaning counts."""
+    """Registry state built from records, strictly by offset.
+
+    A key may have several byte representations; records with equal parsed keys are about the same thing.
+    """
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self.picture = Picture()
         self._numbers: defaultdict[Subject, set[int]] = defaultdict(set)
         self._holders: defaultdict[SchemaKey, set[VersionKey]] = defaultdict(set)
-        self._texts: dict[SchemaKey, str] = {}  #: of every id that was ever accepted
+        self._texts: dict[SchemaKey, str] = {}  #: the text of every id ever accepted
         self._highest: dict[str, int] = {}
         self._applied: dict[SchemaKey, int] = {}  #: the newest offset of each id
         self._by_association: dict[tuple[tuple[str, str], ...], str] = {}
@@ -93,7 +96,7 @@ class Replay:
             case KeyType.ASSOC:
                 self._association(key, record)
             case _:
-                pass  # NOOP marks the end of the log; a deletion record without value says nothing
+                pass  # NOOP marks the end of the log; a deletion record without a value has no effect
 
     def _schema(self, key: LogKey, record: LogRecord) -> None:
         if not key.subject:
@@ -129,7 +132,7 @@ class Replay:
         return held
 
     def _owns(self, held: HeldSchema, at: VersionKey, record: LogRecord) -> bool:
-        """Whether the id may stand for this text: while somebody holds the id, the first text in log order owns it."""
+        """Return whether an id may have this text: while it is in use, its first text in log order owns it."""
         bound = self._holders[held.key]
         if bound and self._texts[held.key] != held.text:
             self._report.odd(
@@ -170,7 +173,7 @@ class Replay:
             self._release(at, before.schema, when)
 
     def _release(self, at: VersionKey, schema: SchemaKey, when: int) -> None:
-        """Take an id from a version; an id that nobody holds any more is retired."""
+        """Remove an id from a version; an id that no version uses any more is retired."""
         self.picture.gone.versions.add((*at, schema[1]))
         self._holders[schema].discard(at)
         if not self._holders[schema]:
@@ -178,7 +181,7 @@ class Replay:
             self.picture.retired[schema] = Retired(when, _ACTOR)
 
     def _delete_subject(self, value: Mapping[str, Any], record: LogRecord) -> None:
-        """Soft-delete what is there now; versions that come later are live, whatever their number."""
+        """Soft-delete the current versions up to a number; later versions are live, whatever their number."""
         name, highest = value.get("subject"), value.get("version")
         if not isinstance(name, str) or not isinstance(highest, int) or isinstance(highest, bool):
             raise Unreadable("a deletion without subject or version")
@@ -240,7 +243,7 @@ class Replay:
             self._by_association[key.association] = one.guid
 
     def pictured(self) -> Picture:
-        """Return the state after all records so far; the counters are above every id that was ever accepted."""
+        """Return the state after all records so far; counters are above every id ever accepted."""
         picture, gone = self.picture, self.picture.gone
         whole = Picture(
             dict(picture.contexts),
@@ -259,7 +262,7 @@ class Replay:
         return whole
 
     def conclude(self) -> None:
-        """Report what can only be told at the end: which versions may be leftovers of a compaction."""
+        """Report what is certain only at the end: versions that may be leftovers of a compaction."""
         mixed = bool(self._new_forms)
         for at, offset in self._old_forms.items():
             if mixed and at not in self._new_forms and at in self.picture.versions:
@@ -295,7 +298,7 @@ def _schema_of(at: VersionKey, schema_type: SchemaType, value: Mapping[str, Any]
 
 
 def _guid(md5: Any) -> str | None:
-    """The guid that a value carries, which it does where metadata is encrypted and nobody could compute it."""
+    """Return the guid that a value contains: with encrypted metadata it cannot be computed."""
     if not md5:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The keys and values of a ``_schemas`` topic, read with the reference's tolerance."""
+"""Keys and values of a ``_schemas`` topic, parsed as leniently as the reference does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KARAPACE_NULLS: Final = frozenset({b"", b"null", b'""'})
 
 
 class KeyType(StrEnum):
-    """What a record is about."""
+    """The type of a record."""
 
     SCHEMA = "SCHEMA"
     CONFIG = "CONFIG"
@@ -34,12 +34,12 @@ class KeyType(StrEnum):
 
 
 class Unreadable(Exception):
-    """A record that is skipped; the text says why."""
+    """A record is skipped; the text gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogRecord:
-    """A record of the topic; a value of None or of no length deletes."""
+    """A record of the topic; a value that is None or empty deletes."""
 
     offset: int
     timestamp: int
@@ -49,13 +49,17 @@ class LogRecord:
 
     @property
     def deletes(self) -> bool:
-        """Whether nothing is left; Karapace writes a value of no length, and reads ``null`` and ``""`` so."""
+        """True if the record deletes.
+
+        Its value is absent, empty, as Karapace writes it, or ``null`` or ``""``, which Karapace also reads as a
+        deletion.
+        """
         return self.value is None or self.value.strip() in _KARAPACE_NULLS
 
 
 @dataclass(frozen=True, slots=True)
 class LogKey:
-    """A key by its meaning: two byte forms of it are the same key."""
+    """A parsed key: its byte representations are equal."""
 
     type: KeyType
     subject: str | None = None
@@ -66,10 +70,10 @@ class LogKey:
 
 
 def read_key(raw: bytes | None) -> LogKey | str:
-    """Read a key; a text is the name of a key type that nobody knows.
+    """Parse a key; return the name of the key type if it is unknown.
 
     Raises:
-        Unreadable: it is no JSON object, has no key type, or another magic than 0 and 1.
+        Unreadable: it is not a JSON object, has no key type, or another magic than 0 and 1.
     """
     if raw is None:
         raise Unreadable("no key")
@@ -109,10 +113,10 @@ def _text(body: Mapping[str, Any], name: str) -> str:
 
 
 def read_value(raw: bytes) -> dict[str, Any]:
-    """Read a value that deletes nothing.
+    """Parse a value that is not a deletion.
 
     Raises:
-        Unreadable: it is no JSON object.
+        Unreadable: it is not a JSON object.
     """
     return _json(raw, "value")
 
@@ -134,7 +138,10 @@ def _json(raw: bytes, what: str) -> dict[str, Any]:
 def written_key(
     kind: KeyType, subject: str | None = None, version: int | None = None, further: Mapping[str, str] = _NOTHING
 ) -> bytes:
-    """Write a key as the reference does since 5.3: members in its order, compact, ``magic`` last, null left out."""
+    """Encode a key as the reference does since 5.3.
+
+    Members are in its order, compact, ``magic`` last; null is omitted.
+    """
     body: dict[str, Any] = {"keytype": kind.value, **further}
     if subject is not None:
         body["subject"] = subject
@@ -145,7 +152,7 @@ def written_key(
 
 
 def scope_text(scope: Subject) -> str | None:
-    """The subject of a CONFIG or MODE key: none for the default context, ``:.ctx:`` for another.
+    """Return the subject of a CONFIG or MODE key: None for the default context, ``:.ctx:`` for another.
 
     >>> scope_text(Subject(".", "")), scope_text(Subject(".eu", "")), scope_text(Subject(".", "orders"))
     (None, ':.eu:', 'orders')

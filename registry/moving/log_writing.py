@@ -1,4 +1,4 @@
-"""A picture as the records of a ``_schemas`` topic, in the forms that the reference's 8.x writes."""
+"""Records of a ``_schemas`` topic for a registry state, as the reference's 8.x writes them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["log_of"]
 
 _TENANT: Final = "default"
 
-LogLine = tuple[bytes, bytes, int]  #: key, value, time
+LogLine = tuple[bytes, bytes, int]  #: key, value, time in milliseconds since 1970
 
 
 def log_of(picture: Picture, report: Report, now: int) -> Iterator[LogLine]:
-    """Yield the records: contexts, settings, modes, schemas with those that others lean on first, associations."""
+    """Yield the records: contexts, settings, modes, schemas after their references, associations."""
     for context in sorted(picture.contexts):
         if context != DEFAULT_CONTEXT:
             value = {"tenant": _TENANT, "context": context}
@@ -57,7 +57,7 @@ def _report_counters(picture: Picture, report: Report) -> None:
 
 
 def _in_order(picture: Picture) -> Iterator[HeldVersion]:
-    """Yield versions by id; what is leant on comes before whoever leans on it."""
+    """Yield versions by id; a version comes after those it references."""
     done: set[Any] = set()
     for version in sorted(picture.versions.values(), key=lambda one: (one.schema, one.key)):
         pending = [(version, False)]
@@ -73,7 +73,10 @@ def _in_order(picture: Picture) -> Iterator[HeldVersion]:
 
 
 def _schema(version: HeldVersion, schema: HeldSchema, now: int) -> Iterator[LogLine]:
-    """Yield the registration, and the deletion where there was one: it repeats the whole value, under its own time."""
+    """Yield the registration, and the deletion if there is one.
+
+    A deletion repeats the whole value, with its own time.
+    """
     subject = str(version.subject)
     value = {
         "subject": subject,
@@ -94,7 +97,10 @@ def _schema(version: HeldVersion, schema: HeldSchema, now: int) -> Iterator[LogL
 
 
 def _md5(schema: HeldSchema) -> str | None:
-    """The guid, where it does not follow from what is written: metadata came encrypted, or is there and empty."""
+    """Return the guid as ``md5``, if it cannot be computed from what is written.
+
+    That is the case if metadata came encrypted, or is present but empty.
+    """
     metadata, rule_set = schema.metadata, schema.rule_set
     own = schema.guid or guid(schema.text, schema.references, metadata, rule_set)
     written = guid(
@@ -135,7 +141,7 @@ _FORM: Final[Mapping[str, Any]] = {"ensure_ascii": False, "separators": (",", ":
 
 
 def _compact(members: Mapping[str, Any]) -> bytes:
-    """Write a value: absent and empty members are left out, false and 0 stay."""
+    """Encode a value: None and empty members are omitted, false and 0 are not."""
     told = {name: value for name, value in members.items() if value not in (None, "", [], {})}
     return json.dumps(told, **_FORM).encode()
 
@@ -157,7 +163,7 @@ def _sorted_members(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _metadata(metadata: Metadata) -> dict[str, Any]:
-    """Write metadata with all of it sorted."""
+    """Return metadata with all members sorted."""
     members = {
         "tags": {path: sorted(tags) for path, tags in sorted(metadata.tags.items())},
         "properties": dict(sorted(metadata.properties.items())),

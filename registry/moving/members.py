@@ -1,4 +1,4 @@
-"""Members of what is imported, typed as strictly as those of requests, whatever source they come from."""
+"""Validated parsing of imported members, as strict as for requests, whatever the source."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ _SHOWN: Final = 60  #: characters of a value in a message
 
 
 class Unfit(ValueError):
-    """A member that cannot be imported; the text names it and says what is wrong."""
+    """A member cannot be imported; the text names it and gives the reason."""
 
 
 def read_number(body: Mapping[str, Any], name: str, *, lowest: int, most: int) -> int:
-    """Read a whole number within bounds.
+    """Parse an integer within bounds.
 
     Raises:
         KeyError: there is none.
@@ -69,22 +69,22 @@ def read_number(body: Mapping[str, Any], name: str, *, lowest: int, most: int) -
 
 
 def read_id(body: Mapping[str, Any], name: str = "id") -> int:
-    """Read a schema id."""
+    """Parse a schema id."""
     return read_number(body, name, lowest=0, most=MAX_ID)
 
 
 def read_version(body: Mapping[str, Any], name: str = "version") -> int:
-    """Read the number of a version."""
+    """Parse a version number."""
     return read_number(body, name, lowest=1, most=MAX_VERSION)
 
 
 def read_time(body: Mapping[str, Any], name: str) -> int | None:
-    """Read milliseconds since 1970; None where there are none."""
+    """Parse milliseconds since 1970; None if absent."""
     return None if body.get(name) is None else read_number(body, name, lowest=0, most=LATEST_TIME)
 
 
 def read_flag(body: Mapping[str, Any], name: str, default: object = _REQUIRED) -> bool:
-    """Read true or false."""
+    """Parse a boolean."""
     value = _value(body, name, default)
     if not isinstance(value, bool):
         raise Unfit(f"`{name}`: {_short(value)} is neither true nor false")
@@ -92,7 +92,7 @@ def read_flag(body: Mapping[str, Any], name: str, default: object = _REQUIRED) -
 
 
 def read_string(body: Mapping[str, Any], name: str) -> str:
-    """Read the text of a schema, whatever characters it holds."""
+    """Return the text of a schema, whatever characters it contains."""
     value = body[name]
     if not isinstance(value, str):
         raise Unfit(f"`{name}`: {_short(value)} is no text")
@@ -100,7 +100,7 @@ def read_string(body: Mapping[str, Any], name: str) -> str:
 
 
 def read_text(body: Mapping[str, Any], name: str, default: object = _REQUIRED, *, longest: int | None = None) -> str:
-    """Read a text that every database stores."""
+    """Parse a text that every database can store."""
     value = _value(body, name, default)
     value = read_string({name: value}, name)
     if not storable(value):
@@ -111,7 +111,7 @@ def read_text(body: Mapping[str, Any], name: str, default: object = _REQUIRED, *
 
 
 def read_hash(body: Mapping[str, Any], name: str) -> str | None:
-    """Read the hash of a content; None where it is not known."""
+    """Parse the hash of a content; None if unknown."""
     value = body.get(name)
     if value is not None and not (isinstance(value, str) and _HASH.fullmatch(value)):
         raise Unfit(f"`{name}`: {_short(value)} is no hash: 64 hexadecimal digits")
@@ -119,7 +119,7 @@ def read_hash(body: Mapping[str, Any], name: str) -> str | None:
 
 
 def read_binding(body: Mapping[str, Any]) -> dict[str, str]:
-    """Read the members of an association that say which resource it binds, and how."""
+    """Parse the resource, type and lifecycle of an association."""
     kind, part, lifecycle = body["resourceType"], body["associationType"], body["lifecycle"]
     if kind != TOPIC:
         raise Unfit(f"`resourceType`: {_short(kind)} is not `{TOPIC}`")
@@ -138,20 +138,20 @@ def read_binding(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_context(body: Mapping[str, Any], name: str) -> str:
-    """Read the name of a context."""
+    """Parse the name of a context."""
     return context_name(read_text(body, name), f"`{name}`: ")
 
 
 def context_of(value: Any) -> str:
-    """Read the name of a context that stands by itself."""
+    """Parse the name of a context that is not a member of an object."""
     return context_name(read_text({"context": value}, "context"))
 
 
 def context_name(name: str, where: str = "") -> str:
-    """Return the name of a context in which there may be subjects.
+    """Validate the name of a context that can have subjects, and return it.
 
     Raises:
-        Unfit: there can be no such context.
+        Unfit: no context can have this name.
     """
     if len(name) > _LONGEST_CONTEXT:
         shown = name[:_SHOWN]
@@ -168,10 +168,10 @@ def context_name(name: str, where: str = "") -> str:
 
 
 def subject_of(text: Any, name: str = "subject") -> Subject:
-    """Read a subject, a context or the global scope, as in ``:.context:name``.
+    """Parse a subject, a context or the global scope, as in ``:.context:name``.
 
     Raises:
-        Unfit: it cannot be one.
+        Unfit: it is none of them.
     """
     plain = read_text({name: text}, name)
     try:
@@ -184,10 +184,10 @@ def subject_of(text: Any, name: str = "subject") -> Subject:
 
 
 def version_subject(text: Any, name: str = "subject") -> Subject:
-    """Read a subject that can have versions.
+    """Parse a subject that can have versions.
 
     Raises:
-        Unfit: it cannot be one, or stands for a context.
+        Unfit: it is invalid, or means a context.
     """
     subject = subject_of(text, name)
     if not subject.name or subject.context == GLOBAL_CONTEXT:
@@ -196,7 +196,7 @@ def version_subject(text: Any, name: str = "subject") -> Subject:
 
 
 def guid_of(value: Any, name: str = "guid") -> str:
-    """Read a guid, and write it in its one form."""
+    """Parse a guid; return its canonical form."""
     try:
         return str(UUID(read_text({name: value}, name)))
     except Unfit:
@@ -206,7 +206,7 @@ def guid_of(value: Any, name: str = "guid") -> str:
 
 
 def read_references(body: Mapping[str, Any]) -> tuple[Reference, ...]:
-    """Read the references of a schema."""
+    """Parse the references of a schema."""
     found = shaped(body.get("references"), list[ReferenceBody] | None, "references") or ()
     for one in found:
         if one.version is not None and not -1 <= one.version <= MAX_VERSION:
@@ -215,22 +215,22 @@ def read_references(body: Mapping[str, Any]) -> tuple[Reference, ...]:
 
 
 def metadata_of(value: Any, name: str = "metadata") -> Metadata | None:
-    """Read metadata; None is none."""
+    """Parse metadata; None if there is none."""
     found = shaped(value, MetadataBody | None, name)
     return None if found is None else Metadata.from_body(msgspec.to_builtins(found))
 
 
 def rule_set_of(value: Any, name: str = "ruleSet") -> RuleSet | None:
-    """Read rules; None is none."""
+    """Parse rules; None if there are none."""
     found = shaped(value, RuleSetBody | None, name)
     return None if found is None else RuleSet.from_body(msgspec.to_builtins(found))
 
 
 def shaped(value: Any, kind: Any, name: str) -> Any:
-    """Read a value as the body of a request that has this shape.
+    """Convert a value to the type of a request body.
 
     Raises:
-        Unfit: it has another one.
+        Unfit: it has another structure.
     """
     try:
         found = msgspec.convert(value, kind)
@@ -243,10 +243,10 @@ def shaped(value: Any, kind: Any, name: str) -> Any:
 
 
 def require_unicode(body: Any) -> None:
-    """Return when every text inside JSON can be answered.
+    """Require that every text inside a JSON value can be encoded.
 
     Raises:
-        Unfit: one holds half a character, or lists are nested too deep.
+        Unfit: a text contains half of a surrogate pair, or the value is nested too deeply.
     """
     try:
         json.dumps(body, ensure_ascii=False).encode()

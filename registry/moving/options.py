@@ -1,4 +1,4 @@
-"""Arguments that the verbs of moving share."""
+"""Arguments shared by the verbs that import, export and verify."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _MORE: Final = {
 
 
 def examples(parser: ArgumentParser, verb: str) -> None:
-    """Add the further examples of a verb to its help."""
+    """Add further examples of a verb to its help."""
     parser.epilog = "\n  ".join((str(parser.epilog), *_MORE[verb]))
 
 
 def add_source(parser: ArgumentParser) -> None:
-    """Add what is moved; ``source_of`` opens it."""
+    """Add the arguments for the source; ``source_of`` opens it."""
     parser.add_argument(
         "source", nargs="?", metavar="FILE|URL", help="a file of `contractlog export`, - for stdin, or a live registry"
     )
@@ -53,7 +53,7 @@ def add_source(parser: ArgumentParser) -> None:
 
 @contextmanager
 def source_of(options: Namespace) -> Iterator[Source]:
-    """Open what ``add_source`` has let the user name."""
+    """Open the source that the arguments of ``add_source`` name."""
     if (options.source is None) == (options.topic is None):
         raise UsageError("name one source: a file, - for standard input, the URL of a registry, or --topic _schemas")
     brokers = brokers_of(options) if options.topic else None
@@ -86,7 +86,7 @@ def add_database(parser: ArgumentParser, what: str) -> None:
 
 
 def seconds(text: str) -> float:
-    """Read a number of seconds above 0."""
+    """Parse a number of seconds above 0."""
     try:
         number = float(text)
     except ValueError:
@@ -97,5 +97,5 @@ def seconds(text: str) -> float:
 
 
 def database_url(options: Namespace) -> str:
-    """Return the database that is meant."""
+    """Return the URL of the database, from the arguments or the environment."""
     return Settings.from_environment(os.environ, database_url=options.database_url).database_url

@@ -1,4 +1,4 @@
-"""A registry's whole state as plain values: what is moved, whatever it comes from and goes to."""
+"""The whole state of a registry as plain values, independent of source and target."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VersionKey = tuple[Subject, int]  #: subject and version
 #: The members of a scope's config that only contractlog has.
 OWN_SETTINGS: Final = ("contractlogPolicy", "strictJsonSchemas")
 
-#: The members of a scope's config that are moved, in the reference's order.
+#: The members of a scope's config that are imported and exported, in the reference's order.
 SETTABLE: Final = (
     "alias",
     "aliasForDeks",
@@ -54,7 +54,7 @@ ENCRYPTED: Final = "__enc__"  #: the property by which the reference marks metad
 
 @dataclass(frozen=True, slots=True)
 class HeldSchema:
-    """What an id stands for."""
+    """The schema of an id."""
 
     context: str
     id: int
@@ -63,10 +63,10 @@ class HeldSchema:
     references: tuple[Reference, ...] = ()
     metadata: Metadata | None = None
     rule_set: RuleSet | None = None
-    guid: str | None = None  #: None where it follows from the content
-    submitted: str | None = None  #: the text as somebody sent it, where that is another one
-    created_at: int | None = None  #: milliseconds since 1970; None where the source does not tell
-    reused: bool = True  #: whether new registrations of this content get this id; of several ids one is
+    guid: str | None = None  #: None if it can be computed from the content
+    submitted: str | None = None  #: the text as it was sent, if it differs
+    created_at: int | None = None  #: milliseconds since 1970; None if the source does not provide it
+    reused: bool = True  #: whether new registrations of this content get this id; exactly one of several ids is reused
 
     @property
     def key(self) -> SchemaKey:
@@ -75,17 +75,17 @@ class HeldSchema:
 
     @property
     def draft(self) -> SchemaDraft:
-        """What one would submit to register the same content."""
+        """The draft that would register the same content."""
         return SchemaDraft(self.text, self.type, self.references, self.metadata, self.rule_set)
 
     @property
     def beside(self) -> tuple[Any, ...]:
-        """What belongs to the content beside its text."""
+        """The content except its text."""
         return self.type, self.references, self.metadata, self.rule_set
 
     @property
     def encrypted(self) -> bool:
-        """Whether sensitive properties are ciphers of a registry whose secret we do not have."""
+        """True if sensitive properties are encrypted with a secret that only their registry has."""
         return self.metadata is not None and self.metadata.properties.get(ENCRYPTED) == "true"
 
 
@@ -112,16 +112,16 @@ class HeldVersion:
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """When, and by whom, the last version of an id was deleted for good."""
+    """The hard deletion of the last version of an id."""
 
     at: int | None = None
     actor: str = "unknown"
-    hash: str | None = None  #: of the content that it stood for, where that is known
+    hash: str | None = None  #: of its former content, if known
 
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """Which subject holds the schemas of which resource."""
+    """An association of a resource with the subject of its schemas."""
 
     guid: str
     subject: Subject
@@ -138,9 +138,9 @@ class Association:
 
 @dataclass(slots=True)
 class Gone:
-    """What the source had, and deleted since."""
+    """Items that the source had and has deleted since."""
 
-    versions: set[tuple[Subject, int, int]] = field(default_factory=set)  #: subject, version and the id it held
+    versions: set[tuple[Subject, int, int]] = field(default_factory=set)  #: subject, version and its id
     settings: set[Subject] = field(default_factory=set)
     modes: set[Subject] = field(default_factory=set)
     associations: set[str] = field(default_factory=set)
@@ -150,7 +150,7 @@ class Gone:
 class Picture:
     """The state of a registry, or of a part of it."""
 
-    contexts: dict[str, int] = field(default_factory=dict)  #: with the next id that each gives out
+    contexts: dict[str, int] = field(default_factory=dict)  #: with the next id of each
     schemas: dict[SchemaKey, HeldSchema] = field(default_factory=dict)
     versions: dict[VersionKey, HeldVersion] = field(default_factory=dict)
     settings: dict[Subject, Mapping[str, Any]] = field(default_factory=dict)  #: members as in ``SETTABLE``
@@ -158,7 +158,7 @@ class Picture:
     associations: dict[str, Association] = field(default_factory=dict)  #: by guid
     retired: dict[SchemaKey, Retired] = field(default_factory=dict)
     gone: Gone = field(default_factory=Gone)
-    #: where the source gives a schema, a version or a context: the line of a file
+    #: the position of a schema, a version or a context in the source: the line of a file
     places: dict[SchemaKey | VersionKey | str, str] = field(default_factory=dict, compare=False)
 
     @property
@@ -169,7 +169,7 @@ class Picture:
     def count_ids(self) -> None:
         """Make each context's next id larger than every id that is, or was, in use.
 
-        Where the source tells the next id, isolated ids above it, as `db lower-ids` leaves them, do not raise it.
+        If the source provides the next id, isolated ids above it, as `db lower-ids` leaves them, do not raise it.
         """
         for context, ids in self.ids().items():
             following = self.contexts.get(context)
@@ -185,14 +185,14 @@ class Picture:
             self.contexts.setdefault(subject.context, 1)
 
     def ids(self) -> dict[str, list[int]]:
-        """Return the ids of each context that are, or were, in use, lowest first."""
+        """Return the ids of each context that are, or were, in use, in ascending order."""
         found: dict[str, list[int]] = {}
         for context, schema_id in sorted({*self.schemas, *self.retired}):
             found.setdefault(context, []).append(schema_id)
         return found
 
     def since(self, before: Picture) -> Picture:
-        """Return what changed since an earlier picture of the same registry; what is missing now is ``gone``."""
+        """Return the changes since an earlier state of the same registry; missing items are in ``gone``."""
         changed = Picture(
             dict(self.contexts.items() - before.contexts.items()),
             {key: one for key, one in self.schemas.items() if before.schemas.get(key) != one},
@@ -212,12 +212,12 @@ class Picture:
             before.modes.keys() - self.modes.keys(),
             before.associations.keys() - self.associations.keys(),
         )
-        for one in changed.versions.values():  # a version is nothing without its schema
+        for one in changed.versions.values():  # a version needs its schema
             changed.schemas.setdefault(one.schema, self.schemas[one.schema])
         return changed
 
     def reuse(self, in_order: Iterable[SchemaKey]) -> None:
-        """Let new registrations of a content get the last of its ids, in this order."""
+        """Give new registrations of a content the last of its ids, in this order."""
         newest: dict[tuple[Any, ...], SchemaKey] = {}
         for key in in_order:
             newest[_alike(self.schemas[key])] = key
@@ -228,7 +228,7 @@ class Picture:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is in it."""
+        """True if the state is empty."""
         gone = self.gone
         return not any(
             (

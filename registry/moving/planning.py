@@ -1,4 +1,4 @@
-"""What has to change in a store so that it holds a picture, and what forbids it."""
+"""Compare a store with a registry state: the plan of the import, and conflicts that prevent it."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ _MAX_TEXT: Final = 255
 
 @dataclass(slots=True)
 class Plan:
-    """Rows to add and to change, by table; ``conflicts`` forbid all of it."""
+    """Rows to add and to change, by table; ``conflicts`` prevent the whole import."""
 
     conflicts: list[str] = field(default_factory=list)
-    known: dict[str, int] = field(default_factory=dict)  #: what is there already, by what it counts
+    known: dict[str, int] = field(default_factory=dict)  #: numbers of existing items, by kind
     counters: dict[str, int] = field(default_factory=dict)
     schemas: list[dict[str, Any]] = field(default_factory=list)
     contents: dict[tuple[str, str], int] = field(default_factory=dict)
     references: list[tuple[SchemaKey, Subject, int]] = field(default_factory=list)
     subjects: dict[str, dict[str, Any]] = field(default_factory=dict)  #: by key
-    subject_ids: dict[str, int] = field(default_factory=dict)  #: of those that are there, by key
+    subject_ids: dict[str, int] = field(default_factory=dict)  #: row ids of existing subjects, by key
     versions: list[HeldVersion] = field(default_factory=list)
-    marked: list[HeldVersion] = field(default_factory=list)  #: that are there, but live where they shall be deleted …
-    restored: set[VersionKey] = field(default_factory=set)  #: … or the other way round
+    marked: list[HeldVersion] = field(default_factory=list)  #: existing versions to soft-delete or to restore
+    restored: set[VersionKey] = field(default_factory=set)  #: keys of those in ``marked`` to restore
     removed: dict[Subject, list[int]] = field(default_factory=dict)
     settings: list[dict[str, Any]] = field(default_factory=list)
     unset: list[tuple[str, Subject]] = field(default_factory=list)  #: key and scope
     associations: list[dict[str, Any]] = field(default_factory=list)
-    unbound: list[tuple[str, str]] = field(default_factory=list)  #: guid, and what the journal calls it
+    unbound: list[tuple[str, str]] = field(default_factory=list)  #: guid, and its name in the journal
     retired: list[dict[str, Any]] = field(default_factory=list)
-    returned: list[SchemaKey] = field(default_factory=list)  #: retired here, with the very content that comes back
+    returned: list[SchemaKey] = field(default_factory=list)  #: retired here, with the same content as the imported one
     lines: list[Line] = field(default_factory=list)  #: of the journal
 
     def counts(self) -> Iterator[tuple[str, int]]:
-        """Say how many of what change."""
+        """Yield the number of changes of each kind."""
         yield "contexts raised", len(self.counters)
         yield "schemas added", len(self.schemas)
         yield "subjects added", len(self.subjects)
@@ -61,12 +61,12 @@ class Plan:
 
     @property
     def scopes(self) -> list[Subject]:
-        """Where settings or modes change."""
+        """Scopes whose settings or modes change."""
         return [Subject(row["context"], row["name"]) for row in self.settings] + [scope for _, scope in self.unset]
 
     @property
     def empty(self) -> bool:
-        """Whether the store holds the picture already."""
+        """True if the store already contains the state."""
         return not any(number for _, number in self.counts()) and not self.contents
 
 
@@ -78,13 +78,13 @@ def planned(
     *,
     allow_id_gap: bool = False,
 ) -> Plan:
-    """Compare a store with a picture.
+    """Compare a store with a registry state.
 
     Args:
-        snapshot: of the store; under the lock, where the plan is carried out.
-        picture: what the store shall hold.
-        identified: the picture's schemas, understood.
-        now: the time for what has none.
+        snapshot: of the store; if the plan is carried out, taken under the lock.
+        picture: the state that the store should contain.
+        identified: the parsed schemas of the state.
+        now: the time for items without one.
         allow_id_gap: whether ids may be far above all others.
     """
     plan = Plan()
@@ -114,14 +114,14 @@ def _contexts(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
 
 
 def _id_gaps(snapshot: Snapshot, picture: Picture, plan: Plan) -> None:
-    """Refuse ids far above all others: new ids go on from the highest one, and they are finite."""
+    """Reject ids far above all others: new ids continue after the highest one, and ids are finite."""
     following, every = transfer.counters_of(snapshot), picture.ids()
     for context in sorted(picture.contexts.keys() | every.keys()):
         highest = following.get(context, 1) - 1
         above = [one for one in every.get(context, ()) if one > highest]
         given = transfer.given_of(snapshot, context, above)
         for schema_id in above:
-            if schema_id in given:  # an isolated id that is here already changes nothing
+            if schema_id in given:  # an isolated id that already exists here changes nothing
                 continue
             if schema_id - highest > MAX_ID_GAP:
                 plan.conflicts.append(_gap(picture, (context, schema_id), f"the id {schema_id}", context, highest))
@@ -140,7 +140,7 @@ def _gap(picture: Picture, key: SchemaKey | str, what: str, context: str, highes
 
 
 def _place(picture: Picture, key: SchemaKey | str) -> str:
-    """Say where the source gives a schema or a context, in front of what is said about it."""
+    """Return the position of a schema or a context in the source, as a prefix of a message."""
     place = picture.places.get(key)
     return f"{place}: " if place else ""
 
@@ -162,7 +162,7 @@ def _leant_on(picture: Picture) -> set[Subject]:
 
 
 def _versions(snapshot: Snapshot, picture: Picture, plan: Plan) -> set[tuple[int, int]]:
-    """Plan versions; return those that go, by subject's row and number."""
+    """Plan versions; return those to remove, by the subject's row id and version number."""
     found = transfer.versions_of(snapshot, _ids(plan, picture.subjects | {one[0] for one in picture.gone.versions}))
     removed: set[tuple[int, int]] = set()
     for subject, number, schema_id in sorted(picture.gone.versions):
@@ -245,7 +245,7 @@ def _retired(snapshot: Snapshot, picture: Picture, plan: Plan, removed: set[tupl
         holders = transfer.holders_of(snapshot, context, ids)
         for schema_id in ids:
             held = holders.get(schema_id, set())
-            if schema_id in known or (held and held <= removed):  # what is removed retires its id by itself
+            if schema_id in known or (held and held <= removed):  # removing its versions retires the id
                 continue
             if held:
                 plan.conflicts.append(

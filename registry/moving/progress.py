@@ -1,4 +1,4 @@
-"""One line on a terminal that tells how far a move is; nothing when nobody watches."""
+"""Progress line on a terminal; silent if the output is not a terminal."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Final, Self, TextIO
 
 __all__ = ["Progress"]
 
-_EVERY: Final = 0.2  #: seconds between two looks of the line
+_EVERY: Final = 0.2  #: seconds between two updates
 _CLEAR: Final = "\r\x1b[K"
 
 
 class Progress:
-    """Writes over itself, and is gone when the work is done."""
+    """Progress line that overwrites itself and is cleared at the end."""
 
     def __init__(self, doing: str, noun: str, stream: TextIO | None = None) -> None:
         self._doing = doing
@@ -34,7 +34,7 @@ class Progress:
             self._stream.flush()
 
     def __call__(self, done: int, total: int = 0) -> None:
-        """Show how much is done, and of how much where that is known."""
+        """Show how much is done, and the total if it is known."""
         now = time.monotonic()
         if not self._shown or now - self._last < _EVERY:
             return

@@ -1,4 +1,4 @@
-"""Access to the registry that a move reads: names, passwords, certificates."""
+"""Credentials and TLS settings for the source registry of an import, export or verification."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Access", "access_of", "add_access", "unused_access"]
 _PREFIX: Final = "CONTRACTLOG_SOURCE_"
 _TOKEN: Final = re.compile(r"[!-~]+")
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([ -~]*)")
-#: What a file of secrets may give, by flag and variable; all are paths or names, none is a secret on a command line.
+#: Flags and variables with their metavar and help; the values are paths or names, never secrets.
 _MEMBERS: Final = {
     "user": ("NAME", "user name for it"),
     "password_file": ("FILE", "the password, on the first line"),
@@ -31,7 +31,7 @@ _MEMBERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a live registry is asked."""
+    """Credentials, TLS settings and headers for requests to a live registry."""
 
     security: Security = field(default_factory=Security)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -56,10 +56,10 @@ def add_access(parser: ArgumentParser) -> None:
 
 
 def access_of(options: Namespace, url: str, environ: Mapping[str, str] | None = None) -> Access | None:
-    """Read ``--source-…``, then ``CONTRACTLOG_SOURCE_…``; None where nothing of it is set.
+    """Read ``--source-…``, then ``CONTRACTLOG_SOURCE_…``; None if nothing is set.
 
     Raises:
-        UsageError: a file cannot be read, or two ways to say who asks are given.
+        UsageError: a file cannot be read, a password has no name, or both a name and a token are given.
     """
     known = os.environ if environ is None else environ
     given = {member: getattr(options, f"source_{member}") or known.get(_PREFIX + member.upper()) for member in _MEMBERS}
@@ -88,7 +88,7 @@ def access_of(options: Namespace, url: str, environ: Mapping[str, str] | None = 
 
 
 def unused_access(options: Namespace, live: str) -> None:
-    """Refuse flags of ``add_access`` where no registry is asked.
+    """Reject flags of ``add_access`` if no live registry is read.
 
     Raises:
         UsageError: one of them is given.

@@ -1,4 +1,7 @@
-"""Taking an export in while serving: what `contractlog import` does to a database, done to the one of this process."""
+"""Import of an export into the database of this process while it serves.
+
+It does the same as `contractlog import` does to a database.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ FORMAT: Final = "contractlog.import/1"
 
 
 class Receiving:
-    """Brings exports into a store, one at a time."""
+    """Imports exports into a store, one at a time."""
 
     def __init__(self, store: Store, *, allow_id_gap: bool = False) -> None:
         self._store = store
@@ -31,17 +34,17 @@ class Receiving:
         self._turn = threading.Lock()
 
     def take(self, file: IO[bytes], *, actor: str, dry_run: bool, modes: bool) -> Report:
-        """Bring in what a file of ``contractlog export`` holds: all of it, or with conflicts nothing.
+        """Import a file of ``contractlog export``: everything, or nothing if there are conflicts.
 
         Args:
             file: read from its beginning.
             actor: in the journal.
-            dry_run: write nothing, say what would be.
-            modes: whether modes (READONLY …) come along.
+            dry_run: report what would be written, and write nothing.
+            modes: whether to import modes (READONLY …).
 
         Raises:
-            BadRequest: the file cannot be read.
-            Overloaded: another one is being taken in.
+            BadRequest: the file is invalid.
+            Overloaded: another import is running.
         """
         with self._alone():
             report = Report()
@@ -67,7 +70,7 @@ class Receiving:
 
 
 def _awaited(_schemas: int) -> None:
-    """Raise ``Abandoned`` when the caller has gone; until something is written, that ends the import."""
+    """Raise ``Abandoned`` if the caller has disconnected, which ends the import before it writes."""
     current_work.get().require()
 
 
@@ -85,5 +88,5 @@ def _read(file: IO[bytes], report: Report) -> Picture:
 
 
 def body(report: Report, *, dry_run: bool) -> dict[str, Any]:
-    """Write a report as it is answered."""
+    """Return a report as a response body."""
     return {"format": FORMAT, "dry_run": dry_run, **report.body()}

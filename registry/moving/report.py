@@ -1,4 +1,4 @@
-"""What a move has met and done: counts, and every oddity by its place."""
+"""Report of an import, export or verification: counts, and every oddity with its position."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Final
 
 __all__ = ["Oddity", "Report", "Strange"]
 
-_SHOWN: Final = 20  #: oddities of a kind in the text form; JSON has them all
+_SHOWN: Final = 20  #: oddities of a kind in the text form; JSON has all of them
 
 
 class Strange(StrEnum):
-    """The kinds of oddities; each says what was done about it."""
+    """The kinds of oddities; each text says how they are handled."""
 
     BAD_RECORD = "records that cannot be read: left out"
     UNKNOWN_KEYTYPE = "records of unknown key types: left out"
@@ -44,32 +44,32 @@ class Strange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Oddity:
-    """One thing that is not as expected."""
+    """Something unexpected in the source."""
 
     kind: Strange
     where: str  #: an offset, a line, a subject and version, a context and id
     detail: str = ""
 
     def body(self) -> dict[str, str]:
-        """Write it for machines."""
+        """Return it as JSON."""
         return {"kind": self.kind.name, "where": self.where, "detail": self.detail}
 
 
 @dataclass(slots=True)
 class Report:
-    """Counts by what they count, conflicts that forbid the move, and oddities."""
+    """Counts by kind, conflicts that prevent the import, and oddities."""
 
-    read: Counter[str] = field(default_factory=Counter)  #: what the source held
-    done: Counter[str] = field(default_factory=Counter)  #: what changed, or would change, in the target
+    read: Counter[str] = field(default_factory=Counter)  #: items read from the source
+    done: Counter[str] = field(default_factory=Counter)  #: changes, made or planned, in the target
     conflicts: list[str] = field(default_factory=list)
     oddities: list[Oddity] = field(default_factory=list)
 
     def odd(self, kind: Strange, where: str, detail: str = "") -> None:
-        """Note an oddity."""
+        """Add an oddity."""
         self.oddities.append(Oddity(kind, where, detail))
 
     def body(self) -> dict[str, Any]:
-        """Write the report for machines."""
+        """Return the report as JSON."""
         return {
             "read": dict(self.read),
             "done": dict(self.done),
@@ -78,7 +78,7 @@ class Report:
         }
 
     def lines(self, done: str = "changed") -> Iterator[str]:
-        """Write the report for people; ``done`` is the word for what was done, if anything could be."""
+        """Yield the report as text; ``done`` is the word before the changes, empty to omit them."""
         yield from _counts("read", self.read)
         yield from _counts(done, self.done) if done and not (self.conflicts and not self.done) else ()
         for kind in Strange:

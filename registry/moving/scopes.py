@@ -84,7 +84,10 @@ _READ: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def known_config(members: Mapping[str, Any], where: str, report: Report) -> dict[str, Any]:
-    """Return the members that this release knows, in order; others become oddities. ``subject`` is no setting."""
+    """Return the members that this release supports, in order; others are reported as oddities.
+
+    ``subject`` is ignored, because it is not a setting.
+    """
     known: dict[str, Any] = {}
     for name in SETTABLE:
         if members.get(name) is not None:
@@ -99,10 +102,10 @@ def known_config(members: Mapping[str, Any], where: str, report: Report) -> dict
 
 
 def require_known(members: Any) -> None:
-    """Return when each member that this release knows has a value that it knows, too.
+    """Require that each member that this release supports has a valid value.
 
     Raises:
-        Unfit: one has another value.
+        Unfit: one has an invalid value.
     """
     if not isinstance(members, dict):
         raise Unfit(f"`config` is of another kind than it should be: {type(members).__name__} in place of an object")
@@ -112,7 +115,7 @@ def require_known(members: Any) -> None:
 
 
 def _read(name: str, value: Any) -> Any:
-    """Read the value of a setting; None where it cannot be used."""
+    """Parse the value of a setting; None if it is invalid."""
     try:
         return _READ[name](value)
     except (AttributeError, TypeError, ValueError):
@@ -120,7 +123,7 @@ def _read(name: str, value: Any) -> Any:
 
 
 def known_mode(value: Any, where: str, report: Report) -> str | None:
-    """Return a mode that this release knows; another one becomes an oddity."""
+    """Return a mode that this release supports; another one is reported as an oddity."""
     mode = _one_of(*Mode)(value)
     if mode is None:
         report.odd(Strange.UNKNOWN_SETTING, where, f"mode={value}")
@@ -128,7 +131,7 @@ def known_mode(value: Any, where: str, report: Report) -> str | None:
 
 
 def columns_of(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Write a config as the columns of the settings' table; what is not set is null."""
+    """Convert a config to columns of the settings table; unset members are null."""
     return {
         column: json.dumps(config[name]) if isinstance(config.get(name), Mapping) else config.get(name)
         for name, column in _COLUMNS.items()
@@ -136,7 +139,7 @@ def columns_of(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def config_of(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the columns of the settings' table; what is null is left out."""
+    """Convert columns of the settings table to a config; null is omitted."""
     return {
         name: json.loads(row[column]) if name.endswith(("Metadata", "RuleSet")) else row[column]
         for name, column in _COLUMNS.items()

@@ -1,4 +1,4 @@
-"""An export, sent to a running registry of contractlog, which takes it in as `contractlog import` would."""
+"""Send an export to a running contractlog registry, which imports it like `contractlog import`."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from contractlog.registry.moving.report import Oddity, Report, Strange
 __all__ = ["send"]
 
 _PATH: Final = "/contractlog/v1/import"
-_PIECE: Final = 256 * 1024  #: characters that are sent at once
-_TAKES: Final = 3_600.0  #: seconds that a registry may take to bring it in
+_PIECE: Final = 256 * 1024  #: characters that are sent together
+_TAKES: Final = 3_600.0  #: seconds that a registry may take to import it
 _REFUSED: Final = 409
 
 
 def send(
     url: str, lines: Iterable[str], report: Report, *, security: Security, timeout: float, dry_run: bool, modes: bool
 ) -> None:
-    """Let a running registry bring in what an export says; the report takes what it did, or would do.
+    """Import an export into a running registry; add what it did, or would do, to the report.
 
     Args:
         url: of the registry.
         lines: of the export.
-        report: takes counts, conflicts and oddities.
-        security: how the registry is asked.
-        timeout: seconds for the connection, and for each piece to be taken.
-        dry_run: nothing is written there.
-        modes: whether modes come along.
+        report: receives counts, conflicts and oddities.
+        security: credentials and TLS settings.
+        timeout: seconds for connecting, and for sending each piece.
+        dry_run: write nothing there.
+        modes: whether to import modes.
 
     Raises:
-        Unreachable, UsageError, RegistryError: it did not take the export; what it held before is as it was.
+        Unreachable, UsageError, RegistryError: the import failed; the registry is unchanged.
     """
     side = HttpSide(url, timeout=timeout, security=security)
     address = side.addresses[0]
@@ -99,5 +99,5 @@ def _error(url: str, status: int, code: int, message: str) -> RegistryError | Us
         )
     refusal = RegistryError.of(code, f"{url} answered {status}: {message}")
     if isinstance(refusal, Unauthorized):
-        refusal.facts["url"] = url  # the command line tells what to set
+        refusal.facts["url"] = url  # the command line names the settings to change
     return refusal

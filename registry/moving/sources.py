@@ -1,4 +1,4 @@
-"""What a registry is moved from: a file, a live registry, a ``_schemas`` topic."""
+"""Sources of an import: a file, a live registry, a ``_schemas`` topic."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _NAMELESS: Final = (
 
 
 class Source(Protocol):
-    """Where a picture comes from."""
+    """A source of a registry state."""
 
     def picture(self, report: Report) -> Picture:
-        """Read the state; oddities go into the report.
+        """Read the state; add oddities to the report.
 
         Raises:
             UsageError, Unreachable: it cannot be read.
         """
 
     def look(self, report: Report) -> Picture | None:
-        """Read the state once more; None when it has not changed.
+        """Read the state again; None if it has not changed.
 
         Raises:
             UsageError: this source never changes.
@@ -50,7 +50,7 @@ class Source(Protocol):
 
 
 def is_url(text: str) -> bool:
-    """Whether a text names a live registry."""
+    """Return whether a text is the URL of a live registry."""
     return text.startswith(("http://", "https://"))
 
 
@@ -64,8 +64,8 @@ def opened(
         source: a file, ``-`` for standard input, or the URL of a registry.
         brokers: those of the topic.
         topic: in place of ``source``.
-        timeout: seconds for each answer of a live registry.
-        access: how a live registry is asked.
+        timeout: seconds for each response of a live registry.
+        access: credentials for a live registry.
     """
     with ExitStack() as stack:
         if topic is not None and brokers is not None:
@@ -97,12 +97,12 @@ class FileSource:
             raise UsageError(f"`{self.path}` cannot be read: {error.strerror}{live}") from None
 
     def look(self, _report: Report) -> Picture | None:
-        """Files do not change."""
+        """Raise ``UsageError``: files do not change."""
         raise UsageError("--follow needs a live registry or a topic; a file does not change")
 
 
 def _database(path: str) -> str:
-    """What to do with a database that was given in place of an export."""
+    """Return the hint for a database that was given in place of an export."""
     with Path(path).open("rb") as file:
         if file.read(len(_SQLITE)) != _SQLITE:
             return ""
@@ -111,19 +111,19 @@ def _database(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LiveSource:
-    """A running registry of the reference's API."""
+    """A running registry with the reference's API."""
 
     url: str
     timeout: float
     access: Access = field(default_factory=Access)
 
     def picture(self, report: Report) -> Picture:
-        """Ask for everything."""
+        """Read everything."""
         with Progress("reading the registry", "subjects or versions") as told:
             return asyncio.run(self._pictured(report, told))
 
     def look(self, _report: Report) -> Picture | None:
-        """Ask again; what is odd was told the first time."""
+        """Read everything again; oddities were reported the first time."""
         return asyncio.run(self._pictured(Report(), lambda _done, _all: None))
 
     async def _pictured(self, report: Report, told: Told) -> Picture:
@@ -147,14 +147,14 @@ class LiveSource:
 
 
 class TopicSource:
-    """A ``_schemas`` topic; every look reads on from where the last one ended."""
+    """A ``_schemas`` topic; each ``look`` continues where the previous one ended."""
 
     def __init__(self, topic: SchemasTopic) -> None:
         self._topic = topic
         self._replay: Replay | None = None
 
     def picture(self, report: Report) -> Picture:
-        """Replay the log up to the end that it has now."""
+        """Replay the log up to its current end."""
         self._replay = Replay(report)
         with Progress("reading the topic", "records") as told:
             for record in self._topic.records(told):
@@ -163,7 +163,7 @@ class TopicSource:
         return self._replay.pictured()
 
     def look(self, report: Report) -> Picture | None:
-        """Apply what has come since."""
+        """Apply the records added since."""
         if self._replay is None:
             return self.picture(report)
         before = self._topic.position

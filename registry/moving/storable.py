@@ -1,4 +1,4 @@
-"""What a database takes: text without half characters and without NUL."""
+"""Limits of databases: no text with unpaired surrogates or NUL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["storable", "unstorable"]
 
 
 def storable(text: str) -> bool:
-    """Whether every database takes this text."""
+    """Return whether every database can store this text."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -19,7 +19,7 @@ def storable(text: str) -> bool:
 
 
 def unstorable(schema: HeldSchema) -> str | None:
-    """Say why no database takes a schema; None when all do. Numbers of its references must be numbers."""
+    """Return why a database could not store a schema; None if all can."""
     if not all(storable(text) for text in _texts(schema)):
         return "the schema holds a NUL or half a character, which no database takes"
     return None
@@ -28,7 +28,7 @@ def unstorable(schema: HeldSchema) -> str | None:
 def _texts(schema: HeldSchema) -> Iterator[str]:
     yield schema.text
     yield schema.submitted or ""
-    # What is written as escaped JSON holds no such character as it is stored; names of references are looked up.
+    # Members that are stored as escaped JSON contain no such character; names of references are looked up.
     for reference in schema.references:
         yield reference.name
         yield reference.subject

@@ -1,4 +1,4 @@
-"""A picture of a database."""
+"""Read the state of a registry from its database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["pictured"]
 
 
 def pictured(snapshot: Snapshot) -> Picture:
-    """Read everything that is moved."""
+    """Read everything that is exported."""
     picture = Picture({row.name: row.next_schema_id for row in transfer.all_contexts(snapshot)})
     for row in transfer.all_schemas(snapshot):
         picture.schemas[row.context, row.id] = _schema(row)

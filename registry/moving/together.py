@@ -1,4 +1,4 @@
-"""Many questions at once: the first that fails ends all, and its own error is what comes of them."""
+"""Concurrent tasks of which the first failure cancels the others and is raised unchanged."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ async def together(tasks: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Run all of them, and return when the last one is done.
 
     Raises:
-        Exception: the error of the one that failed first, as it was raised.
+        Exception: the error of the task that failed first, unchanged.
     """
     try:
         async with asyncio.TaskGroup() as group:

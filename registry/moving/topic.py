@@ -1,4 +1,4 @@
-"""Reading a ``_schemas`` topic, to its end and on as it grows, and writing a new one."""
+"""Read a ``_schemas`` topic, to its end and then as it grows, and write a new one."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from contractlog.serdes.consuming import Log
 __all__ = ["SchemasTopic", "write_topic"]
 
 _FLUSH_SECONDS: Final = 120.0
-_LARGEST_RECORD: Final = 100 * 1024 * 1024  #: what the broker takes is the broker's matter
+_LARGEST_RECORD: Final = 100 * 1024 * 1024  #: the broker decides which sizes it accepts
 _PENDING: Final = 10_000
 
 
 class SchemasTopic:
-    """A ``_schemas`` topic, open for reading; every ``records`` goes on where the last one ended."""
+    """A ``_schemas`` topic, open for reading; each ``records`` continues where the previous one ended."""
 
     def __init__(self, brokers: Brokers, name: str) -> None:
         self._log = Log(brokers, name)
@@ -43,7 +43,7 @@ class SchemasTopic:
         self._log.__exit__(kind, error, traceback)
 
     def records(self, told: Callable[[int, int], None] = lambda _done, _all: None) -> Iterator[LogRecord]:
-        """Yield what lies between the position and the end that the log has now."""
+        """Yield the records from the position to the current end of the log."""
         low, end = self._log.range(0)
         self.position = max(self.position, low)
         start = self.position
@@ -69,11 +69,11 @@ def _bytes(value: bytes | str | None) -> bytes | None:
 
 
 def write_topic(brokers: Brokers, name: str, records: Iterable[tuple[bytes, bytes, int]], *, replication: int) -> int:
-    """Write key, value and time of records to a topic, which is made for it, or is there and empty.
+    """Write records (key, value, time) to a topic, which must be empty or is created.
 
     Raises:
-        UsageError: the topic holds records, or has several partitions or no compaction.
-        Unreachable: the broker does not take all of them.
+        UsageError: the topic has records, or several partitions or no compaction.
+        Unreachable: the broker does not accept all of them.
     """
     _make(brokers, name, replication)
     failures: list[KafkaError] = []

@@ -1,4 +1,4 @@
-"""What the service would make of moved schemas: their hashes; what is not understood is kept as it is."""
+"""Hashes of imported schemas, as the service would compute them; unparsable ones are kept verbatim."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ _DEEPEST: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """A schema with all that makes it what it is in a store."""
+    """A schema with its hashes, guid and references, as in a store."""
 
     schema: HeldSchema
     hash: str
     normalized_hash: str
     guid: str
     targets: tuple[VersionKey, ...]  #: of its references
-    verbatim: str | None = None  #: why it is not understood, where it is not
+    verbatim: str | None = None  #: why it cannot be parsed, if it cannot
 
 
 def leads_to(context: str, reference: Reference) -> VersionKey:
-    """The version that a reference of a schema in this context means."""
+    """Return the version that a reference of a schema in this context refers to."""
     return target_of(reference, Subject(context, "")), reference.version
 
 
 def identified(
     whole: Picture, schemas: Iterable[HeldSchema], told: Callable[[int], None] = lambda _: None
 ) -> dict[SchemaKey, Identified]:
-    """Understand schemas; what they lean on is looked for in the whole picture.
+    """Parse schemas; references are looked up in the whole state.
 
     Args:
-        whole: all that references may lead to.
-        schemas: those to understand.
-        told: is called with the number of schemas that are done.
+        whole: the state with all schemas that references may refer to.
+        schemas: the schemas to parse.
+        told: called with the number of schemas parsed so far.
     """
     found: dict[SchemaKey, Identified] = {}
     for number, schema in enumerate(schemas, 1):
@@ -67,7 +67,7 @@ def _identified(whole: Picture, schema: HeldSchema) -> Identified:
 
 
 def _texts(whole: Picture, schema: HeldSchema, depth: int, seen: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield name and text of all that a schema leans on, those that lean on nothing first."""
+    """Yield name and text of all direct and indirect references, dependencies first."""
     for reference in schema.references:
         if reference.name in seen:
             continue  # the first wins

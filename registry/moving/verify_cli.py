@@ -1,4 +1,4 @@
-"""The verb ``verify-import``."""
+"""Command-line verb ``verify-import``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHOWN: Final = 50
 
 
 def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Compare every version, id, lookup, setting and mode of a registry with what it was moved from."""
+    """Compare every version, id, lookup, setting and mode of a registry with its source."""
     examples(parser, "verify-import")
     add_source(parser)
     add_database(parser, "to verify, in place of a running registry")
@@ -65,14 +65,14 @@ def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
 async def _verified(options: Namespace, picture: Picture) -> Verified:
     app = None
     if options.database_url:
-        # In this process nobody needs a name, whatever the environment says of those who call over the network.
+        # Calls within this process need no credentials, whatever the environment requires of network clients.
         app = create_app(Settings.from_environment(database_url=options.database_url, users_file="", tls_client_ca=""))
         transport = AsyncTransport(None, app=app, timeout=options.timeout)
     else:
         security = Security.from_environment()
         transport = AsyncTransport(registry_url(options.registry), timeout=options.timeout, security=security)
     try:
-        await transport.send(get("config"))  # who does not answer at all differs in nothing
+        await transport.send(get("config"))  # a registry that does not answer is an error, not a difference
         with Progress("comparing", "answers") as told:
             return await verify(transport, picture, told, modes=not options.no_modes)
     finally:
@@ -82,7 +82,10 @@ async def _verified(options: Namespace, picture: Picture) -> Verified:
 
 
 def _compare_times(database_url: str, picture: Picture, verified: Verified) -> None:
-    """Compare when schemas came to be: only files and databases tell, REST knows the times of versions alone."""
+    """Compare creation times of schemas.
+
+    Only files and databases contain them; REST provides only the times of versions.
+    """
     with reading(database_url) as snapshot:
         held = {(row.context, row.id): row.created_at for row in transfer.all_schemas(snapshot)}
     for key, schema in sorted(picture.schemas.items()):

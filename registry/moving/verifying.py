@@ -1,4 +1,7 @@
-"""Whether a registry answers as the one it was moved from: every version, id, lookup, setting, mode and association."""
+"""Verify that a registry answers like its source.
+
+Compared are every version, id, lookup, setting, mode and association.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _LONGEST: Final = 80  #: characters of a value in a difference
 
 @dataclass(slots=True)
 class Verified:
-    """How many answers were compared, by what they are about, and those that differ."""
+    """Numbers of compared responses by kind, and the differences."""
 
     compared: Counter[str] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
@@ -41,19 +44,19 @@ async def verify(
     *,
     modes: bool = True,
 ) -> Verified:
-    """Compare the answers of a target with a picture of the source.
+    """Compare the responses of a target with the state of the source.
 
     Args:
-        transport: speaks to the target.
+        transport: connected to the target.
         picture: of the source.
-        told: is called with the number of questions that were answered, and of all.
-        modes: whether modes are compared; at the switch the source's is another one on purpose.
+        told: called with the number of requests done, and the total.
+        modes: whether to compare modes; at the cutover the source's differs on purpose.
     """
     return await _Verification(transport, picture, told, modes=modes).run()
 
 
 class _Verification:
-    """Asks in turns, a bounded number of questions at a time."""
+    """A verification run, with a bounded number of concurrent requests."""
 
     def __init__(
         self, transport: AsyncTransport, picture: Picture, told: Callable[[int, int], None], *, modes: bool
@@ -71,7 +74,7 @@ class _Verification:
         self._found = Verified()
 
     async def run(self) -> Verified:
-        """Ask everything."""
+        """Send all requests and compare the responses."""
         picture = self._picture
         questions: Iterator[Coroutine[Any, Any, None]] = chain(
             (self._version(one) for one in self._shown),
@@ -130,7 +133,7 @@ class _Verification:
         self._compare(f"id {schema_id} of context {context}", _read(body), _body(self._picture.schemas[key]))
 
     async def _lookup(self, version: HeldVersion) -> None:
-        """What a version answers with finds that version's id again, or another id of the same content."""
+        """Look up a version's content: the result must be its id, or another id of the same content."""
         schema = self._picture.schemas[version.schema]
         path, query = ("subjects", str(version.subject)), (("deleted", "true"),)
         body = await self._answer("lookups", Call("POST", path, lambda answer: answer, query, schema.draft.body()))
@@ -139,7 +142,7 @@ class _Verification:
             self._compare(where, body, {"id": version.schema_id})
 
     def _same(self, version: HeldVersion, schema_id: Any) -> bool:
-        """Whether an id is the version's, or another one that the subject holds for the same content."""
+        """Return whether an id is the version's, or another id of the subject with the same content."""
         other = self._picture.schemas.get((version.subject.context, schema_id)) if schema_id is not None else None
         if other is None or schema_id == version.schema_id:
             return other is not None
@@ -177,7 +180,7 @@ class _Verification:
 
 
 def _filled(schema: HeldSchema) -> HeldSchema:
-    """Return a schema without what is there and empty: to a lookup that is the same."""
+    """Return a schema without empty metadata and rules: for a lookup that is the same."""
     metadata, rule_set = schema.metadata, schema.rule_set
     return replace(
         schema,
@@ -187,7 +190,7 @@ def _filled(schema: HeldSchema) -> HeldSchema:
 
 
 def _body(schema: HeldSchema) -> dict[str, Any]:
-    """What the API says of a content, in one form for all registries."""
+    """Return the members of a schema in API responses, in one form for all registries."""
     return {
         "schema": schema.text,
         "schemaType": schema.type.value,

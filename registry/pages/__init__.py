@@ -1,1 +1,1 @@
-"""Pages for people; they ask nothing of anybody but this registry."""
+"""HTML pages, self-contained: they load nothing except from this registry."""

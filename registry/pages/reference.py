@@ -1,4 +1,4 @@
-"""The page that shows the API to people: made from the same description as ``openapi.yaml``."""
+"""HTML page of the API documentation, from the same document as ``openapi.yaml``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, Final
 __all__ = ["reference"]
 
 _CODE: Final = re.compile(r"`{1,2}([^`]+)`{1,2}")
-_WRITTEN_OUT: Final = 10**12  #: larger bounds say nothing to a reader
+_WRITTEN_OUT: Final = 10**12  #: larger bounds are not shown: they mean nothing to a reader
 
-Operation = tuple[str, str, dict[str, Any]]  # method, path, what openapi says
+Operation = tuple[str, str, dict[str, Any]]  # method, path, OpenAPI operation
 
 
 def reference(document: dict[str, Any]) -> str:
-    """Write the page."""
+    """Return the page as HTML."""
     groups: dict[str, list[Operation]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -101,7 +101,7 @@ def _held(answer: dict[str, Any]) -> str:
 
 
 def _table(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Write a table; cells are HTML already."""
+    """Write a table; cells are already HTML."""
     if not rows:
         return
     yield f"<table><caption>{caption}</caption><thead><tr>"
@@ -113,7 +113,7 @@ def _table(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]
 
 
 def _takes(schema: dict[str, Any]) -> str:
-    """Say what a parameter takes, with its bounds, and what it is when nobody says."""
+    """Describe the values of a parameter, with bounds and default."""
     bounds = [schema[name] for name in ("minimum", "maximum") if name in schema]
     words = escape(", ".join(map(str, schema.get("enum", ())))) or _kind(schema)
     if len(bounds) > 1:
@@ -123,7 +123,7 @@ def _takes(schema: dict[str, Any]) -> str:
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """Write what something holds; bodies lead to where they are described."""
+    """Describe the type of a value; bodies become links to their description."""
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
         return f'<a href="#{_anchor(name)}">{escape(name)}</a>'
@@ -141,5 +141,5 @@ def _anchor(name: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Write words, in which what stands between backticks is code."""
+    """Return text as HTML, with code between backticks."""
     return _CODE.sub(r"<code>\1</code>", escape(text))

@@ -1,4 +1,4 @@
-"""The stylesheet of all pages: light and dark from the same variables."""
+"""Stylesheet of all pages: light and dark from the same variables."""
 
 from __future__ import annotations
 

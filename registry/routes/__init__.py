@@ -1,1 +1,1 @@
-"""One module per resource: parse, call one service, shape the answer."""
+"""HTTP routes, one module per resource: parse, call one service, build the response."""

@@ -1,4 +1,7 @@
-"""Associations: which subject holds the schemas of which topic. Serializers ask here before anything else."""
+"""Routes of associations between topics and the subjects of their schemas.
+
+Serializers request these before anything else.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,7 @@ async def _filter(
     association_types: Annotated[list[str] | None, Query(alias="associationType")] = None,
     lifecycle: str = "",
 ) -> dict[str, Any]:
-    """Read which associations are asked for; empty values ask for nothing."""
+    """Parse the filter on associations; empty values do not filter."""
     if lifecycle and lifecycle.upper() not in Lifecycle.__members__:
         raise NotFound
     return {
@@ -123,7 +126,7 @@ async def of_subject(
 async def of_resource(
     resource: TextPath, associations: AssociationsDependency, which: Filter, paging: Paging
 ) -> Answer:
-    """List the associations of a resource by its id; an unknown one has none."""
+    """List the associations of a resource by its id; an unknown resource has none."""
     return await _listed(associations, Wanted(resource_id=resource, **which), paging)
 
 
@@ -149,7 +152,10 @@ async def _listed(associations: Associations, wanted: Wanted, paging: tuple[int,
 async def create(
     request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
 ) -> Answer:
-    """Bind subjects to a resource; a schema that comes along is registered, and its subject belongs to the resource."""
+    """Associate subjects with a resource.
+
+    A schema in the request is registered, and its subject then belongs to the resource.
+    """
     body = read(await request.body(), AssociationRequest)
     wishes = [one.wish(Operation.CREATE, context) for one in _single(body)]
     bound = await associations.apply(body.resource(), wishes, rehearsal=dry_run)
@@ -167,7 +173,7 @@ async def upsert(
     *,
     dry_run: DryRun = False,
 ) -> Answer:
-    """Make sure that a resource has associations; what is there already keeps its subject and lifecycle."""
+    """Create the associations of a resource that do not exist; existing ones keep subject and lifecycle."""
     body = read(await request.body(), AssociationRequest)
     wishes = [one.wish(Operation.UPSERT, context) for one in _single(body)]
     bound = await associations.apply(body.resource(resource), wishes, rehearsal=dry_run)
@@ -175,7 +181,7 @@ async def upsert(
 
 
 def _single(body: AssociationRequest) -> list[Any]:
-    """Return the members of a request outside a batch: its method says what shall become of them."""
+    """Return the members of a request outside a batch: the HTTP method determines their operation."""
     for one in body.associations or ():
         one.op_type = None
     return body.associations or []
@@ -195,7 +201,7 @@ async def remove(
     cascade: Annotated[Flag, Query(alias="cascadeLifecycle")] = False,
     dry_run: DryRun = False,
 ) -> Answer:
-    """Remove the associations of a resource; with ``cascadeLifecycle`` the subjects that it owns are deleted."""
+    """Delete the associations of a resource; with ``cascadeLifecycle`` also the subjects it owns."""
     wanted = Wanted(resource_id=resource, **which)
     await associations.remove(resource, wanted, cascade=cascade, rehearsal=dry_run)
     return Answer(b"", status_code=204)
@@ -214,7 +220,7 @@ async def batch_get(
     *,
     schemas: Annotated[Flag, Query(alias="includeSchemas")] = False,
 ) -> Answer:
-    """List the associations of many resources, each with its newest schema where that is asked for."""
+    """List the associations of many resources, optionally with the latest schemas."""
     results = []
     for one in read_members(await request.body(), AssociationGetRequest, MOST):
         if isinstance(one, BadRequest):
@@ -238,9 +244,9 @@ async def batch_get(
 async def batch_mutate(
     request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
 ) -> Answer:
-    """Change the associations of many resources, in order; each succeeds or fails by itself.
+    """Change the associations of many resources, in order; each succeeds or fails independently.
 
-    A DELETE needs the id of its resource alone; without ``associations`` it removes all that the resource has.
+    A DELETE needs only the id of its resource; without ``associations`` it removes all associations of the resource.
     """
     results = []
     for one in read_members(await request.body(), AssociationRequest, MOST):
@@ -254,7 +260,7 @@ async def batch_mutate(
 async def _changed(
     associations: Associations, one: AssociationRequest | BadRequest, context: str, *, rehearsal: bool
 ) -> AssociationResponseBody:
-    """Carry out one member of a batch."""
+    """Apply one member of a batch."""
     if isinstance(one, BadRequest):
         raise one
     resource, bound = one.resource(), []

@@ -1,4 +1,4 @@
-"""The journal."""
+"""Routes of the journal of changes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _Limit = Annotated[int, Query(description="How many changes to list at most."), 
 
 @router.get("/contractlog/v1/changes", **documented(ChangesBody, InvalidQuery, ChangesAhead, Overloaded))
 async def changes(changes: ChangesDependency, *, since: Since = 0, limit: _Limit = 100, wait: Wait = 0) -> Answer:
-    """List what was changed after ``since``, oldest first and without a gap; ``next`` is what to ask from next.
+    """List the changes after ``since``, oldest first and without gaps.
 
-    With ``wait`` an answer that would be empty comes when there is something to tell, or when
-    the time is over. ``since=latest`` tells where the journal ends, and nothing else.
+    ``next`` is the value of ``since`` for the next request. With ``wait``, a request without changes is answered when
+    there is one, or when the time is over. ``since=latest`` returns the end of the journal and no changes.
     """
     page = await changes.after(since, limit=limit, wait=wait)
     return Answer(ChangesBody([ChangeBody.of(change) for change in page.changes], page.following, page.head))

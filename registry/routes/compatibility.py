@@ -1,4 +1,4 @@
-"""Asking whether a schema may follow."""
+"""Routes of compatibility checks."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ async def check_version(
     compatibility: CompatibilityDependency,
     *,
     verbose: Flag = False,
-    normalize: Flag = False,  # noqa: ARG001 - schemas are judged by what they mean, whatever their spelling
+    normalize: Flag = False,  # noqa: ARG001 - checks compare parsed schemas, so spelling does not matter
 ) -> Answer:
-    """Judge a schema against one version, at the level of its subject."""
+    """Check a schema against one version, at the level of its subject."""
     draft = read(await request.body(), RegisterRequest).draft()
     chosen = LATEST if version is None else version
     return _answer(await compatibility.check(subject, draft, version=chosen, verbose=verbose), verbose=verbose)
@@ -60,9 +60,9 @@ async def check(
     compatibility: CompatibilityDependency,
     *,
     verbose: Flag = False,
-    normalize: Flag = False,  # noqa: ARG001 - schemas are judged by what they mean, whatever their spelling
+    normalize: Flag = False,  # noqa: ARG001 - checks compare parsed schemas, so spelling does not matter
 ) -> Answer:
-    """Judge a schema against the versions that the level of its subject selects."""
+    """Check a schema against the versions that the level of its subject selects."""
     draft = read(await request.body(), RegisterRequest).draft()
     return _answer(await compatibility.check(subject, draft, verbose=verbose), verbose=verbose)
 

@@ -1,4 +1,4 @@
-"""What audits found about topics."""
+"""Routes of audit results by topic."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of 
     **documented(_ENTRY, BadRequest, PayloadTooLarge, Unprocessable, InvalidConformance, Overloaded, body=object),
 )
 async def record(request: Request, topic: TextPath, conformance: ConformanceDependency) -> Answer:
-    """Keep the audit of one part of a topic; what differs from before becomes the newest."""
+    """Store the audit of one part of a topic; if it differs from the previous one, it becomes the newest."""
     return Answer(await conformance.record(topic, read_object(await request.body())))
 
 
@@ -44,7 +44,7 @@ async def record(request: Request, topic: TextPath, conformance: ConformanceDepe
     **documented(listed("object"), InvalidQuery, ConformanceNotFound),
 )
 async def newest(topic: TextPath, conformance: ConformanceDependency, *, part: _Part = "") -> Answer:
-    """Show the newest audit of each part of a topic."""
+    """Return the newest audit of each part of a topic."""
     if part not in _PARTS:
         raise InvalidQuery(parameter="part", detail="it is `key` or `value`")
     return Answer(await conformance.of(topic, part or None))

@@ -1,4 +1,4 @@
-"""Differences between versions."""
+"""Routes of differences between versions."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ async def difference(
     level: _Level = "",
     policy: _Policy = "",
 ) -> Answer:
-    """Tell what one version changes of another; each is named ``SUBJECT:VERSION``, with a number or ``latest``.
+    """Compare two versions, each named ``SUBJECT:VERSION``, with a number or ``latest``.
 
-    The answer is what ``contractlog diff --format json`` prints: the kind of change, all levels that admit it, and
-    the findings, those that ``level`` needs first and with suggested fixes. Without ``level`` and ``policy`` those in
-    force for the later one's subject decide.
+    The response is the output of ``contractlog diff --format json``: the kind of change, all levels that allow it, and
+    the findings, those that concern ``level`` first and with suggested fixes. Without ``level`` and ``policy``, those
+    in force for the later version's subject apply.
     """
     found = await differences.between(
         one_version("earlier", earlier), one_version("later", later), **_asked(level, policy)
@@ -73,7 +73,7 @@ async def candidate(
     level: _Level = "",
     policy: _Policy = "",
 ) -> Answer:
-    """Tell what a candidate changes of a version of its subject; nothing is registered."""
+    """Compare a candidate with a version of its subject; nothing is registered."""
     against = one_version("earlier", earlier)
     draft = read(await request.body(), RegisterRequest).draft()
     return Answer((await differences.between(against, draft, **_asked(level, policy))).body())

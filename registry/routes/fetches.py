@@ -1,4 +1,4 @@
-"""Who still fetches which schema."""
+"""Routes of fetch counts: the clients that still fetch a schema."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ async def fetches(
     fetches: FetchesDependency,
     *,
     subject: SubjectQuery,
-    id: _Id = "",  # noqa: A002 - as it is sent
+    id: _Id = "",  # noqa: A002 - the name in the request
     days: _Days = 30,
     limit: _Limit = 1_000,
 ) -> Answer:
-    """Tell which clients fetched an ``id``, or anything that the versions of a ``subject`` hold, on which day.
+    """List the clients that fetched an ``id``, or any schema of a ``subject``, by day.
 
-    With both, it is the id in the context of the subject. A client is what ``X-Contractlog-Client``,
-    ``Confluent-Client-Version`` or ``User-Agent`` says, the first that is there, after the name of whoever was
-    authenticated. Days are those of UTC. Other processes' counts show after at most half a minute.
+    With both, it is the id in the context of the subject. A client is named by the authenticated user, if any, followed
+    by the first of ``X-Contractlog-Client``, ``Confluent-Client-Version`` and ``User-Agent`` that is present. Days are
+    in UTC. Counts of other processes appear after at most half a minute.
     """
     if id:
         number = whole("id", id, default=0, least=0, most=MAX_ID)

@@ -1,4 +1,4 @@
-"""The graph of references."""
+"""Routes of the graph of references."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ async def graph(
 ) -> Answer:
     """Return the dependencies and dependents of the versions of a subject, direct and indirect.
 
-    ``version`` is a number or ``latest``, else all count, soft-deleted ones too; ``direction`` is ``references``,
-    ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative towards
-    dependents. At most 1,000 nodes and 16 steps are returned, and no subject that the caller may not read;
+    ``version`` is a number or ``latest``; without it all versions count, soft-deleted ones included. ``direction`` is
+    ``references``, ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative
+    towards dependents. At most 1,000 nodes and 16 steps are returned, and no subject that the caller may not read;
     ``truncated`` says that there is more.
     """
     if version == "-1":

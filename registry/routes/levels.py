@@ -1,4 +1,4 @@
-"""Config and mode, for all, for a context, for a subject."""
+"""Routes of config and mode: global, per context and per subject."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ Inherited = Annotated[Flag, Query(alias="defaultToGlobal")]
 
 @router.get("/config", tags=_CONFIG, **documented(ConfigBody))
 async def config(levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
-    """Show the config of the default context, or the server's default; with ``defaultToGlobal`` what is in force."""
+    """Return the config of the default context, or else the server's default.
+
+    With ``defaultToGlobal``, return the config in force.
+    """
     return Answer(ConfigBody.of(await levels.config(_ALL, inherited=inherited)))
 
 
@@ -48,19 +51,19 @@ async def config(levels: LevelsDependency, *, inherited: Inherited = False) -> A
     "/config", tags=_CONFIG, **documented(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE, body=ConfigRequest)
 )
 async def set_config(request: Request, levels: LevelsDependency) -> Answer:
-    """Change the config for all subjects that have none."""
+    """Change the config of all subjects that have none of their own."""
     return await _set_config(request, levels, _ALL)
 
 
 @router.delete("/config", tags=_CONFIG, **documented(ConfigBody, OperationNotPermitted, Overloaded))
 async def delete_config(levels: LevelsDependency) -> Answer:
-    """Go back to the server's own default."""
+    """Reset the config to the server's default."""
     return Answer(ConfigBody.of(await levels.delete_config(_ALL)))
 
 
 @router.get("/config/{subject}", tags=_CONFIG, **documented(ConfigBody, InvalidSubject, LevelNotConfigured))
 async def subject_config(subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
-    """Show a subject's own config; with ``defaultToGlobal`` what is in force for it."""
+    """Return a subject's own config; with ``defaultToGlobal`` the config in force for it."""
     return Answer(ConfigBody.of(await levels.config(subject, inherited=inherited)))
 
 
@@ -70,7 +73,7 @@ async def subject_config(subject: SubjectPath, levels: LevelsDependency, *, inhe
     **documented(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE, body=ConfigRequest),
 )
 async def set_subject_config(request: Request, subject: SubjectPath, levels: LevelsDependency) -> Answer:
-    """Change a subject's config; members that the body lacks stay."""
+    """Change a subject's config; members that the body lacks stay unchanged."""
     return await _set_config(request, levels, subject)
 
 
@@ -80,31 +83,34 @@ async def set_subject_config(request: Request, subject: SubjectPath, levels: Lev
     **documented(ConfigBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
 )
 async def delete_subject_config(subject: SubjectPath, levels: LevelsDependency) -> Answer:
-    """Drop a subject's config."""
+    """Delete a subject's config."""
     return Answer(ConfigBody.of(await levels.delete_config(subject)))
 
 
 @router.get("/mode", tags=_MODE, **documented(ModeBody))
 async def mode(levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
-    """Show the mode of the default context, or the server's default; with ``defaultToGlobal`` the one in force."""
+    """Return the mode of the default context, or else the server's default.
+
+    With ``defaultToGlobal``, return the mode in force.
+    """
     return Answer(ModeBody(await levels.mode(_ALL, inherited=inherited)))
 
 
 @router.put("/mode", tags=_MODE, **documented(ModeBody, InvalidMode, *_WRITE, body=ModeRequest))
 async def set_mode(request: Request, levels: LevelsDependency, *, force: Flag = False) -> Answer:
-    """Set the mode for all subjects that have none."""
+    """Set the mode of all subjects that have none of their own."""
     return await _set_mode(request, levels, _ALL, force=force)
 
 
 @router.delete("/mode", tags=_MODE, **documented(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
 async def delete_mode(levels: LevelsDependency, *, recursive: Flag = False) -> Answer:
-    """Go back to READWRITE; recursively for each subject, too."""
+    """Reset the mode to READWRITE; with ``recursive`` also that of each subject."""
     return Answer(ModeBody(await levels.delete_mode(_ALL, recursive=recursive)))
 
 
 @router.get("/mode/{subject}", tags=_MODE, **documented(ModeBody, InvalidSubject, ModeNotConfigured))
 async def subject_mode(subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False) -> Answer:
-    """Show a subject's own mode; with ``defaultToGlobal`` the one in force."""
+    """Return a subject's own mode; with ``defaultToGlobal`` the mode in force for it."""
     return Answer(ModeBody(await levels.mode(subject, inherited=inherited)))
 
 
@@ -112,7 +118,7 @@ async def subject_mode(subject: SubjectPath, levels: LevelsDependency, *, inheri
 async def set_subject_mode(
     request: Request, subject: SubjectPath, levels: LevelsDependency, *, force: Flag = False
 ) -> Answer:
-    """Set a subject's mode; IMPORT begins where nothing is live, unless it is forced."""
+    """Set a subject's mode; IMPORT requires that no version is live, unless ``force`` is set."""
     return await _set_mode(request, levels, subject, force=force)
 
 
@@ -122,7 +128,7 @@ async def set_subject_mode(
     **documented(ModeBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
 )
 async def delete_subject_mode(subject: SubjectPath, levels: LevelsDependency, *, recursive: Flag = False) -> Answer:
-    """Drop a subject's mode; recursively those of a context's subjects, too."""
+    """Delete a subject's mode; with ``recursive`` also those of all subjects in a context."""
     return Answer(ModeBody(await levels.delete_mode(subject, recursive=recursive)))
 
 

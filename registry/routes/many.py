@@ -1,4 +1,4 @@
-"""Many schemas in one request."""
+"""Routes that look up or check many schemas in one request."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooM
 
 @router.post("/contractlog/v1/lookup", **documented(LookupManyBody, *_ERRORS, body=LookupManyRequest))
 async def lookup_many(request: Request, many: ManyDependency) -> Answer:
-    """Find the versions that hold up to 500 schemas.
+    """Look up the versions of up to 500 schemas.
 
-    Each member is answered alone, in its place: with its version and id, or with an error as it would be answered
-    alone. Nothing is registered.
+    The response has one result for each member, in order: its version and id, or the error that a single request would
+    return. Nothing is registered.
     """
     asked = bounded(members(await request.body()))
     found = await many.lookup([partial(member, one, LookupMemberRequest) for one in asked])
@@ -54,11 +54,11 @@ async def lookup_many(request: Request, many: ManyDependency) -> Answer:
 
 @router.post("/contractlog/v1/check", **documented(CheckManyBody, *_ERRORS, body=CheckManyRequest))
 async def check_many(request: Request, many: ManyDependency) -> Answer:
-    """Judge up to 500 schemas, each as if the compatible ones before it were registered.
+    """Check up to 500 schemas, each as if the compatible ones before it were registered.
 
-    So a later member may follow an earlier one of its subject, and may reference earlier ones: by the number that their
-    version would get, or by -1, the latest. Each member is answered alone, in its place: with its verdict, or with an
-    error as it would be answered alone. Nothing is registered.
+    A later member may therefore succeed an earlier one of its subject, and may reference earlier ones: by the number
+    that their version would get, or by -1, the latest. The response has one result for each member, in order: its
+    verdict, or the error that a single request would return. Nothing is registered.
     """
     asked = bounded(members(await request.body()))
     found = await many.check([partial(member, one, CheckMemberRequest) for one in asked])

@@ -1,4 +1,4 @@
-"""A whole registry, taken in by one that is running."""
+"""Route that imports a whole registry into the running one."""
 
 from __future__ import annotations
 
@@ -52,10 +52,11 @@ async def take_in(
     dry_run: _DryRun = False,
     modes: _Modes = True,
 ) -> Answer:
-    """Bring a whole registry in, from the lines of an export: all of it, or nothing.
+    """Import a whole registry from the lines of an export: everything, or nothing.
 
-    Ids, guids, versions, times, deletions, settings and modes come as they are; an id is never given another content:
-    then the answer is 409, with the same report, which lists the contradictions. Sent again, it changes nothing.
+    Ids, guids, versions, times, deletions, settings and modes are kept unchanged. An id never gets different content:
+    in that case the response is 409, with the same report, which lists the conflicts. Importing the same export again
+    changes nothing.
     """
     actor = current_actor.get()
     with SpooledTemporaryFile(max_size=_IN_MEMORY) as file:

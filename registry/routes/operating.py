@@ -1,4 +1,4 @@
-"""For operators: is it alive, is it ready, what does it count."""
+"""Operational routes: health probes, metrics and the API documentation."""
 
 from __future__ import annotations
 
@@ -28,26 +28,27 @@ _ALONE: Final = {
 }
 
 
-@router.head("/healthz/live", include_in_schema=False)  # the server leaves the body out
+@router.head("/healthz/live", include_in_schema=False)  # the server omits the body
 @router.get("/healthz/live", **documented(_OBJECT))
 async def live() -> Answer:
-    """Answer as long as the process can."""
+    """Return 200 as long as the process can answer."""
     return Answer({"status": "live"})
 
 
 @router.head("/healthz/startup", include_in_schema=False)
 @router.get("/healthz/startup", **documented(_OBJECT))
 async def startup() -> Answer:
-    """Answer once the database was opened: nothing is served before."""
+    """Return 200 once the database has been opened: nothing is served before."""
     return Answer({"status": "started"})
 
 
 @router.head("/healthz/ready", include_in_schema=False)
 @router.get("/healthz/ready", **documented(_OBJECT, StoreError))
 async def ready(health: HealthDependency, cache: CacheDependency, telemetry: TelemetryDependency) -> Answer:
-    """Answer 200 while the database does, and `degraded` while only the cache can; 503 when on the way out.
+    """Return `ready` if the database answers, `degraded` if only the cache can (both 200); else 503.
 
-    A database that does not answer is not waited for: the answer comes within a second.
+    While the process shuts down, the response is 503. It does not wait for a database that does not answer: it comes
+    within a second.
     """
     if telemetry.draining.begun:
         return Answer({"status": "draining"}, status_code=_UNREADY)
@@ -64,23 +65,23 @@ async def ready(health: HealthDependency, cache: CacheDependency, telemetry: Tel
 @router.options("/healthz/startup", include_in_schema=False)
 @router.options("/healthz/ready", include_in_schema=False)
 async def health_options() -> Response:
-    """Name the methods of a health endpoint."""
+    """Return the methods that a health endpoint allows."""
     return Response(status_code=_NO_CONTENT, headers={"allow": "GET, HEAD, OPTIONS"})
 
 
 @router.get(DOCS, include_in_schema=False)
 async def docs(request: Request) -> Response:
-    """Show the API to people; the page loads nothing from elsewhere."""
+    """Return the API documentation as a page that loads nothing from other sites."""
     return HTMLResponse(reference(request.app.openapi()), headers=_ALONE)
 
 
 @router.get(f"{DOCS}.css", include_in_schema=False)
 async def style() -> Response:
-    """Give the page its looks."""
+    """Return the stylesheet of the page."""
     return Response(CSS, media_type="text/css", headers=_ALONE)
 
 
 @router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
 async def metrics(telemetry: TelemetryDependency) -> Answer:
-    """Show what is counted, summed up over all workers, in the text format of Prometheus."""
+    """Return the metrics, summed over all workers, in the text format of Prometheus."""
     return Answer(exposition(telemetry.meters), media_type=CONTENT_TYPE)

@@ -1,4 +1,4 @@
-"""All routes under ``/contractlog/v1`` that are neither audits nor the service's own state."""
+"""All routes under ``/contractlog/v1`` except audits and the service's own state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Permissions of the caller."""
+"""Routes of the caller's permissions."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ router: Final = APIRouter(tags=["permissions"], dependencies=[KnownAlone])
 async def permissions(subject: SubjectPath) -> Answer:
     """Return whether the caller may read and write a subject, which need not exist.
 
-    Every caller with any permission may ask about their own. Modes such as READONLY are not considered: see
-    `GET /mode/{subject}`.
+    Every caller with any permission may request their own. Modes such as READONLY are not considered; use `GET
+    /mode/{subject}` for them.
     """
     rights = current_rights.get()
     return Answer(

@@ -1,6 +1,6 @@
-"""Registrations as clients send them, found by one look at the path, without reading what nobody sent.
+"""Fast path for registrations as clients send them, without FastAPI's parameter parsing.
 
-What is answered is the documented route's, by the same function; whatever else is asked goes on to that route.
+The response is that of the documented route, from the same function; all other requests go on to that route.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _QUERY: Final = re.compile(rb"(?:normalize=((?i:true)|(?i:false)))?")
 
 
 class PlainRegistrations(BaseRoute):
-    """``POST /subjects/{subject}/versions``, with ``normalize`` or nothing in its query."""
+    """``POST /subjects/{subject}/versions`` with no query parameter except ``normalize``."""
 
     path = "/subjects/{subject}/versions"
     methods: Final = frozenset({"POST"})
@@ -34,7 +34,7 @@ class PlainRegistrations(BaseRoute):
         self._services = services
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Take what is asked for in this form, and nothing else."""
+        """Match a request of this form only."""
         if scope["type"] == "http" and scope["method"] == "POST":
             path, query = _PATH.fullmatch(scope["path"]), _QUERY.fullmatch(scope["query_string"])
             if path and query:
@@ -42,7 +42,7 @@ class PlainRegistrations(BaseRoute):
         return Match.NONE, {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Register."""
+        """Register the schema."""
         name, normalize = scope["asked"]
         services = self._services
         request = Request(scope, receive)

@@ -1,4 +1,4 @@
-"""Schemas by id and by guid, and all of them."""
+"""Routes of schemas by id and by guid, and of the list of all schemas."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def schemas(
     rule_type: Annotated[str, Query(alias="ruleType")] = "",
     resource_type: Annotated[str, Query(alias="resourceType")] = "",
 ) -> Answer:
-    """List schemas, at most 1,000 at once; without a prefix those of the default context."""
+    """List schemas, at most 1,000 per request; without a prefix those of the default context."""
     wanted = Wanted(
         prefix=prefix,
         aliases=aliases,
@@ -70,7 +70,7 @@ async def schemas(
 
 @router.get("/schemas/types", **documented(listed("string")))
 async def types() -> Answer:
-    """List the schema types that this registry understands."""
+    """List the schema types that this registry supports."""
     return Answer([one.value for one in supported()])
 
 
@@ -88,7 +88,7 @@ async def schema(
     qualified: Qualified,
     fetch_max_id: Annotated[Flag, Query(alias="fetchMaxId")] = False,
 ) -> Answer:
-    """Show a schema by id; soft-deleted ones go on answering."""
+    """Return a schema by id, even if all its versions are soft-deleted."""
     start = cache.start_read()
     shown = await ids.schema(schema_id, subject, view)
     counts.count((shown.schema.subject or subject or _HERE).context, schema_id, request.scope["headers"])
@@ -97,7 +97,7 @@ async def schema(
     answer = Answer(profile.shape(body))
     asked = subject or _HERE
     if view.plain and not fetch_max_id and not qualified and (not asked.name or asked == shown.schema.subject):
-        # Another subject than the asked one is shown only as long as that does not hold the id itself.
+        # A schema shown under another subject than the requested one is not cached: that subject may get the id itself.
         cache.put((asked.context, schema_id), bytes(answer.body), start=start, form=asked.name)
     return answer
 
@@ -112,7 +112,7 @@ async def schema_text(
     subject: SubjectQuery,
     view: ViewQuery,
 ) -> Answer:
-    """Show the bare text of a schema."""
+    """Return only the text of a schema."""
     found = (await ids.schema(schema_id, subject, view)).schema
     counts.count((found.subject or subject or _HERE).context, schema_id, request.scope["headers"])
     return Answer(found.text.encode())
@@ -122,7 +122,7 @@ async def schema_text(
 async def subjects_of_id(
     schema_id: SchemaIdPath, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
-    """List the subjects that hold an id; a subject in the query selects the context."""
+    """List the subjects that use an id; the context is that of the subject in the query."""
     return Answer(await ids.subjects(schema_id, subject, seen, page))
 
 
@@ -130,7 +130,7 @@ async def subjects_of_id(
 async def versions_of_id(
     schema_id: SchemaIdPath, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> Answer:
-    """List the versions that hold an id; a subject in the query selects the context."""
+    """List the versions that use an id; the context is that of the subject in the query."""
     holders = await ids.versions(schema_id, subject, seen, page)
     return Answer([HolderBody(str(holder.subject), holder.version) for holder in holders])
 
@@ -145,7 +145,10 @@ async def schema_by_guid(
     profile: ProfileDependency,
     view: ViewQuery,
 ) -> Answer:
-    """Show a schema by guid, with or without hyphens; no subject is named, it may be of any context."""
+    """Return a schema by guid, with or without hyphens.
+
+    No subject is included, because it could be one of any context.
+    """
     shown = await ids.by_guid(guid, view)
     counts.count((shown.schema.subject or _HERE).context, shown.schema.schema_id, request.scope["headers"])
     return Answer(profile.shape(SchemaStringBody.of(shown.schema, tags=shown.tags, named=False)))
@@ -153,5 +156,5 @@ async def schema_by_guid(
 
 @router.get("/schemas/guids/{guid}/ids", **documented(listed(ContextIdBody), BadRequest))
 async def ids_of_guid(guid: GuidPath, ids: IdsDependency) -> Answer:
-    """List the ids that a guid has, context by context."""
+    """List the ids that a guid has, one per context."""
     return Answer([ContextIdBody(context, schema_id) for context, schema_id in await ids.of_guid(guid)])

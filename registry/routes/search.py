@@ -1,4 +1,4 @@
-"""Search."""
+"""Routes of the full-text search."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ async def search(
     search: SearchDependency,
     *,
     field: _Field = "",
-    type: _Type = "",  # noqa: A002 - as it is sent
+    type: _Type = "",  # noqa: A002 - the name in the request
     tag: _Tag = "",
-    property: _Property = "",  # noqa: A002 - as it is sent
+    property: _Property = "",  # noqa: A002 - the name in the request
     match: _Match = "",
     context: _Context = "",
     after: _After = "",
@@ -45,10 +45,10 @@ async def search(
 ) -> Answer:
     """Find fields, types, tags and properties in the latest live version of every subject.
 
-    Words are compared without regard to case, whole or, with ``match=prefix``, from their beginning. A property is
-    asked for by its name or as ``name=value``. Of several words the first in the order field, type, tag, property is
-    what hits tell; the schema has the others somewhere. The index follows the journal: every change up to
-    ``indexed_to`` is in it.
+    Words are compared case-insensitively, whole or, with ``match=prefix``, by their beginning. A property is given by
+    its name or as ``name=value``. If several words are given, hits show the first in the order field, type, tag,
+    property; the schema contains the others in any place. The index follows the journal: it contains every change up to
+    ``indexed_to``.
     """
     if match not in _MATCHES:
         raise InvalidQuery(parameter="match", detail="it is `exact` or `prefix`")

@@ -1,4 +1,4 @@
-"""The service itself: is it there, what is it, which contexts does it hold."""
+"""Routes of the service itself: root, metadata and contexts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OBJECT: Final[dict[str, Any]] = {"type": "object"}
 @router.get("/", tags=_SERVICE, **documented(_OBJECT))
 @router.post("/", tags=_SERVICE, **documented(_OBJECT))
 async def root() -> Answer:
-    """Answer that somebody is here."""
+    """Return an empty object, as a sign that the service runs."""
     return Answer(b"{}")
 
 
@@ -49,7 +49,7 @@ async def contexts(
     *,
     prefix: Annotated[str, Query(alias="contextPrefix")] = "",
 ) -> Answer:
-    """List the contexts, the default one first."""
+    """List the contexts, the default context first."""
     return Answer(await lookup.contexts(prefix, page))
 
 
@@ -61,14 +61,14 @@ async def contexts(
     ),
 )
 async def delete_context(context: TextPath, contexts: ContextsDependency) -> Response:
-    """Delete a context that holds no versions any more; its ids stay used."""
+    """Delete a context that no longer has versions; its ids are not reused."""
     await contexts.delete(context_of(context))
     return Response(status_code=_NO_CONTENT)
 
 
 @router.get("/v1/metadata/id", tags=_SERVICE, **documented(_OBJECT))
 async def metadata_id(settings: SettingsDependency) -> Answer:
-    """Name the clusters that this registry stands for."""
+    """Return the ids of the registry cluster and of its Kafka cluster."""
     clusters = {"kafka-cluster": settings.kafka_cluster_id, "schema-registry-cluster": settings.cluster_id}
     named = {kind: name for kind, name in clusters.items() if name}
     return Answer({"id": "", "scope": {"path": [], "clusters": named}})
@@ -76,11 +76,11 @@ async def metadata_id(settings: SettingsDependency) -> Answer:
 
 @router.get("/v1/metadata/deployment", tags=_SERVICE, **documented(_OBJECT))
 async def metadata_deployment() -> Answer:
-    """Tell what is special about this deployment: nothing."""
+    """Return the attributes of this deployment; there are none."""
     return Answer({"attributes": []})
 
 
 @router.get("/v1/metadata/version", tags=_SERVICE, **documented(_OBJECT))
 async def metadata_version() -> Answer:
-    """Tell the version."""
+    """Return the version of the service."""
     return Answer({"version": version_of("contractlog"), "commitId": ""})

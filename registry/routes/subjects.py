@@ -1,4 +1,4 @@
-"""Subjects and their versions, written and looked up."""
+"""Routes that register, look up and delete versions of subjects."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ async def register(
 ) -> Answer:
     """Register a schema under a subject, or return the id it already has.
 
-    It is answered in the format asked for, or as it is stored where that would be too long. A JSON schema that its
-    meta-schema rejects is registered with the header `X-Contractlog-Warning`, or refused where the config member
-    `strictJsonSchemas` is set.
+    The response has the requested format, or the text as stored if formatting fails or takes too much work. A JSON
+    schema that its meta-schema rejects is registered with the header `X-Contractlog-Warning`, or rejected if the config
+    member `strictJsonSchemas` is set.
     """
     return await registered(
         request, subject, registration, lookup, profile, view=view, normalize=normalize, force=force
@@ -106,7 +106,7 @@ async def registered(
     normalize: bool,
     force: bool = False,
 ) -> Answer:
-    """Answer a registration."""
+    """Register a schema and build the response."""
     body = read(await request.body(), RegisterRequest)
     found = await registration.register(
         subject,
@@ -118,7 +118,7 @@ async def registered(
         tags=body.tags(),
     )
     schema = found.schema
-    # It is registered: a refusal would say that it is not.
+    # The schema is registered: an error response would say that it is not.
     with suppress(InvalidSchema, WorkLimitExceeded, TooManyRequests):
         schema = await lookup.shown(schema, view)
     return warned(Answer(profile.shape(RegisteredBody.of(schema, stored=found.stored))), found.warning)
@@ -147,7 +147,7 @@ async def change_tags(
     registration: RegistrationDependency,
     profile: ProfileDependency,
 ) -> Answer:
-    """Register a new version that differs from another one in its tags, metadata or rules."""
+    """Register a new version that differs from an existing one in its tags, metadata or rules."""
     asked = read(await request.body(), TagsRequest).derivation()
     found = await registration.derive(subject, version, asked)
     return warned(Answer(profile.shape(RegisteredBody.of(found.schema, stored=found.stored))), found.warning)
@@ -177,7 +177,10 @@ async def lookup(
     normalize: Flag = False,
     deleted: Flag = False,
 ) -> Answer:
-    """Find the version of a subject that holds a schema; a plain name may mean a subject of another context, too."""
+    """Find the version of a subject that has a given schema.
+
+    An unqualified subject may also match one of another context.
+    """
     draft = read(await request.body(), RegisterRequest).draft()
     found = await registration.lookup(subject, draft, normalize=normalize, deleted=deleted)
     return Answer(profile.shape(SchemaBody.of(await lookup.shown(found, view))))
@@ -196,7 +199,7 @@ async def lookup(
     ),
 )
 async def delete_subject(subject: SubjectPath, retirement: RetirementDependency, *, permanent: Flag = False) -> Answer:
-    """Delete a subject: softly first, then for good."""
+    """Delete a subject: soft delete first, then hard delete."""
     return Answer(await retirement.subject(subject, permanent=permanent))
 
 
@@ -217,5 +220,5 @@ async def delete_subject(subject: SubjectPath, retirement: RetirementDependency,
 async def delete_version(
     subject: SubjectPath, version: VersionPath, retirement: RetirementDependency, *, permanent: Flag = False
 ) -> Answer:
-    """Delete a version: softly first, then for good."""
+    """Delete a version: soft delete first, then hard delete."""
     return Answer(await retirement.version(subject, version, permanent=permanent))

@@ -1,4 +1,4 @@
-"""Subjects and their versions, read."""
+"""Routes that read subjects and their versions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def subjects(
     *,
     prefix: Annotated[str, Query(alias="subjectPrefix")] = _EVERY_CONTEXT,
 ) -> Answer:
-    """List subjects; ``:*:`` before a prefix means in every context."""
+    """List subjects; ``:*:`` before a prefix selects every context."""
     return Answer(await lookup.subjects(prefix or _EVERY_CONTEXT, seen, page))
 
 
@@ -53,7 +53,7 @@ async def versions(
     *,
     deleted_as_negative: Annotated[Flag, Query(alias="deletedAsNegative")] = False,
 ) -> Answer:
-    """List the versions of a subject; with ``deletedAsNegative`` deleted ones have a minus."""
+    """List the versions of a subject; with ``deletedAsNegative`` deleted ones are negative."""
     if deleted_as_negative and seen is Seen.LIVE:
         seen = Seen.ALL
     found = await lookup.versions(subject, seen, page)
@@ -74,9 +74,9 @@ async def with_metadata(
     key: Many,
     value: Many,
 ) -> Answer:
-    """Show the newest version whose metadata has all these properties.
+    """Return the newest version whose metadata has all these properties.
 
-    Python's client encodes keys and values twice; what is not found as it was sent is looked for decoded once more.
+    Python's client encodes keys and values twice: if nothing matches, the decoded values are tried.
     """
     wanted = dict(zip(key, value, strict=False))
     try:
@@ -104,7 +104,7 @@ async def version(
     view: ViewQuery,
     qualified: Qualified,
 ) -> Answer:
-    """Show a version; ``latest`` and -1 are the newest live one."""
+    """Return a version; ``latest`` and -1 are the newest live one."""
     shown = await lookup.version(subject, version, seen, view)
     return Answer(profile.shape(SchemaBody.of(shown.schema, qualified=qualified, tags=shown.tags)))
 
@@ -113,7 +113,7 @@ async def version(
 async def version_text(
     subject: SubjectPath, version: VersionPath, lookup: LookupDependency, seen: DeletedQuery, view: ViewQuery
 ) -> Answer:
-    """Show the bare text of a version."""
+    """Return only the schema text of a version."""
     return Answer((await lookup.version(subject, version, seen, view)).schema.text.encode())
 
 

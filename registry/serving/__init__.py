@@ -1,1 +1,1 @@
-"""The processes that serve: one, or several with a parent that keeps them alive."""
+"""Serving processes: a single one, or several workers with a parent that restarts them."""

@@ -1,4 +1,4 @@
-"""One serving process, and how it ends: nobody is cut off, nobody is kept waiting."""
+"""A single serving process and its graceful shutdown."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from contractlog.registry.telemetry.state import Telemetry
 
 __all__ = ["leave_at_once", "serve_alone"]
 
-_GRACE_SECONDS: Final = 10  #: for answers that are being made
-_IDLE_SECONDS: Final = 75  #: longer than pools of clients keep theirs, so that none writes to a closed one
+_GRACE_SECONDS: Final = 10  #: for responses in progress
+_IDLE_SECONDS: Final = 75  #: longer than client connection pools keep connections, so that none writes to a closed one
 _LOOK_SECONDS: Final = 0.05
 
 
 def leave_at_once() -> None:
-    """Let SIGTERM and SIGINT end the process, and SIGHUP not; the server puts its own handlers over the first two.
+    """Make SIGTERM and SIGINT end the process and ignore SIGHUP.
 
-    SIGHUP asks a daemon to read its files again. Certificates and users are read again whenever they change.
+    The server later replaces the handlers of the first two. SIGHUP asks a daemon to reload its files; certificates and
+    users are reloaded whenever they change.
     """
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
@@ -49,20 +50,20 @@ def serve_alone(
     certificates: Certificates | None = None,
     telemetry: Telemetry | None = None,
 ) -> int:
-    """Serve in this process until SIGTERM or Ctrl-C; returns the exit code.
+    """Serve in this process until SIGTERM or Ctrl-C; return the exit code.
 
     Args:
         settings: of the service.
-        listener: where connections come in.
-        greet: called once they are taken, with what should be said as a warning.
+        listener: the listening socket.
+        greet: called with warnings once connections are accepted.
         certificates: of a listener with TLS.
-        telemetry: of a worker among others.
+        telemetry: of a worker with a parent.
     """
     configure(settings.log_format, settings.log_level, access=settings.access_log)
     app = create_app(settings, telemetry=telemetry)
     try:
         warnings = counters.warnings(app.state.services.store)
-        gc.freeze()  # what is there now stays: no collection has to look at it again
+        gc.freeze()  # objects that exist now stay: garbage collections need not visit them again
         _Server(app, settings, lambda: greet(warnings), certificates).run(sockets=[listener])
     except SystemExit:
         return 0
@@ -72,7 +73,7 @@ def serve_alone(
 
 
 def _direct(app: Any) -> ASGIApp:
-    """Pass requests to what surrounds the app's routes; all that the app itself does before concerns its lifespan."""
+    """Pass requests directly to the app's middleware; the app's own entry is only for its lifespan."""
 
     def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http" and app.middleware_stack is not None:
@@ -85,7 +86,7 @@ def _direct(app: Any) -> ASGIApp:
 
 
 class _Server(uvicorn.Server):
-    """Greets once it listens, looks after its certificates, and drains before it ends."""
+    """Server that greets once it listens, watches its certificates, and drains before it ends."""
 
     def __init__(
         self, app: Any, settings: Settings, greet: Callable[[], None], certificates: Certificates | None
@@ -102,7 +103,7 @@ class _Server(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                # Unless it is told whom to believe, uvicorn believes all of this machine what a client's address is.
+                # By default uvicorn trusts X-Forwarded-For from every process on this machine.
                 proxy_headers=bool(proxies),
                 forwarded_allow_ips=proxies,
                 timeout_graceful_shutdown=_GRACE_SECONDS,
@@ -116,16 +117,17 @@ class _Server(uvicorn.Server):
         self._watching: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say so."""
+        """Listen, then greet."""
         await super().startup(sockets)
         if self._certificates is not None:
             self._watching = asyncio.create_task(self._certificates.watch())
         self._greet()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more connections, answer what comes on the open ones as their last, and end when they are closed.
+        """Stop accepting connections, drain the open ones, and end when they are closed.
 
-        A client that keeps a connection learns from an answer that it is the last, and never sends into nothing.
+        Until then requests on open connections are answered. Each response says that it is the connection's last, so
+        that no client writes to a closed connection.
         """
         for server in self.servers:
             server.close()

@@ -1,6 +1,6 @@
-"""Several serving processes on one port: a parent that forks them, keeps as many alive, and ends with them.
+"""Several serving processes on one port: a parent that forks, replaces and ends them.
 
-The laws: the parent serves nothing and opens nothing that a fork must not share; a worker that loses its parent ends.
+Invariants: the parent serves nothing and opens nothing that a fork must not share; a worker that loses its parent ends.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from contractlog.registry.telemetry.state import Telemetry
 __all__ = ["serve_together"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.serving")
-_AGAIN_SECONDS: Final = 1.0  #: between the death of a worker and the next one
-_LONGEST_END_SECONDS: Final = 20.0  #: beyond the drain, before a worker that does not end is killed
+_AGAIN_SECONDS: Final = 1.0  #: between the death of a worker and the start of its replacement
+_LONGEST_END_SECONDS: Final = 20.0  #: in addition to the drain, before a worker that does not end is killed
 
 
 def serve_together(
@@ -39,13 +39,13 @@ def serve_together(
     greet: Callable[[Iterable[str]], None],
     certificates: Certificates | None = None,
 ) -> int:
-    """Serve with ``settings.workers`` processes until SIGTERM or Ctrl-C; returns the exit code.
+    """Serve with ``settings.workers`` processes until SIGTERM or Ctrl-C; return the exit code.
 
     Raises:
         UsageError, Unreachable: the database cannot be used.
     """
     configure(settings.log_format, settings.log_level, access=settings.access_log)
-    store = open_store(settings)  # says what is wrong before anybody is forked
+    store = open_store(settings)  # fails before anything is forked
     warnings = list(counters.warnings(store))
     store.close()
     return _Parent(settings, listener, lambda: greet(warnings), certificates).run()
@@ -64,9 +64,9 @@ class _Parent:
         self._greet = greet
         self._certificates = certificates
         self._memory = Memory(settings.workers)
-        self._alive, self._held = os.pipe()  # workers read from it; it ends when the parent does
+        self._alive, self._held = os.pipe()  # workers read from it and see its end when the parent ends
         self._started, self._starting = os.pipe()  # workers write to it once they listen
-        self._workers: dict[int, int] = {}  # process id -> place
+        self._workers: dict[int, int] = {}  # process id -> worker number
         self._ending = False
 
     def run(self) -> int:
@@ -105,7 +105,7 @@ class _Parent:
         self._workers[pid] = place
 
     def _serve(self, place: int) -> NoReturn:
-        """Be a worker."""
+        """Run as a worker process."""
         code = 1
         try:
             signal.set_wakeup_fd(-1)
@@ -117,7 +117,7 @@ class _Parent:
             code = serve_alone(self._settings, self._listener, self._listens, self._certificates, telemetry)
         except SystemExit:
             code = 0
-        except BaseException:  # noqa: BLE001 - a child of a fork must not run on into its parent's code
+        except BaseException:  # noqa: BLE001 - a forked child must not continue in its parent's code
             _LOG.exception("a worker could not serve")
         finally:
             sys.stderr.flush()
@@ -131,7 +131,7 @@ class _Parent:
         os.kill(os.getpid(), signal.SIGTERM)
 
     def _bury(self) -> None:
-        """Put a new worker in the place of each that died."""
+        """Replace each worker that died."""
         for place in self._dead():
             _LOG.error("a worker died; another one takes its place")
             time.sleep(_AGAIN_SECONDS)
@@ -142,7 +142,7 @@ class _Parent:
         return [self._workers.pop(pid) for pid in list(self._workers) if os.waitpid(pid, os.WNOHANG)[0]]
 
     def _wait(self) -> int:
-        """Hand the signal on, and wait until all workers have drained."""
+        """Forward the signal, and wait until all workers have drained."""
         self._listener.close()
         for pid in self._workers:
             os.kill(pid, signal.SIGTERM)

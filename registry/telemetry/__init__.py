@@ -1,1 +1,1 @@
-"""What operators see: metrics, request ids, logs, and whether the registry is ready."""
+"""Observability: metrics, request ids, logs, and the readiness of the registry."""

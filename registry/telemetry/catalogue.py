@@ -1,4 +1,4 @@
-"""The metrics that there are; ``docs/metrics.md`` is made from this."""
+"""The catalogue of metrics; ``docs/metrics.md`` is generated from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 
 class Kind(StrEnum):
-    """How a metric moves."""
+    """The type of a metric."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -21,13 +21,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A name that dashboards may rely on."""
+    """A metric; its name is stable, so that dashboards may rely on it."""
 
     name: str
     kind: Kind
     help: str
     labels: tuple[str, ...] = ()
-    bounds: tuple[float, ...] = ()  #: of a histogram's buckets, the last of which is unbounded
+    bounds: tuple[float, ...] = ()  #: upper bounds of a histogram's buckets, except the last bucket, which is unbounded
 
 
 REQUESTS: Final = Metric(
@@ -99,7 +99,7 @@ PROCESS_START: Final = Metric(
 )
 WORKERS: Final = Metric("contractlog_workers", Kind.GAUGE, "Processes that are summed up here.")
 
-#: In the order in which they are shown.
+#: In the order of the exposition.
 CATALOGUE: Final = (
     REQUESTS,
     REQUEST_SECONDS,

@@ -1,4 +1,4 @@
-"""Whether this process is on its way out."""
+"""Shutdown state of this process."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ __all__ = ["Draining"]
 
 
 class Draining:
-    """Turns once, from taking requests to finishing those that are there."""
+    """Switches once, from accepting requests to finishing those in progress."""
 
     def __init__(self) -> None:
         self.begun = False
         self._waiting: set[asyncio.Event] = set()
 
     def begin(self) -> None:
-        """Begin; whoever waits is woken, so that long polls end with what they have. On the event loop."""
+        """Begin draining and wake long polls, so that they end with what they have. Call on the event loop."""
         self.begun = True
         for event in self._waiting:
             event.set()
 
     async def wait(self) -> None:
-        """Return once it has begun."""
+        """Return once draining has begun."""
         if self.begun:
             return
         event = asyncio.Event()

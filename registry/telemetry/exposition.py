@@ -1,4 +1,4 @@
-"""The text that Prometheus reads."""
+"""Metrics in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from contractlog.registry.telemetry.meters import Meters, Series
 __all__ = ["CONTENT_TYPE", "exposition"]
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-_START_TICKS: Final = 19  #: of /proc/PID/stat after the name: when it began, and before it two kinds of processor time
+_START_TICKS: Final = 19  #: index in /proc/PID/stat, counted after the name: start time; below: processor time
 _USER_TICKS, _SYSTEM_TICKS = 11, 12
 
 
 def exposition(meters: Meters) -> bytes:
-    """Write everything that is counted, summed up over all workers; labelled series only once they are not zero."""
+    """Write all metrics, summed over all workers; labelled series only if they are not zero."""
     found: dict[str, list[str]] = {metric.name: [] for metric in CATALOGUE}
     for series in meters.series():
         found[series.metric.name] += _lines(meters, series)
@@ -70,7 +70,7 @@ def _number(amount: float) -> str:
 
 
 def _processes(pids: list[int]) -> Iterator[tuple[Metric, float]]:
-    """Read what the system knows about the workers; nothing where there is no /proc."""
+    """Yield process metrics of the workers from /proc; without /proc only their number."""
     yield catalogue.WORKERS, len(pids)
     ticks = os.sysconf("SC_CLK_TCK")
     cpu = memory = files = 0.0

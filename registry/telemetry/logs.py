@@ -1,4 +1,4 @@
-"""Logs on stderr, for people or as one JSON object per line."""
+"""Logs on stderr, as text or as one JSON object per line."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["LogForm", "LogLevel", "configure"]
 
 
 class LogForm(StrEnum):
-    """How a line is written."""
+    """Format of log lines."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class LogLevel(StrEnum):
-    """From where on lines are written."""
+    """Lowest level that is logged."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -51,10 +51,10 @@ def configure(form: LogForm, level: LogLevel, *, access: bool) -> None:
 
 
 class _Json(logging.Formatter):
-    """One object per line: time, level, logger, message, and the facts as members of their own."""
+    """One JSON object per line: time, level, logger, message, and the fields as members."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a line."""
+        """Format a line."""
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -68,13 +68,13 @@ class _Json(logging.Formatter):
 
 
 class _Text(logging.Formatter):
-    """One line for people; the facts follow as name=value, and what is not printable is escaped."""
+    """One line of text; fields follow as name=value, and unprintable characters are escaped."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s", datefmt="%Y-%m-%dT%H:%M:%S")
 
     def format(self, record: logging.LogRecord) -> str:
-        """Write a line, and the trace below it where there is one."""
+        """Format a line, followed by the stack trace if there is one."""
         fields = getattr(record, "fields", {})
         facts = "".join(f" {name}={_plain(value)}" for name, value in fields.items())
         escaped = copy(record)

@@ -1,7 +1,7 @@
-"""Numbers in memory that the workers of one server share: each writes its own part, whoever is asked sums them up.
+"""Metric values in memory that all workers share; each writes its own part, and reads add them up.
 
-The laws: every worker lays its part out in the same way, because all make the same app; a number is written by one
-thread; a worker that takes a dead one's place goes on from its counters, so that they never go back.
+Invariants: every worker lays out its part in the same way, because all create the same app; a value is written by one
+thread; a worker that replaces a dead one continues its counters, so that they never go back.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from contractlog.registry.telemetry.catalogue import Kind, Metric
 
 __all__ = ["Distribution", "Memory", "Meters", "Series", "Value"]
 
-_NUMBERS: Final = 64 * 1024  #: room of one worker; what is never touched is never allocated
-_PID: Final = 0  #: where a worker writes its process id
+_NUMBERS: Final = 64 * 1024  #: capacity of one worker; pages that are never touched are never allocated
+_PID: Final = 0  #: index of the worker's process id
 
 
 class Memory:
-    """The room. Made before the workers are forked, it is theirs together."""
+    """The shared memory of all workers; create it before they are forked."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
@@ -35,7 +35,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A metric with its labels, and where its numbers begin."""
+    """A metric with its labels, and the index of its first value."""
 
     metric: Metric
     labels: tuple[str, ...]
@@ -52,16 +52,16 @@ class Value:
         self._at = at
 
     def add(self, amount: float = 1) -> None:
-        """Add to it."""
+        """Add an amount."""
         self._part[self._at] += amount
 
     def set(self, amount: float) -> None:
-        """Put it to a number."""
+        """Set the value."""
         self._part[self._at] = amount
 
 
 class Distribution:
-    """A histogram: how many fell into each bucket, and their sum; written by one thread."""
+    """A histogram: the count of each bucket, and the sum; written by one thread."""
 
     __slots__ = ("_at", "_bounds", "_part", "_sum")
 
@@ -72,14 +72,14 @@ class Distribution:
         self._sum = at + len(bounds) + 1
 
     def observe(self, amount: float) -> None:
-        """Count one."""
+        """Count one observation."""
         part = self._part
         part[self._at + bisect_left(self._bounds, amount)] += 1
         part[self._sum] += amount
 
 
 class Meters:
-    """The numbers of this worker, and the sums of all."""
+    """The metric values of this worker, and the sums over all workers."""
 
     def __init__(self, memory: Memory | None = None, worker: int = 0) -> None:
         self._memory = memory or Memory()
@@ -89,7 +89,7 @@ class Meters:
         self._series: dict[tuple[str, tuple[str, ...]], Series] = {}
 
     def value(self, metric: Metric, *labels: str) -> Value:
-        """Return a counter or gauge; a gauge begins at 0 again when a worker takes another's place."""
+        """Return a counter or gauge; a gauge restarts at 0 when a worker replaces another."""
         series = self._place(metric, labels, 1)
         if metric.kind is Kind.GAUGE:
             self._part[series.at] = 0
@@ -111,14 +111,14 @@ class Meters:
         return found
 
     def series(self) -> list[Series]:
-        """List what is counted."""
+        """List the series."""
         return list(self._series.values())
 
     def total(self, at: int) -> float:
-        """Sum one number up over all workers."""
+        """Sum one value over all workers."""
         return float(sum(self._memory.part(worker)[at] for worker in range(self._memory.workers)))
 
     def processes(self) -> list[int]:
-        """List the process ids of the workers that have begun."""
+        """List the process ids of the workers that have started."""
         pids = (int(self._memory.part(worker)[_PID]) for worker in range(self._memory.workers))
         return [pid for pid in pids if pid]

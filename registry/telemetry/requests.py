@@ -1,4 +1,4 @@
-"""What surrounds every request: its id, its numbers, its line in the log, and the word that this answer is the last."""
+"""Outermost middleware: request ids, metrics, access log, and connection close while draining."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ ACCESS: Final = logging.getLogger("contractlog.access")
 _REQUEST_ID: Final = b"x-request-id"
 _LONGEST_REQUEST_ID: Final = 200
 _UNCACHED: Final = (b"cache-control", b"no-cache, no-store, must-revalidate")
-_NO_SCRIPTS: Final = (b"x-xss-protection", b"1; mode=block")  #: as the reference says
+_NO_SCRIPTS: Final = (b"x-xss-protection", b"1; mode=block")  #: as the reference sends
 _LAST: Final = (b"connection", b"close")
 _OTHER: Final = "other"
 _STATUSES: Final = (200, 201, 202, 204, 400, 401, 403, 404, 405, 408, 409, 413, 415, 422, 429, 500, 501, 503, 504)
-_NO_ANSWER: Final = 499  #: for the log: whoever asked was gone before there was one
+_NO_ANSWER: Final = 499  #: status in the log of a request whose client disconnected before the response
 
 
 def request_ids() -> Callable[[], bytes]:
-    """Make ids in the form of a UUIDv4, that no other process makes: a random beginning, and a number."""
+    """Return a function that creates unique ids in the form of a UUIDv4: a random prefix and a counter."""
     beginning, numbers = str(uuid4())[:-12].encode(), count(1)
 
     def new_id() -> bytes:
@@ -41,16 +41,16 @@ def request_ids() -> Callable[[], bytes]:
 
 
 class Observed:
-    """The outermost layer.
+    """The outermost middleware.
 
     Args:
-        app: what answers.
-        meters: where it is counted.
-        routes: (method, template) of everything that may be asked for; the rest is counted as ``other``.
-        draining: whether connections should end.
-        at_once: makes the answer to a request that needs no layer, its beginning and its body; None for all others.
-        unexpected: makes an answer of an error that nobody expected, where there is none yet; the error goes on.
-        new_id: makes an id for requests that bring none.
+        app: the app to call.
+        meters: the metrics to write.
+        routes: (method, template) of all routes; other requests are counted as ``other``.
+        draining: whether connections should be closed.
+        at_once: returns the start and the body of a response that needs no other layer; None for all other requests.
+        unexpected: creates the response to an unexpected error if none was started; the error is raised again.
+        new_id: creates an id for requests that have none.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Observed:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, and note what was answered."""
+        """Answer a request and record it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -136,12 +136,12 @@ class Observed:
             )
 
     def _template(self, path: str) -> str:
-        """Return what is asked for by a request that was refused before any route saw it."""
+        """Return the route template of a request that was rejected before routing."""
         return next((template for pattern, template in self._patterns if pattern.fullmatch(path)), _OTHER)
 
 
 def _patterns_of(templates: Iterable[str]) -> list[tuple[re.Pattern[str], str]]:
-    """Compile templates, those with the fewest places first: they mean more."""
+    """Compile route templates, those with the fewest parameters first: they are more specific."""
     found = sorted(set(templates) - {_OTHER}, key=lambda one: (one.count("{"), one))
     return [
         (re.compile("[^/]+".join(map(re.escape, re.split(r"\{[^}]*\}", template)))), template) for template in found
@@ -163,7 +163,7 @@ def _of_routes(
 
 
 def _given(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
-    """Return the id that a request brings, if it is one and can be repeated."""
+    """Return the id that a request carries, if there is exactly one and it is not too long."""
     found = b""
     for name, value in headers:
         if name == _REQUEST_ID:
@@ -174,7 +174,7 @@ def _given(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
 
 
 def _fields(scope: Scope, status: int, seconds: float) -> dict[str, Any]:
-    """Say who asked for what; never a body, nor a query, nor a header that may hold a secret."""
+    """Return the fields of an access log line: no bodies, queries, or headers with secrets."""
     client = scope.get("client")
     fields = {
         "request_id": scope["request_id"].decode("latin-1"),

@@ -1,4 +1,4 @@
-"""What one serving process knows of itself."""
+"""Telemetry of one serving process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Telemetry"]
 
 
 class Telemetry:
-    """The meters, and whether the process is on its way out."""
+    """The metrics of this process, and its shutdown state."""
 
     def __init__(self, meters: Meters | None = None, *, version: str = "") -> None:
         self.meters = meters or Meters()
@@ -31,33 +31,33 @@ class Telemetry:
         self._cached_entries = self.meters.value(catalogue.CACHE_ENTRIES)
 
     def drain(self) -> None:
-        """Finish what is in flight; answers from now on are the last of their connections."""
+        """Finish requests in progress; each following response is the last on its connection."""
         self._draining.set(1)
         self.draining.begin()
 
     def cached(self, size: int, entries: int) -> None:
-        """Note what the cache of answers by id holds; under its lock."""
+        """Record the size of the cache of responses by id; under its lock."""
         self._cached_bytes.set(size)
         self._cached_entries.set(entries)
 
     def queued(self, waiting: int) -> None:
-        """Note how many writes wait, or are being committed; on the writer's thread."""
+        """Record how many writes are waiting or being committed; on the writer's thread."""
         self._waiting.set(waiting)
 
     def refused(self) -> None:
-        """Note that a write was refused; under the writer's lock."""
+        """Record that a write was rejected; under the writer's lock."""
         self._refused.add()
 
     def database_away(self, *, away: bool) -> None:
-        """Note that the database went away, or came back."""
+        """Record that the database has become unavailable, or available again."""
         self._away.set(away)
 
     def disk_full(self, *, full: bool) -> None:
-        """Note that the database has no room for what is written, or has room again; on the writer's thread."""
+        """Record that the database's disk is full, or has space again; on the writer's thread."""
         self._disk_full.set(full)
 
     def committed(self, done: int, failed: int, seconds: float) -> None:
-        """Note a batch; on the writer's thread."""
+        """Record a batch; on the writer's thread."""
         self._done.add(done)
         self._failed.add(failed)
         self._sizes.observe(done + failed)
