@@ -239,13 +239,105 @@ def arrays(random: Random) -> dict[str, Any]:
     }
 
 
+NUMBERS: Final = record(
+    "Numbers",
+    field("name", "string"),
+    field("longs", {"type": "array", "items": "long"}),
+    field("ints", {"type": "array", "items": "int"}),
+    field("doubles", {"type": "array", "items": "double"}),
+    field("floats", {"type": "array", "items": "float"}),
+)
+
+
+def numbers(random: Random) -> dict[str, Any]:
+    """Return four arrays of 50 numbers each."""
+    return {
+        "name": word(random),
+        "longs": [random.randrange(-(10**9), 10**9) for _ in range(50)],
+        "ints": [random.randrange(1000) for _ in range(50)],
+        "doubles": [random.random() for _ in range(50)],
+        "floats": [float(random.randrange(1000)) for _ in range(50)],
+    }
+
+
+TEXTS: Final = record(
+    "Texts",
+    field("name", "string"),
+    field("words", {"type": "array", "items": "string"}),
+    field("labels", {"type": "map", "values": "string"}),
+    field("counts", {"type": "map", "values": "long"}),
+)
+
+
+def texts(random: Random) -> dict[str, Any]:
+    """Return an array of 50 strings, and two maps of 20 entries each."""
+    return {
+        "name": word(random),
+        "words": [word(random) for _ in range(50)],
+        "labels": {f"label-{number}": word(random) for number in range(20)},
+        "counts": {f"count-{number}": random.randrange(10**5) for number in range(20)},
+    }
+
+
+ITEM: Final = record(
+    "Item", field("sku", "string"), field("quantity", "int"), field("price", "double"), field("gift", "boolean")
+)
+ITEMS: Final = record("Basket", field("name", "string"), field("items", {"type": "array", "items": ITEM}))
+
+
+def items(random: Random) -> dict[str, Any]:
+    """Return an array of 50 records."""
+    return {
+        "name": word(random),
+        "items": [
+            {
+                "sku": f"S{random.randrange(10**5)}",
+                "quantity": random.randrange(1, 9),
+                "price": random.random(),
+                "gift": random.choice([True, False]),
+            }
+            for _ in range(50)
+        ],
+    }
+
+
+MIXED: Final = ("string", "long", "double", "boolean", "int", "float")
+NULLABLE: Final = record(
+    "NullableRow",
+    *(
+        field(f"column_{number}", MIXED[number // 2 % 6] if number % 2 else ["null", MIXED[number // 2 % 6]])
+        for number in range(150)
+    ),
+)
+
+
+def nullable(random: Random) -> dict[str, Any]:
+    """Return a row of 150 columns, half of which are nullable."""
+    made: list[Callable[[], Any]] = [
+        lambda: word(random),
+        lambda: random.randrange(10**9),
+        random.random,
+        lambda: random.choice([True, False]),
+        lambda: random.randrange(1000),
+        lambda: float(random.randrange(1000)),
+    ]
+    return {
+        f"column_{number}": None if number % 2 == 0 and not random.randrange(3) else made[number // 2 % 6]()
+        for number in range(150)
+    }
+
+
 def _shapes() -> Iterator[Shape]:
     yield Shape("small", SMALL, small)
     yield Shape("realistic", REALISTIC, realistic)
     yield Shape("nested", _nesting(DEPTH), nested)
     yield Shape("unions", UNIONS, unions)
     yield Shape("wide", WIDE, wide)
+    yield Shape("nullable", NULLABLE, nullable)
     yield Shape("arrays", ARRAYS, arrays)
+    yield Shape("numbers", NUMBERS, numbers)
+    yield Shape("texts", TEXTS, texts)
+    yield Shape("items", ITEMS, items)
 
 
 SHAPES: Final = {shape.name: shape for shape in _shapes()}

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-__all__ = ["Steps", "compact", "has_long_numbers", "lost", "read_document"]
+__all__ = ["Steps", "compact", "has_long_numbers", "lost", "none_count", "read_document"]
 
 Steps = tuple[str | int, ...]  #: the way to a value: names of members and positions of items
 
@@ -53,6 +53,23 @@ def has_long_numbers(text: bytes | bytearray | memoryview) -> bool:
 def lost(given: Any, made: Any) -> Steps | None:
     """Return the way to a value that became null in JSON and was none, as NaN and infinity do; None: there is none."""
     return next(_lost(given, made, ()), None)
+
+
+def none_count(value: Any) -> int:
+    """Count the members and items of plain dicts and lists that are None, and the value itself."""
+    counted = int(value is None)
+    waiting = [value]
+    while waiting:
+        inner = waiting.pop()
+        kind = type(inner)
+        if kind is dict or kind is list:
+            inner = list(inner.values()) if kind is dict else inner
+            for each in inner:
+                if each is None:
+                    counted += 1
+                elif type(each) is dict or type(each) is list:
+                    waiting.append(each)
+    return counted
 
 
 def _lost(given: Any, made: Any, steps: Steps) -> Iterator[Steps]:

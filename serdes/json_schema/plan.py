@@ -10,7 +10,7 @@ import orjson
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.contracts.observed.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError, EncodeError
-from contractlog.serdes.json_schema.documents import lost, read_document
+from contractlog.serdes.json_schema.documents import lost, none_count, read_document
 from contractlog.serdes.json_schema.holding import DEFAULT, Check, Validation, path
 from contractlog.serdes.json_schema.own import own_decode
 from contractlog.serdes.json_schema.validator import NOT_VALID, tree
@@ -43,7 +43,11 @@ class JsonWriter:
             body = orjson.dumps(value, exact, EXACTLY)
         except TypeError as error:
             return prefix + self._long(value, error)
-        if b"null" not in body and (self._check is None or self._check.surely_admits(value)):
+        nulls = body.count(b"null")
+        exact_nulls = not nulls or nulls == none_count(
+            value
+        )  # else NaN or a date may have become null, or a word has it
+        if exact_nulls and (self._check is None or self._check.surely_admits(value)):
             return prefix + body
         made = orjson.loads(body)
         if made != value:  # NaN has become null, or it is a tuple, a date, an object …

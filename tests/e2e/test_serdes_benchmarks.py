@@ -24,7 +24,7 @@ def test_both_sides_agree_on_what_is_timed_and_broken_records_do_no_harm() -> No
     done = run("run.py", "--rounds", "1", "--records", "60", "--mutants", "300")
     assert done.returncode == 0, done.stderr
     rows = done.stdout.splitlines()[2:]
-    assert len(rows) == 30
+    assert len(rows) == 50
     assert all("mutants: " in row and "HARMFUL" not in row for row in rows), done.stdout
 
 

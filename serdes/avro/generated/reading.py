@@ -16,6 +16,7 @@ from contractlog.serdes.avro.containers import ArrayReader, MapReader, RecordCod
 from contractlog.serdes.avro.failure import Failure
 from contractlog.serdes.avro.generated import received
 from contractlog.serdes.avro.generated.compiling import MAIN
+from contractlog.serdes.avro.generated.rows import row_decoder
 from contractlog.serdes.avro.generated.scalars_in import FEW, ScalarReading
 from contractlog.serdes.avro.generated.source import Source
 from contractlog.serdes.avro.limits import Limits
@@ -156,10 +157,23 @@ class _Reading(ScalarReading):
                 self.source.line(f"{read}, p = {self.constant(at_once)}(d, p, {count})")
                 self.source.line(f"{values} += {read}")
             return values
-        with self.opened(), self._blocks(empty=node.items.empty) as count, self._each(count):
-            value = self._value(node.items)
-            self.source.line(f"{values}.append({value})")
+        flat = _flat(node.items)
+        decode = row_decoder([reader for _, reader in flat])
+        with self.opened(), self._blocks(empty=node.items.empty) as count:
+            if decode is not None:
+                self._rows(decode, flat, values, count)
+            with self._each(count):
+                value = self._value(node.items)
+                self.source.line(f"{values}.append({value})")
         return values
+
+    def _rows(self, decode: Callable[..., Any], flat: Sequence[tuple[str, Reader]], values: str, count: str) -> None:
+        """Read most records of an array at once; the others are left to a loop."""
+        rows, members = self.source.name(), [self.source.name() for _ in flat]
+        self.source.line(f"{rows}, p, {count} = {self.constant(decode)}(d, p, {count})")
+        with self.opened(), self.source.block(f"for {', '.join(members)}, in {rows}"):
+            record = self._display((name, member) for (name, _), member in zip(flat, members, strict=True))
+            self.source.line(f"{values}.append({record})")
 
     def _map(self, node: MapReader) -> str:
         entries = self.set("{}")
@@ -192,6 +206,16 @@ class _Reading(ScalarReading):
         """Repeat what is written inside for each item of a block."""
         with self.source.block(f"for {self.source.name()} in {self.constant(range)}({count})"):
             yield
+
+
+def _flat(node: Reader) -> Sequence[tuple[str, Reader]]:
+    """Return the members of a record's values in the order of its bytes; none where there are others, too."""
+    if isinstance(node, RecordCodec):
+        return [(field.name, field.codec) for field in node.fields]
+    if isinstance(node, RecordReader) and not node.missing:
+        read = [(target, reader) for _, target, reader in node.steps if target is not None]
+        return read if [name for name, _ in read] == list(node.names) and len(read) == len(node.steps) else []
+    return []
 
 
 def _floats(nodes: Sequence[Reader]) -> list[FloatCodec]:

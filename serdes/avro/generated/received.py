@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from contractlog.serdes.avro.generated import Otherwise
+from contractlog.serdes.avro.generated.lanes import FEWEST, INTS, LONGS, Lane, decode_numbers
 
 __all__ = [
     "NEGATED",
@@ -35,11 +36,15 @@ SHORT: Final = (*((raw >> 1) ^ -(raw & 1) for raw in range(128)), *[None] * 128)
 TAKES: Final = (*(raw // 2 + 1 if raw % 2 == 0 else 0 for raw in range(128)), *[0] * 128)
 """How many bytes a string takes with its length, when that is one byte; else 0."""
 
+_TAKES: Final = tuple(taken or None for taken in TAKES)
+_SIGNED: Final = bytes((raw >> 1) ^ -(raw & 1) & 0xFF for raw in range(256))
+"""Numbers of one byte as bytes with a sign."""
+
 NEGATED: Final = 129  #: the bits of a length's first byte that are set when it is negative or goes on
 
 _MORE: Final = 0x80
-_SHIFTS: Final = tuple(range(21, 64, 7))  # of the bytes behind the third one
-_FEW_SHIFTS: Final = tuple(range(21, 29, 7))
+_SHIFTS: Final = tuple(range(35, 64, 7))  # of the bytes behind the fifth one
+_FEW_SHIFTS: Final = tuple(range(21, 29, 7))  # behind the third one
 _THREE_MORE: Final = sum(_MORE << 7 * index for index in range(3))  # the bits that say that a number goes on
 _FOUR_MORE: Final = sum(_MORE << 7 * index for index in range(4))
 _FIVE_MORE: Final = sum(_MORE << 7 * index for index in range(5))
@@ -57,9 +62,17 @@ def long_at(data: bytes, at: int) -> tuple[int, int]:
             byte = data[at]
             raw += (byte << 14) - 0x4000
             if byte >= _MORE:
-                raw, at = _longer(data, at, raw - 0x200000, _SHIFTS)
-                if raw >> 64:
-                    raise Otherwise
+                at += 1
+                byte = data[at]
+                raw += (byte << 21) - 0x200000
+                if byte >= _MORE:
+                    at += 1
+                    byte = data[at]
+                    raw += (byte << 28) - 0x10000000
+                    if byte >= _MORE:
+                        raw, at = _longer(data, at, raw - 0x800000000, _SHIFTS)
+                        if raw >> 64:
+                            raise Otherwise
     return (~(raw >> 1) if raw & 1 else raw >> 1), at + 1
 
 
@@ -82,7 +95,7 @@ def int_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _longer(data: bytes, at: int, raw: int, shifts: tuple[int, ...]) -> tuple[int, int]:
-    """Go on from a number's third byte to its last one; return its bits and the place of that."""
+    """Go on from a byte of a number to its last one; return its bits and the place of that."""
     for shift in shifts:
         at += 1
         byte = data[at]
@@ -119,18 +132,24 @@ def micros_at(data: bytes, at: int) -> tuple[int, int]:
 
 def longs_at(data: bytes, at: int, count: int) -> tuple[list[int], int]:
     """Read so many numbers of 64 bits; return them and the place behind them."""
-    return _numbers_at(data, at, count, long_at)
+    return _numbers_at(data, at, count, LONGS, long_at)
 
 
 def ints_at(data: bytes, at: int, count: int) -> tuple[list[int], int]:
     """Read so many numbers of 32 bits; return them and the place behind them."""
-    return _numbers_at(data, at, count, int_at)
+    return _numbers_at(data, at, count, INTS, int_at)
 
 
 def _numbers_at(
-    data: bytes, at: int, count: int, longer: Callable[[bytes, int], tuple[int, int]]
+    data: bytes, at: int, count: int, lanes: Sequence[Lane], longer: Callable[[bytes, int], tuple[int, int]]
 ) -> tuple[list[int], int]:
+    """Read so many numbers; the caller knows that there are as many bytes."""
+    short = data[at : at + count]
+    if short.isascii():  # all are of one byte
+        return memoryview(short.translate(_SIGNED)).cast("b").tolist(), at + count
     numbers: list[int] = []
+    if count >= FEWEST:
+        numbers, at, count = decode_numbers(data, at, count, lanes)
     append = numbers.append
     for _ in range(count):
         raw = data[at]
@@ -153,6 +172,15 @@ def _numbers_at(
 
 def strings_at(data: bytes, at: int, count: int) -> tuple[list[str], int]:
     """Read so many strings; return them and the place behind them."""
+    takes, start = _TAKES, at
+    try:
+        return [data[at + 1 : (at := at + takes[data[at]])].decode() for _ in range(count)], at  # type: ignore[operator]
+    except TypeError:  # one is longer
+        at = start
+    return _texts_at(data, at, count)
+
+
+def _texts_at(data: bytes, at: int, count: int) -> tuple[list[str], int]:
     texts: list[str] = []
     append, takes = texts.append, TAKES
     for _ in range(count):

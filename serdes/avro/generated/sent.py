@@ -8,10 +8,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
 
 from contractlog.serdes.avro.binary import INT_RANGE
 from contractlog.serdes.avro.generated import Otherwise
+from contractlog.serdes.avro.generated.lanes import FEWEST, encode_numbers
 
 __all__ = [
     "FEW",
@@ -28,6 +30,7 @@ __all__ = [
 
 FEW: Final = 1024  #: numbers below have their bytes ready
 _MORE: Final = 0x80
+_INTEGERS: Final = frozenset({int})
 _NUMBERS: Final = frozenset({int, float})
 _PAIRS: Final = tuple(bytes((bits & 0x7F | _MORE, bits >> 7 | _MORE)) for bits in range(1 << 14))
 """Fourteen bits as two bytes that go on."""
@@ -55,6 +58,7 @@ def varint(number: int) -> bytes:
 
 
 SMALL: Final = tuple(map(varint, range(FEW)))  #: the bytes of small numbers
+_READY: Final = {number: varint(number) for number in range(-FEW, FEW)}  #: numbers of arrays that are likely small
 
 
 def int_bytes(number: int) -> bytes:
@@ -73,27 +77,20 @@ def lengths(before: bytes) -> tuple[bytes, ...]:
 def ints(values: Sequence[Any]) -> bytes:
     """Return the bytes of integers of 32 bits."""
     made = longs(values)
-    if min(values) < INT_RANGE[0] or max(values) > INT_RANGE[1]:
-        raise Otherwise
+    struct.pack(f"<{len(values)}i", *values)  # raises where one is out of range
     return made
 
 
 def longs(values: Sequence[Any]) -> bytes:
     """Return the bytes of integers of 64 bits."""
-    parts: list[bytes] = []
-    append, pairs, ends = parts.append, _PAIRS, _ENDS
-    for value in values:
-        if type(value) is not int:
-            raise Otherwise
-        raw = value << 1 if value >= 0 else ~(value << 1)
-        if raw < 1 << 14:
-            append(ends[raw])
-        elif raw < 1 << 28:
-            append(pairs[raw & 0x3FFF])
-            append(ends[raw >> 14])
-        else:
-            append(varint(value))
-    return b"".join(parts)
+    if not _INTEGERS.issuperset(map(type, values)):
+        raise Otherwise
+    if len(values) > 1 and values[0] in _READY and values[-1] in _READY:
+        try:
+            return b"".join(itemgetter(*values)(_READY))
+        except KeyError:
+            pass
+    return encode_numbers(values) if len(values) >= FEWEST else b"".join(map(varint, values))
 
 
 def strings(values: Sequence[Any]) -> bytes:

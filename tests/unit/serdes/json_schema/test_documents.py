@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.serdes.json_schema.documents import compact, lost, read_document
+from contractlog.serdes.json_schema.documents import compact, lost, none_count, read_document
 
 INTEGERS = st.integers() | st.integers(-(10**300), 10**300)
 NUMBERS = INTEGERS | st.floats(allow_nan=False, allow_infinity=False)
@@ -88,3 +88,19 @@ class Gust(Enum):
 )
 def test_numbers_that_became_null_are_found(given: Any, steps: tuple[str | int, ...] | None) -> None:
     assert lost(given, orjson.loads(orjson.dumps(given))) == steps
+
+
+@given(DOCUMENTS)
+def test_each_none_of_a_document_is_counted(document: Any) -> None:
+    def count(value: Any) -> int:
+        inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return (value is None) + sum(map(count, inner))
+
+    assert none_count(document) == count(document)
+
+
+def test_a_none_inside_a_value_of_another_class_is_not_counted() -> None:
+    class Own(dict[str, Any]):
+        pass
+
+    assert none_count([None, {"a": None}, (None,), Own(a=None), float("nan")]) == 2
