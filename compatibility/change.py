@@ -1,4 +1,4 @@
-"""Classification of a change over all levels at once: its kind, and the levels that allow it."""
+"""Classification of a change: its kind, and the compatibility levels that allow it."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ class HeadersTooLarge(RegistryError):
 
 
 class TooManyFailures(RegistryError):
-    """Too many failed logins came from this address; the password was not checked."""
+    """Too many wrong passwords came from this address; the current one was not checked."""
 
     code = 42980
     template = "Too many wrong passwords came from this address; try again in {seconds} seconds"
@@ -577,7 +577,7 @@ class InvalidRuleSet(Unprocessable):
 
 
 class ContextNotEmpty(Unprocessable):
-    """The context still has subjects, so it cannot be deleted."""
+    """The context still has versions, live or soft-deleted, so it cannot be deleted."""
 
     code = 42211
     template = "The specified context '{context}' is not empty."

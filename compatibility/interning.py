@@ -42,7 +42,7 @@ class Bounded(Generic[K, V]):
         return value
 
     def _let_go(self) -> None:
-        """Evict the older half of the entries until the weight is at most half the limit."""
+        """Evict the older half of the entries, repeatedly until the weight is at most half the limit."""
         while self.weight > self.limit // 2:
             for key in list(islice(self.held, len(self.held) // 2 + 1)):
                 del self.held[key]
@@ -54,7 +54,7 @@ class Memo:
     """Shapes and verdicts of schemas, cached for reuse across comparisons.
 
     Args:
-        shapes: maximum number of interned parts of schemas.
+        shapes: maximum weight of the interned parts of schemas.
         verdicts: maximum weight of the cached verdicts; each weighs as much as it has readers and writers.
     """
 

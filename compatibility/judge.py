@@ -116,7 +116,7 @@ def _unproven(
     memo: Memo,
     within: Steps | None,
 ) -> Iterator[EarlierVersion]:
-    """Yield the versions that need a detailed comparison, newest first: the fast check does not pass them.
+    """Yield the versions that the fast check does not pass, newest first; they need a detailed comparison.
 
     What exceeds the budget of the fast check is left to the detailed comparison, which has its own.
     """
@@ -220,7 +220,7 @@ def differences(
 
 
 def _addressed(finding: Finding, direction: Direction) -> Finding:
-    """Replace the suggested fix by the one for the side on which the candidate stands."""
+    """Return the finding with the suggested fix for the candidate's side, reader or writer."""
     if direction is Direction.BACKWARD or not finding.mend_writer:
         return finding
     return replace(finding, mend=finding.mend_writer)

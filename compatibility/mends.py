@@ -1,8 +1,8 @@
 """Suggested fixes: small changes of a candidate's text that remove a finding, verified by the engine.
 
 A format proposes possible fixes; each is applied to the text, which is then parsed and compared again. A fix is offered
-if the finding disappears and no new one appears. Undoing the change is always among the candidates, so no fix is larger
-than the change itself.
+if the finding disappears and no new one appears. Undoing the change is one of the proposals, and fixes that are no
+larger than the undo are offered first.
 """
 
 from __future__ import annotations

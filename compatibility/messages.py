@@ -22,8 +22,7 @@ def messages(verdict: Verdict, *, validate_fields: bool = False, also: Sequence[
     """Return the reference implementation's messages for a verdict; empty for a compatible one.
 
     One message for each difference, then the earlier version and its schema (only after the last direction of the
-    level),
-    then the settings. The messages in ``also`` come first.
+    level), then the settings. The messages in ``also`` come first.
     """
     if verdict.compatible and not also:
         return []

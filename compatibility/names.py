@@ -64,8 +64,7 @@ class Subject:
 
         Raises:
             InvalidSubject: a control character, a reserved name, or a name in the default context whose plain form
-                means
-                another subject or the wildcard.
+                means another subject or the wildcard.
         """
         if (
             self.name in _RESERVED

@@ -1,4 +1,4 @@
-"""Dispatch of parsing and comparing to the schema formats; the only module that knows all formats."""
+"""Dispatch of parsing and comparing to the formats; the only module that depends on all of them."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def reads_all(
     memo: Memo,
     steps: Steps,
 ) -> bool:
-    """Return True if the reader reads all writers, decided on their shapes at once.
+    """Return True if the reader reads all writers, decided on their shapes.
 
     True means that ``check`` would yield no breaking finding. False may also mean that the check would take too long.
     """

@@ -15,8 +15,7 @@ class Steps:
     Args:
         limit: the number of steps of this budget.
         within: the budget of the enclosing operation. ``spend`` is charged to it as well; ``take`` is not, so the
-            caller
-            must charge those steps to it afterwards.
+            caller must charge those steps to it afterwards.
     """
 
     __slots__ = ("_limit", "_stopped", "_within", "left")

@@ -1,8 +1,7 @@
 """Fast check of one pair of Avro schemas, directly on their trees and with only a list of pairs.
 
 The rules are those of ``checks.py``. Of a reader union only the likeliest branch is followed, and the first failing
-pair
-ends the check, so False is inconclusive and ``checks.py`` decides. True is proven: every visited pair holds if its
+pair ends the check, so False is inconclusive and ``checks.py`` decides. True is proven: every visited pair holds if its
 sub-pairs hold, and those were visited, too. So recursive types need no repeated passes here.
 """
 

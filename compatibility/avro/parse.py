@@ -330,8 +330,7 @@ def _type_props(value: dict[str, Any], at: str, kind: str) -> Mapping[str, Any]:
     """Return the custom properties of a type.
 
     Except for ``fixed``, integers of more than 64 bits are rejected, since the reference implementation does not
-    support
-    them.
+    support them.
     """
     props = _props(value, _TYPE_WORDS)
     for word, member in props.items() if kind != "fixed" else ():

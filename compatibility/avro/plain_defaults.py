@@ -20,8 +20,7 @@ def plain_default(value: Any, node: Node, types: Mapping[str, Named]) -> Any:  #
     """Return a default as written by the reference implementation: floats and doubles have a fraction.
 
     They have the digits of their own precision. In a union the first branch decides; a value of a later branch, or of
-    no
-    type, stays unchanged.
+    no type, stays unchanged.
     """
     node = types[node.name] if isinstance(node, TypeName) else node
     match node, value:

@@ -1,8 +1,7 @@
-"""Fast check of an Avro reader against many writers at once, for long histories.
+"""Fast check of an Avro reader against many writers, for long histories.
 
 It works on shapes and returns only True or False; ``checks.py`` has the same rules and lists the reasons. A set of
-writers is
-merged: fields of the same name are combined, so whatever a thousand versions have in common is checked once.
+writers is merged: fields of the same name are combined, so whatever a thousand versions have in common is checked once.
 
 Recursion is resolved as in ``walk.py``: open pairs count as readable, and a True that depends on an open pair is cached
 only after that pair has turned out to be readable. A False is final, because assumptions can only add readable pairs.

@@ -26,8 +26,7 @@ class Patterns:
     """Cache of compiled regular expressions for one comparison.
 
     It has no fixed size: a global cache would, and a schema with one pattern more than that would have each pattern
-    compiled
-    again for each name.
+    compiled again for each name.
     """
 
     def __init__(self) -> None:

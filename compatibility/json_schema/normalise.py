@@ -169,7 +169,7 @@ class _Reading:
         )
 
     def references(self, contents: dict[str, Any], here: Here) -> Iterator[Make]:
-        """Yield the nodes of references."""
+        """Yield node constructors for references."""
         reference = contents.get("$ref")
         if isinstance(reference, str):
             yield self.reference(reference, here)
@@ -188,14 +188,14 @@ class _Reading:
         return partial(Reference, place=target.place, scope=self.scope)
 
     def values(self, contents: dict[str, Any]) -> Iterator[Make]:
-        """Yield the nodes of ``enum`` and ``const``."""
+        """Yield node constructors for ``enum`` and ``const``."""
         if isinstance(contents.get("enum"), list):
             yield partial(Enum, values=tuple(map(value_text, contents["enum"])))
         if "const" in contents:
             yield partial(Const, value=value_text(contents["const"]))
 
     def combined(self, contents: dict[str, Any], here: Here) -> Iterator[Make]:
-        """Yield the nodes of combinations, ``not`` and ``if``."""
+        """Yield node constructors for combinations, ``not`` and ``if``."""
         for word in _CRITERIA:
             if isinstance(contents.get(word), list):
                 parts = [
@@ -212,7 +212,7 @@ class _Reading:
             yield partial(Conditional, **self.below(contents, here, words))
 
     def typed(self, contents: dict[str, Any], here: Here) -> Iterator[Make]:
-        """Yield the nodes of ``type``, then those of keyword families without their type."""
+        """Yield node constructors for ``type``, then for keyword families without their type."""
         named = contents.get("type")
         families = set[str]()
         if isinstance(named, list):

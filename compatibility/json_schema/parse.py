@@ -119,7 +119,10 @@ def is_meta_schema(reference: str) -> bool:
 
 
 def _may_have_inner_ids(text: str, value: Any, draft: Draft) -> bool:
-    """Search the text for the keyword, which is much faster than visiting all objects."""
+    """Return True if a part of the text may have its own id.
+
+    The text is searched for the keyword, which is much faster than visiting all objects.
+    """
     word = "id" if draft.name == "draft-04" else "$id"
     own = isinstance(value, dict) and word in value
     return "\\u" in text or text.count(f'"{word}"') > own

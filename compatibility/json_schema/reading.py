@@ -1,4 +1,4 @@
-"""Fast check of a JSON Schema reader against many writers at once, for long histories.
+"""Fast check of a JSON Schema reader against many writers, for long histories.
 
 It uses the engine of ``compare.py`` and caches final verdicts in the memo. Two objects are compared property by
 property, as in the detailed comparison, each together with the other keywords of the objects. So whatever a thousand

@@ -1,7 +1,7 @@
 """Inline tags of a JSON schema: list, add and remove them.
 
-The root is the record ``object``; a property is a field of its parent: ``object.address.object.street``, through
-lists ``object.legs.array.object.gate``, through combinations ``object.price.oneof.1.object.amount``.
+The root is the record ``object``; a property is a field of its parent: ``object.address.object.street``, through lists
+``object.legs.array.object.gate``, through combinations ``object.price.oneof.1.object.amount``.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Branch:
         return Branch(self.kind, set(self.literals), list(self.atoms), list(self.choices), self.keys)
 
     def settled(self, literal: Literal, look: int = _LOOK) -> bool | None:
-        """Return whether a literal holds in this branch; None if that is not visible without splitting it."""
+        """Return whether a literal holds in this branch; None if undecided without splitting it."""
         if literal in self.literals:
             return True
         if opposite(literal) in self.literals:

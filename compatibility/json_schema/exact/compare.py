@@ -31,8 +31,7 @@ def compare_exactly(
     """Yield findings unless it is proven that the reader admits every document that the writer admits.
 
     Formats are compared only if everything else is proven: they are annotations and have their own finding. ``steps``
-    is
-    shared with other comparisons.
+    is shared with other comparisons.
     """
     for owner, side in (("reader", reader), ("writer", writer)):
         problem = invalid(*side)

@@ -45,7 +45,7 @@ class LimitReached(Exception):
 
 
 class Engine:
-    """Decides goals and caches the decisions."""
+    """Decision procedure for goals, which caches its decisions."""
 
     def __init__(self, limit: int = STEP_LIMIT, *, thorough: bool = False) -> None:
         """Create an engine.

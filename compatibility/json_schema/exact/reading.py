@@ -51,7 +51,7 @@ _LARGEST_SIZE: Final = 1 << 53
 
 
 class Reading:
-    """Converts the schemas of one side."""
+    """Converter of the schemas of one side to demands."""
 
     def __init__(self, owner: str, schema: JsonSchema, referenced: Mapping[str, str], *, formats: bool = False) -> None:
         """Prepare the conversion of one side.

@@ -53,7 +53,7 @@ class _Refusal:
 
 
 class Telling:
-    """Reports the findings of a pair that is not proven."""
+    """Reporter of the findings of a pair that is not proven."""
 
     def __init__(self, engine: Engine, reader: Schema, writer: Schema, *, formats: bool = False) -> None:
         self._engine = engine

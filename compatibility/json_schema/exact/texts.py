@@ -34,7 +34,10 @@ class _Here:
 def find_text(
     patterns: tuple[tuple[Automaton, bool], ...], least: int, most: int | None, avoided: frozenset[str]
 ) -> str | Answer:
-    """Return the shortest text that matches some patterns and not others, within limits, not excluded."""
+    """Return the shortest text of an allowed length that satisfies the patterns and is not in ``avoided``.
+
+    Each automaton has a flag: True if the text must match it, False if it must not.
+    """
     if most is not None and least > most:
         return Answer.NONE
     limit = least if most is None else most + 1

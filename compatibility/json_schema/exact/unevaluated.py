@@ -97,7 +97,7 @@ def _left(
 
 
 class _Cases:
-    """Enumerates the cases of a schema."""
+    """Enumeration of the cases of a schema."""
 
     def __init__(self, documents: Documents, make: Make, *, items: bool) -> None:
         self.documents = documents

@@ -25,7 +25,7 @@ _ANY_NAME: Final = NameSet(inverted=True)
 
 
 class Witness:
-    """Constructs values; whatever ``value`` returns was verified against all demands."""
+    """Search for values; whatever ``value`` returns was verified against all literals."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -100,7 +100,7 @@ class Witness:
                 placed += 1
             index += 1
 
-    def _items(  # noqa: PLR0917  - one step of ``arrays``
+    def _items(  # noqa: PLR0917 - one step of ``arrays``
         self,
         shape: Shape,
         extra: dict[int, list[Literal]],
