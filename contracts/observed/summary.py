@@ -1,4 +1,4 @@
-"""From a state to what a report says of each topic's parts: counts that add up, verdicts, what to look at."""
+"""Report entries made from a state: consistent counts, verdicts and notes for each part of a topic."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ __all__ = ["Use", "Uses", "iso", "newest_in_use", "newest_judged", "summarize"]
 
 
 class Use(NamedTuple):
-    """A version that a schema id stands for."""
+    """The version that a schema id refers to."""
 
     subject: str
     version: int
-    expected: bool = True  #: the topic's strategy allows the subject
+    expected: bool = True  #: True if the topic's strategy allows the subject
 
 
-Uses = Mapping[tuple[str, str, int], Use]  #: by topic, part and schema id
+Uses = Mapping[tuple[str, str, int], Use]  #: keyed by topic, part and schema id
 Notes = Mapping[tuple[str, str], Sequence[str]]
 Strategies = Mapping[tuple[str, str], StrategyUse]
 _NOTHING: Final[Notes] = MappingProxyType({})
@@ -91,7 +91,7 @@ def summarize(
 
 
 def iso(milliseconds: int) -> str:
-    """Write a time since 1970 as ISO 8601 in UTC; empty for what no clock of ours can show."""
+    """Format milliseconds since 1970 as ISO 8601 in UTC; empty if out of range."""
     try:
         at = _EPOCH + timedelta(milliseconds=milliseconds)
     except OverflowError:
@@ -159,7 +159,7 @@ def _verdict(total: Total, conformance: float | None, missed: Sequence[str]) -> 
 def _missed(
     conformance: float | None, schemas: Sequence[SchemaUse], threshold: float
 ) -> list[Literal["all versions", "newest version"]]:
-    """Say whose conformance is below the threshold: that of all versions together, or of a newest one in use."""
+    """Return which conformance is below the threshold: of all versions, or of a newest version in use."""
     missed: list[Literal["all versions", "newest version"]] = []
     if conformance is not None and conformance < threshold:
         missed.append("all versions")
@@ -171,7 +171,7 @@ def _missed(
 
 
 def newest_in_use(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
-    """Return of each subject that a part's strategy allows the version with the highest number that records carry."""
+    """Return the newest version in use of each subject that the part's strategy allows."""
     newest: dict[str, SchemaUse] = {}
     for use in schemas:
         subject = use["subject"]
