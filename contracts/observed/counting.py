@@ -57,22 +57,22 @@ class Total:
     conforming: int = 0
     violating: int = 0
     tombstones: int = 0
-    unheld: int = 0  #: of a part without a schema
-    unusable: int = 0  #: of a schema that validators cannot use
+    unheld: int = 0  #: records of a part without a schema
+    unusable: int = 0  #: records whose schema validators cannot use
 
     @property
     def judged(self) -> int:
-        """Those that conformance is about."""
+        """Number of audited records, the base of conformance."""
         return self.conforming + self.violating
 
     @property
     def unaudited(self) -> int:
-        """Those that could not be checked against anything."""
+        """Number of records that could not be checked."""
         return self.unheld + self.unusable
 
     @property
     def records(self) -> int:
-        """All of them."""
+        """Number of all records."""
         return self.judged + self.tombstones + self.unaudited
 
 

@@ -16,8 +16,8 @@ class Outcome(IntEnum):
 
     CONFORMS = 0  #: decodes exactly with the schema of the id that it carries
     TOMBSTONE = 1  #: null value (or null key)
-    UNAUDITED = 2  #: the part has no schema to be held against; it counts neither way
-    SCHEMA_NOT_USABLE = 3  #: validators cannot use the schema of the record; it counts neither way
+    UNAUDITED = 2  #: the part has no schema to check against; counts neither as conforming nor as violating
+    SCHEMA_NOT_USABLE = 3  #: validators cannot use the record's schema; counts neither as conforming nor as violating
 
     NOT_FRAMED = 10  #: no magic byte, or too short for an id
     UNKNOWN_SCHEMA_ID = 11  #: the registry does not have the id

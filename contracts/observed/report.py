@@ -51,7 +51,7 @@ class Counts(TypedDict):
     conforming: int
     violating: int
     tombstones: int
-    unaudited: int  # nothing to check them against, or a schema that validators cannot use
+    unaudited: int  # the part has no schema, or validators cannot use the schema
     absent: int
 
 
@@ -72,7 +72,7 @@ class SchemaUse(TypedDict):
     expected: bool  # the topic's strategy allows the subject; else its records are ``WRONG_SUBJECT``
     records: int
     conforming: int
-    violating: int  # the rest of the records could not be checked: validators cannot use the schema
+    violating: int  # all further records could not be checked: validators cannot use the schema
     first_seen: str  # ISO 8601, UTC, as all times here
     last_seen: str
 

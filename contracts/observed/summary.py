@@ -49,7 +49,7 @@ Strategies = Mapping[tuple[str, str], StrategyUse]
 _NOTHING: Final[Notes] = MappingProxyType({})
 _NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
 _NO_REASONS: Final[Mapping[int, str]] = MappingProxyType({})
-_NAMED: Final = 10  #: schemas that validators cannot use, of a part
+_NAMED: Final = 10  #: maximum number of unusable schemas named per part
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -62,15 +62,15 @@ def summarize(
     unusable: Mapping[int, str] = _NO_REASONS,
     threshold: float = THRESHOLD,
 ) -> list[TopicPart]:
-    """Return an entry for each part of each topic that was covered, sorted by topic, values before keys.
+    """Return an entry for each part of each covered topic, sorted by topic, values before keys.
 
     Args:
-        state: what the audit left behind.
-        uses: which version of which subject an id is, for a part of a topic.
-        notes: what was not looked at and why, by topic and part.
+        state: the state of the audit.
+        uses: subject and version of each schema id, by topic and part.
+        notes: sentences about what was not checked, and why, by topic and part.
         strategies: the subject name strategy of each part of a topic.
-        unusable: why validators cannot use a schema, by id; in one line.
-        threshold: conformance below it is ``failing``.
+        unusable: the reason why validators cannot use a schema, by id, as a single line.
+        threshold: conformance below it makes the verdict ``failing``.
     """
     observed = observe(state)
     unsampled = unsampled_notes(state)
@@ -185,12 +185,12 @@ def newest_in_use(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
 
 
 def newest_judged(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
-    """Return the newest in use of each subject among the versions that validators can use."""
+    """Return the newest version in use of each subject, among those with audited records."""
     return newest_in_use([use for use in schemas if use["conforming"] + use["violating"]])
 
 
 def _unusable_notes(observed: Observed, schemas: Sequence[SchemaUse], reasons: Mapping[int, str]) -> Iterator[str]:
-    """Name the schemas that validators cannot use, with how many records carry them, why, and what to do."""
+    """Yield notes on the schemas that validators cannot use: number of records, reason and remedy."""
     records: Counter[int] = Counter()
     for key, cell in observed.cells:
         records[key.schema_id] += cell.counts.get(Outcome.SCHEMA_NOT_USABLE, 0)
