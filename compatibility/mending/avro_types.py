@@ -41,7 +41,7 @@ def _both(sides: Sides, mine: Place, theirs: Place, around: Place | None) -> Way
 
 
 def _without_branch(sides: Sides, union: Place, branch: Place, *, unwrapped: bool) -> Iterator[Way]:
-    """Remove a branch; if ``unwrapped``, a single remaining branch replaces the union."""
+    """Remove a branch; if ``unwrapped``, also offer a single remaining branch without its union."""
     source = sides.mine.source
     index = int(branch.at.rpartition("/")[2])
     left = [spot for spot in union.spot.values if spot is not branch.spot]

@@ -39,7 +39,7 @@ FAIL_UNDER: Final = 1.0  #: conformance below this makes an audit exit with code
 
 Verdict = Literal["passing", "degraded", "failing", "unknown"]
 FORMER_VERDICTS: Final[Mapping[str, Verdict]] = MappingProxyType({"keeps": "passing", "broken": "failing"})
-#: words of earlier reports, still read
+#: verdicts of earlier reports, still accepted
 Part = Literal["key", "value"]
 PARTS: Final[tuple[Part, ...]] = ("value", "key")  #: in display order
 

@@ -59,7 +59,7 @@ def _filled(least: int, most: int | None, avoided: frozenset[str]) -> str | Answ
 
 
 def _numbered(number: int, length: int) -> str:
-    """Return the text of a length that belongs to a number."""
+    """Return a text of the given length, a different one for each number."""
     if not length:
         return "" if not number else "a" * number
     return (chr(ord("a") + number % 26) * length) if number < 26 else "a" * (length - 1) + chr(0x4E00 + number)  # noqa: PLR2004
