@@ -1,1 +1,1 @@
-"""The vocabulary of schemas and the engines that judge them; no I/O, no clock, no globals."""
+"""Schema vocabulary, parsers and compatibility engines; no I/O, no clock, no global state."""

@@ -1,4 +1,4 @@
-"""What of a schema nobody reads by: texts for people and properties of no format, taken away to see what is left."""
+"""Removal of annotations: the parts of a schema that no reader acts on."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _JSON_DATA: Final = frozenset({"enum", "const", "default"})
 
 
 def essence(parsed: ParsedSchema) -> str:
-    """Return the text of a schema, and of all that it leans on, without its annotations, keys in order.
+    """Return the text of a schema and its references without annotations, with sorted keys.
 
-    Equal essences read each other in both directions, and mean the same.
+    Schemas with equal essences read each other in both directions and have the same meaning.
     """
     strip = _STRIPPED[parsed.type]
     texts = {"": parsed.normalized, **parsed.referenced}

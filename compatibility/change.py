@@ -1,4 +1,4 @@
-"""A verdict over all levels at once: what kind of change a candidate is, and which levels admit it."""
+"""Classification of a change: its kind, and the compatibility levels that allow it."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ __all__ = ["Change", "Kind", "change", "change_between"]
 
 
 class Kind(StrEnum):
-    """What a change is to those who read and write, from nothing to all."""
+    """Kind of a change, from no change to a breaking one."""
 
-    NONE = "none"  #: the same schema, but for layout
-    ANNOTATION = "annotation"  #: words for people, and properties that no reader acts on
-    FULL = "full"  #: old and new read each other
-    BACKWARD = "backward"  #: new reads old
-    FORWARD = "forward"  #: old reads new
+    NONE = "none"  #: the same schema, apart from layout
+    ANNOTATION = "annotation"  #: documentation, and properties that no reader acts on
+    FULL = "full"  #: old and new schema read each other
+    BACKWARD = "backward"  #: the new schema reads what the old one wrote
+    FORWARD = "forward"  #: the old schema reads what the new one writes
     BREAKING = "breaking"  #: neither reads the other
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From the latest version to a candidate, and from all versions to it."""
+    """A change from the previous versions to a candidate."""
 
-    kind: Kind  #: in comparison with the latest version
-    levels: tuple[Level, ...]  #: those that admit it, from the loosest on
-    comparisons: tuple[Comparison, ...] = ()  #: those with findings: oldest version first, backward before forward
+    kind: Kind  #: relative to the latest version
+    levels: tuple[Level, ...]  #: the levels that allow the change, least strict first
+    comparisons: tuple[Comparison, ...] = ()  #: only those with findings: oldest version first, backward before forward
 
     def satisfies(self, level: Level) -> bool:
-        """Whether the candidate may follow at a level."""
+        """Return True if the level allows the change."""
         return level in self.levels
 
     @property
@@ -48,7 +48,7 @@ class Change:
         return tuple(finding for comparison in self.comparisons for finding in comparison.findings)
 
     def body(self) -> dict[str, Any]:
-        """Write the change for machines."""
+        """Return the change as a JSON-compatible value."""
         return {
             "kind": self.kind.value,
             "levels": [level.value for level in self.levels],
@@ -76,7 +76,7 @@ def change_between(
     also: frozenset[str] = frozenset(),
     within: Steps | None = None,
 ) -> Change:
-    """Say what the change from one schema to another is; two comparisons decide over all levels."""
+    """Classify the change from one schema to another; two comparisons decide all levels."""
     return change(candidate, [Earlier(1, earlier)], policy=policy, also=also, within=within)
 
 
@@ -88,14 +88,14 @@ def change(
     also: frozenset[str] = frozenset(),
     within: Steps | None = None,
 ) -> Change:
-    """Say which levels admit a candidate after its history, comparing it with each version once per direction.
+    """Classify a candidate against its history, comparing it once per version and direction.
 
     Args:
-        candidate: the schema that asks to follow.
-        history: the live versions, oldest first; without one every level admits the candidate.
-        policy: which differences break.
-        also: ids of checks that break here although the policy admits them.
-        within: the steps of a larger piece of work, of which this is a part; when they are used up, that is a finding.
+        candidate: the schema to be registered.
+        history: the live versions, oldest first; if empty, every level allows the candidate.
+        policy: the differences that break compatibility.
+        also: ids of checks that break compatibility in addition to those of the policy.
+        within: the step budget of the enclosing operation; exhausting it yields a finding.
     """
     steps = Steps(detailed_steps(2 * len(history)), within)
     comparisons = [
@@ -119,7 +119,10 @@ def _admits(level: Level, comparisons: Sequence[Comparison]) -> bool:
 
 
 def _counts(level: Level, comparison: Comparison) -> bool:
-    """Whether a level asks for a direction; what is asked of the candidate, whoever reads, all levels but NONE ask."""
+    """Return True if the level takes the findings of a comparison into account.
+
+    It does so for its own directions; checks of the candidate itself count at every level except NONE.
+    """
     of_candidate = any(CATALOGUE[finding.check].of_candidate for finding in comparison.findings)
     return comparison.direction in level.directions or (of_candidate and level is not Level.NONE)
 

@@ -1,4 +1,4 @@
-"""The catalogue of checks: every id that a finding can carry, what it means, and an example of it."""
+"""Catalogue of checks: every id that a finding can carry, its meaning and an example."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A reader and a writer, as schema texts."""
+    """A pair of schema texts, reader and writer, that illustrates a check."""
 
     reader: str
     writer: str
@@ -41,14 +41,14 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """A check: its id never changes its meaning; the words may."""
+    """A compatibility check. The meaning of an id never changes; its wording may."""
 
     id: str
     title: str
     explanation: str
-    bad: Example | None = None  #: has this finding, and no other
-    good: Example | None = None  #: the same intent without any finding
-    of_candidate: bool = False  #: looks at the candidate beside the version before it, whoever reads
+    bad: Example | None = None  #: yields this finding and no other
+    good: Example | None = None  #: the same intent without a finding
+    of_candidate: bool = False  #: compares the candidate with the previous version, independent of direction
 
 
 AVRO_NAME_CHANGED: Final = CheckSpec(

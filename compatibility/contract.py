@@ -1,4 +1,4 @@
-"""What stands beside a schema's text: metadata and rules. Values only; nothing here runs a rule."""
+"""Metadata and rules of a data contract, as plain values; no rule is executed here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Metadata", "Rule", "RuleSet"]
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Tags by path, free properties, and the names of properties that must not be shown."""
+    """Tags by path, free-form properties, and the names of sensitive properties, which must not be shown."""
 
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     properties: Mapping[str, str] = field(default_factory=dict)
@@ -19,7 +19,7 @@ class Metadata:
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Metadata:
-        """Read metadata as the API writes it; absent and empty members are the same."""
+        """Parse metadata as written by the API; absent and empty members are equivalent."""
         return cls(
             {path: tuple(tags) for path, tags in (body.get("tags") or {}).items()},
             dict(body.get("properties") or {}),
@@ -27,7 +27,7 @@ class Metadata:
         )
 
     def body(self) -> dict[str, Any]:
-        """Write metadata as the API does: sorted, empty members left out."""
+        """Return the API's form of the metadata: sorted, without empty members."""
         members = {
             "tags": {path: sorted(set(tags)) for path, tags in sorted(self.tags.items())},
             "properties": dict(sorted(self.properties.items())),
@@ -38,7 +38,7 @@ class Metadata:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One condition or transform of a data contract, as stored."""
+    """A condition or transform of a data contract, as stored."""
 
     name: str
     doc: str | None = None
@@ -54,7 +54,7 @@ class Rule:
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Rule:
-        """Read a rule as the API writes it."""
+        """Parse a rule as written by the API."""
         return cls(
             name=body.get("name") or "",
             doc=body.get("doc"),
@@ -66,11 +66,11 @@ class Rule:
             expr=body.get("expr"),
             on_success=body.get("onSuccess"),
             on_failure=body.get("onFailure"),
-            disabled=body.get("disabled") is True,  # any other word leaves a rule in force
+            disabled=body.get("disabled") is True,  # any other value leaves the rule enabled
         )
 
     def body(self) -> dict[str, Any]:
-        """Write the rule as the API does: absent members are left out, ``disabled`` is always there."""
+        """Return the API's form of the rule: absent members are omitted, ``disabled`` is always present."""
         members = {
             "name": self.name,
             "doc": self.doc,
@@ -88,7 +88,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """The rules of a schema, in the order in which they run."""
+    """The rules of a schema, in execution order."""
 
     migration_rules: tuple[Rule, ...] = ()
     domain_rules: tuple[Rule, ...] = ()
@@ -97,7 +97,7 @@ class RuleSet:
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> RuleSet:
-        """Read a rule set as the API writes it."""
+        """Parse a rule set as written by the API."""
         return cls(
             _rules(body.get("migrationRules")),
             _rules(body.get("domainRules")),
@@ -106,7 +106,7 @@ class RuleSet:
         )
 
     def body(self) -> dict[str, Any]:
-        """Write the rule set as the API does: empty members are left out."""
+        """Return the API's form of the rule set, without empty members."""
         members: dict[str, Any] = {
             "migrationRules": [rule.body() for rule in self.migration_rules],
             "domainRules": [rule.body() for rule in self.domain_rules],

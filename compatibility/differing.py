@@ -1,4 +1,4 @@
-"""What one schema changes of another, as it is told: kind, levels, and findings with their places and mends."""
+"""Difference between two schemas: kind, levels, and findings with positions and suggested fixes."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from contractlog.compatibility.steps import Steps
 __all__ = ["FORMAT", "MOST_MENDED", "Difference", "Side", "difference_of"]
 
 FORMAT: Final = "contractlog.diff/1"
-MOST_MENDED: Final = 25  #: findings for which mends are tried; the others are told with the words of their check
+MOST_MENDED: Final = 25  #: findings for which fixes are searched; the rest get the generic fix of their check
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two schemas that are compared."""
+    """One of the two schemas of a comparison."""
 
     name: str
-    text: str  #: as its author sees it: places lead into it
+    text: str  #: as its author wrote it; positions refer to this text
     parsed: ParsedSchema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What became of a schema."""
+    """Result of comparing two schemas."""
 
     earlier: Side
     later: Side
     level: Level
     policy: Policy
     change: Change
-    found: Sequence[Located]  #: those that the level asks for come first
+    found: Sequence[Located]  #: findings in the directions of the level come first
 
     @property
     def compatible(self) -> bool:
-        """Whether the level admits the change."""
+        """True if the level allows the change."""
         return self.change.satisfies(self.level)
 
     def body(self) -> dict[str, Any]:
-        """Write the difference for machines: the command line and the registry tell it alike."""
+        """Return the JSON-compatible form, the same in the command line and in the registry."""
         return {
             "format": FORMAT,
             "earlier": self.earlier.name,
@@ -70,15 +70,17 @@ def difference_of(
     also: frozenset[str] = frozenset(),
     within: Steps | None = None,
 ) -> Difference:
-    """Compare two schemas in both directions; the findings that the level asks for come first, and they are mended.
+    """Compare two schemas in both directions.
+
+    Findings in the directions of the level come first, and fixes are suggested for the first ``MOST_MENDED`` of them.
 
     Args:
-        earlier: the schema as it was.
-        later: the schema as it shall be.
-        level: what decides whether the change is admitted.
-        policy: which differences break.
-        also: ids of checks that break although the policy admits them.
-        within: the steps of a larger piece of work, of which this is a part.
+        earlier: the previous schema.
+        later: the new schema.
+        level: the level that decides whether the change is allowed.
+        policy: the differences that break compatibility.
+        also: ids of checks that break compatibility in addition to those of the policy.
+        within: the step budget of the enclosing operation.
     """
     change = change_between(earlier.parsed, later.parsed, policy=policy, also=also, within=within)
     asked = level.directions

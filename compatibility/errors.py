@@ -1,7 +1,8 @@
-"""The one exception hierarchy: the service raises these classes, the client raises the same classes again.
+"""Exception hierarchy: the service raises these classes, and the client raises the same ones again.
 
 ContractlogError
-├── UsageError, Unreachable                  what a caller got wrong; what could not be reached
+├── UsageError                               the caller's mistake
+├── Unreachable, BrokerDenied                a registry or broker cannot be reached; a broker denies an operation
 └── RegistryError                            has a wire code; the HTTP status is its first three digits
     ├── BadRequest 400, Unauthorized 401, Forbidden 403, MethodNotAllowed 405, NotAcceptable 406,
     │   RequestTimeout 408, PayloadTooLarge 413, UnsupportedMediaType 415, HeadersTooLarge 431
@@ -10,7 +11,8 @@ ContractlogError
     ├── Unprocessable 422  InvalidSchema 42201 …
     └── ServerError 500  StoreError 50001 …
 
-Codes and texts are the reference's to the letter, odd spaces included. Own resources use endings 80 to 89.
+Codes and messages match the reference implementation to the letter, odd spaces included. Codes of contractlog's own
+resources end in 80 to 89.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ _HTTP_STATUS_DIGITS: Final = 3
 
 
 class ContractlogError(Exception):
-    """Something that contractlog can name went wrong; facts are attributes, the sentence is for people."""
+    """Base class of all contractlog errors: ``facts`` are attributes, ``message`` is for people."""
 
     template: ClassVar[str] = "{detail}"
 
@@ -59,19 +61,19 @@ def _rebuild(cls: type[ContractlogError], message: str, facts: dict[str, Any]) -
 
 
 class UsageError(ContractlogError):
-    """A command, a file or an argument cannot be used as it was given; exit code 2."""
+    """A command, file or argument is not usable as given; exit code 2."""
 
 
 class Unreachable(ContractlogError):
-    """A registry or a broker could not be reached; exit code 3."""
+    """A registry or broker cannot be reached; exit code 3."""
 
 
 class BrokerDenied(ContractlogError):
-    """A Kafka broker does not permit an operation to this user; exit code 4."""
+    """A Kafka broker denies an operation to this user; exit code 4."""
 
 
 class RegistryError(ContractlogError):
-    """An answer of the registry that is not a success."""
+    """An error response of the registry."""
 
     code: ClassVar[int]
     _by_code: ClassVar[dict[int, type[RegistryError]]] = {}
@@ -87,7 +89,7 @@ class RegistryError(ContractlogError):
 
     @property
     def error_code(self) -> int:
-        """The code as it stands in the answer's body; a client keeps the one it was sent."""
+        """The code in the response body; a client keeps the code that it received."""
         return int(self.facts.get("error_code", self.code))
 
     @error_code.setter
@@ -96,12 +98,12 @@ class RegistryError(ContractlogError):
 
     @property
     def http_status(self) -> int:
-        """The first three digits of the code."""
+        """The HTTP status: the first three digits of ``code``."""
         return int(str(self.code)[:_HTTP_STATUS_DIGITS])
 
     @property
     def http_status_code(self) -> int:
-        """The HTTP status, named as in ``SchemaRegistryError`` of confluent-kafka."""
+        """The HTTP status under its name in confluent-kafka's ``SchemaRegistryError``."""
         return int(self.facts.get("http_status_code", self.http_status))
 
     @http_status_code.setter
@@ -110,7 +112,7 @@ class RegistryError(ContractlogError):
 
     @property
     def error_message(self) -> str:
-        """The message, named as in ``SchemaRegistryError`` of confluent-kafka."""
+        """The message under its name in confluent-kafka's ``SchemaRegistryError``."""
         return self.message
 
     @error_message.setter
@@ -119,7 +121,7 @@ class RegistryError(ContractlogError):
 
     @classmethod
     def of(cls, code: int, message: str) -> RegistryError:
-        """Make the exception that an error body stands for; unknown codes become the class of their HTTP status."""
+        """Create the exception for an error body; unknown codes map to the class of their HTTP status."""
         status = int(str(code)[:_HTTP_STATUS_DIGITS])
         known = (
             cls._by_code.get(code) or cls._by_code.get(status) or (ServerError if status >= ServerError.code else None)
@@ -129,94 +131,94 @@ class RegistryError(ContractlogError):
 
     @classmethod
     def catalogue(cls) -> dict[int, type[Self]]:
-        """Return the class that each wire code stands for."""
+        """Return the exception class of each wire code."""
         return dict(sorted(cls._by_code.items()))  # type: ignore[arg-type]
 
 
 class BadRequest(RegistryError):
-    """The request cannot be read."""
+    """The request cannot be parsed."""
 
     code = 400
 
 
 class Unauthorized(RegistryError):
-    """Nobody is known by these credentials."""
+    """The credentials are missing or not valid."""
 
     code = 401
     template = "Unauthorized"
 
 
 class Forbidden(RegistryError):
-    """This caller may not do this."""
+    """The caller is not permitted to do this."""
 
     code = 403
     template = "Forbidden"
 
 
 class NotFound(RegistryError):
-    """What the path names does not exist."""
+    """The resource named by the path does not exist."""
 
     code = 404
     template = "HTTP 404 Not Found"
 
 
 class MethodNotAllowed(RegistryError):
-    """The path exists, but not for this method."""
+    """The path exists, but does not support this method."""
 
     code = 405
     template = "HTTP 405 Method Not Allowed"
 
 
 class NotAcceptable(RegistryError):
-    """Kept for clients: this service never negotiates on Accept."""
+    """Exists for clients only: this service never negotiates on Accept."""
 
     code = 406
     template = "HTTP 406 Not Acceptable"
 
 
 class RequestTimeout(RegistryError):
-    """The request did not come in time."""
+    """The request did not arrive in time."""
 
     code = 408
     template = "The request did not arrive within {seconds:g} seconds; send it again"
 
 
 class Conflict(RegistryError):
-    """The request contradicts what is stored."""
+    """The request conflicts with the stored state."""
 
     code = 409
 
 
 class PayloadTooLarge(RegistryError):
-    """The body is over the limit."""
+    """The request body is over the size limit."""
 
     code = 413
     template = "The request body is larger than {limit} bytes; register a smaller schema or split it by references"
 
 
 class UnsupportedMediaType(RegistryError):
-    """The body has a content type that is not JSON."""
+    """The content type of the body is not JSON."""
 
     code = 415
     template = "HTTP 415 Unsupported Media Type: send JSON, with the header Content-Type: application/json"
 
 
 class HeadersTooLarge(RegistryError):
-    """The request line and the headers are over the limit."""
+    """The request line and headers are over the size limit."""
 
     code = 431
     template = "The request line and the headers are longer than {limit} bytes together"
 
 
 class TooManyFailures(RegistryError):
-    """Too many wrong passwords came from an address; nothing was checked."""
+    """Too many wrong passwords came from this address; the current one was not checked."""
 
     code = 42980
     template = "Too many wrong passwords came from this address; try again in {seconds} seconds"
 
 
 class Unprocessable(RegistryError):
-    """The request can be read, but not accepted."""
+    """The request can be parsed, but is not valid."""
 
     code = 422
 
@@ -236,7 +238,7 @@ class Overloaded(RegistryError):
 
 
 class SubjectNotFound(NotFound):
-    """No live version exists under this subject."""
+    """The subject has no live version."""
 
     code = 40401
     template = "Subject '{subject}' not found."
@@ -257,69 +259,69 @@ class SchemaNotFound(NotFound):
 
 
 class SchemaNotUnderSubject(SchemaNotFound):
-    """The subject exists, but holds no such schema."""
+    """The subject exists, but has no such schema."""
 
     template = "Schema not found"
 
 
 class SubjectSoftDeleted(NotFound):
-    """The subject is soft-deleted already."""
+    """The subject is already soft-deleted."""
 
     code = 40404
     template = "Subject '{subject}' was soft deleted.Set permanent=true to delete permanently"
 
 
 class SubjectNotSoftDeleted(NotFound):
-    """A permanent delete needs a soft one first."""
+    """The subject must be soft-deleted before it is hard-deleted."""
 
     code = 40405
     template = "Subject '{subject}' was not deleted first before being permanently deleted"
 
 
 class VersionSoftDeleted(NotFound):
-    """The version is soft-deleted already."""
+    """The version is already soft-deleted."""
 
     code = 40406
     template = "Subject '{subject}' Version {version} was soft deleted.Set permanent=true to delete permanently"
 
 
 class VersionNotSoftDeleted(NotFound):
-    """A permanent delete needs a soft one first."""
+    """The version must be soft-deleted before it is hard-deleted."""
 
     code = 40407
     template = "Subject '{subject}' Version {version} was not deleted first before being permanently deleted"
 
 
 class LevelNotConfigured(NotFound):
-    """The subject inherits its level."""
+    """The subject has no compatibility level of its own."""
 
     code = 40408
     template = "Subject '{subject}' does not have subject-level compatibility configured"
 
 
 class ModeNotConfigured(NotFound):
-    """The subject inherits its mode."""
+    """The subject has no mode of its own."""
 
     code = 40409
     template = "Subject '{subject}' does not have subject-level mode configured"
 
 
 class AssociationNotFound(NotFound):
-    """The resource is bound to no subject."""
+    """The resource has no association."""
 
     code = 40410
     template = "Association for '{resource}' not found."
 
 
 class KeyNotFound(NotFound):
-    """No such encryption key."""
+    """The encryption key does not exist."""
 
     code = 40470
     template = "Key '{key}' not found"
 
 
 class KeyNotSoftDeleted(NotFound):
-    """A permanent delete of a key needs a soft one first."""
+    """The key must be soft-deleted before it is hard-deleted."""
 
     code = 40471
     template = "Key '{key}' was not deleted first before being permanently deleted"
@@ -333,27 +335,27 @@ class KeySoftDeleted(NotFound):
 
 
 class Denied(Forbidden):
-    """The caller is known, but has no right to do this to the subject."""
+    """The authenticated caller lacks the permission for this operation on the subject."""
 
     code = 40301
     template = "User is denied operation {operation} on Subject: {subject}"
 
 
 class KeyGenerationRefused(Forbidden):
-    """The key management service refused to make a key."""
+    """The key management service refused to create a key."""
 
     code = 40370
 
 
 class CrossSiteRequest(Forbidden):
-    """A browser sent a state-changing request for a web page of another origin."""
+    """A browser sent a state-changing request on behalf of a web page of another origin."""
 
     code = 40380
     template = "Cross-site request refused: {detail}"
 
 
 class HostNotAllowed(Forbidden):
-    """The header ``Host`` names none of the hosts that this registry serves."""
+    """The ``Host`` header names no host that this registry serves."""
 
     code = 40381
     template = (
@@ -363,7 +365,7 @@ class HostNotAllowed(Forbidden):
 
 
 class IncompatibleSchema(Conflict):
-    """The level of the subject does not admit this schema; ``verdict`` says why."""
+    """The compatibility level of the subject rejects this schema; ``verdict`` has the reasons."""
 
     code = 40901
     template = (
@@ -372,69 +374,69 @@ class IncompatibleSchema(Conflict):
 
 
 class TooManyAssociations(Conflict):
-    """Defined by the reference, never raised."""
+    """Defined by the reference implementation, never raised."""
 
     code = 40902
     template = "A maximum of {limit} associations already exist"
 
 
 class AssociationTypeExists(Conflict):
-    """The resource has an association of this type."""
+    """The resource already has an association of this type."""
 
     code = 40903
     template = "An association of type '{type}' already exists for resource '{resource}'"
 
 
 class AssociationExists(Conflict):
-    """The subject is bound to a resource."""
+    """The subject is already associated with a resource."""
 
     code = 40904
     template = "An association already exists for subject '{subject}'"
 
 
 class StrongAssociationExists(Conflict):
-    """The subject belongs to one resource alone."""
+    """The subject belongs exclusively to one resource."""
 
     code = 40905
     template = "A strong association already exists for subject '{subject}'"
 
 
 class NoActiveVersion(Conflict):
-    """An association needs a live version."""
+    """An association needs a subject with a live version."""
 
     code = 40907
     template = "No active (non-deleted) version exists for subject '{subject}'"
 
 
 class AssociationFrozen(Conflict):
-    """A frozen association goes only with its subject."""
+    """A frozen association is deleted only together with its subject."""
 
     code = 40908
     template = "The association of type  '{type}' is frozen for subject '{subject}'"
 
 
 class KeyExists(Conflict):
-    """Another key has this name."""
+    """A key with this name already exists."""
 
     code = 40971
     template = "Key '{key}' already exists; use a different value"
 
 
 class TooManyKeys(Conflict):
-    """The store of keys is full."""
+    """The maximum number of keys is reached."""
 
     code = 40972
     template = "A maximum of {limit} keys already exist"
 
 
 class InvalidSchema(Unprocessable):
-    """The text is no schema, or not one that may be registered; ``at`` points into it where known."""
+    """The schema is not valid or may not be registered; ``at`` is a JSON Pointer to the error, if known."""
 
     code = 42201
 
 
 class InvalidVersion(Unprocessable):
-    """Not a version number."""
+    """The version is not a valid version number."""
 
     code = 42202
     template = (
@@ -444,7 +446,7 @@ class InvalidVersion(Unprocessable):
 
 
 class InvalidLevel(Unprocessable):
-    """Not a compatibility level."""
+    """The compatibility level is not valid."""
 
     code = 42203
     template = (
@@ -454,56 +456,56 @@ class InvalidLevel(Unprocessable):
 
 
 class InvalidMode(Unprocessable):
-    """Not a mode."""
+    """The mode is not valid."""
 
     code = 42204
     template = "Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD."
 
 
 class OperationNotPermitted(Unprocessable):
-    """The mode in force, or a protection, forbids this."""
+    """The effective mode, or a protection, forbids this operation."""
 
     code = 42205
 
 
 class SubjectReadOnly(OperationNotPermitted):
-    """The subject's mode is READONLY."""
+    """The effective mode of the subject is READONLY."""
 
     template = "Subject {subject} in context {context} is in read-only mode"
 
 
 class SubjectNotInImport(OperationNotPermitted):
-    """An id was given, but the subject's mode is not IMPORT."""
+    """The request has an id, but the effective mode of the subject is not IMPORT."""
 
     template = "Subject {subject} in context {context} is not in import mode"
 
 
 class SubjectNotReadWrite(OperationNotPermitted):
-    """No id was given, and the subject's mode is not READWRITE."""
+    """The request has no id, and the effective mode of the subject is not READWRITE."""
 
     template = "Subject {subject} in context {context} is not in read-write mode"
 
 
 class ModesFrozen(OperationNotPermitted):
-    """The server's settings forbid changes of modes."""
+    """The server's settings forbid mode changes."""
 
     template = "Mode changes are not allowed"
 
 
 class SubjectsExist(OperationNotPermitted):
-    """IMPORT begins where nothing is live, unless it is forced."""
+    """Mode IMPORT requires that no live subjects exist, unless it is forced."""
 
     template = "Cannot import since found existing subjects"
 
 
 class OverwriteNotPermitted(OperationNotPermitted):
-    """The id stands for another content."""
+    """The id already belongs to different content."""
 
     template = "Overwrite new schema with id {id} in context {context} is not permitted."
 
 
 class RetiredIdTaken(OverwriteNotPermitted):
-    """The id was deleted for good, and stood for another content."""
+    """The id was hard-deleted and belonged to different content."""
 
     template = (
         "Overwrite new schema with id {id} in context {context} is not permitted. The id was deleted for good, and "
@@ -515,7 +517,7 @@ class RetiredIdTaken(OverwriteNotPermitted):
 
 
 def way_out(context: str) -> str:
-    """Say what somebody can do who repeats a migration under ids that were deleted for good."""
+    """Explain the options for repeating a migration under hard-deleted ids."""
     name = shlex.quote(context)
     return (
         "import it into another context; or, where no record carries an id of this one, forget it: "
@@ -524,7 +526,7 @@ def way_out(context: str) -> str:
 
 
 class IdGapNotPermitted(OperationNotPermitted):
-    """The id that was named is far above all ids of its context."""
+    """The requested id is far above all ids of its context."""
 
     template = (
         "The id {id} is more than {gap:,} above {highest}, the highest id of context {context}, and new ids would go "
@@ -534,7 +536,7 @@ class IdGapNotPermitted(OperationNotPermitted):
 
 
 class StrongReference(OperationNotPermitted):
-    """A resource owns the subject, so no schema may reference it."""
+    """The subject belongs to a resource, so no schema may reference it."""
 
     template = "Subject '{subject}' has a strong association and cannot be referenced"
 
@@ -549,109 +551,109 @@ class ReferenceExists(Unprocessable):
 
 
 class SchemaIdMismatch(Unprocessable):
-    """Raised by releases 5.2 to 7.1 of the reference only; kept for clients."""
+    """Exists for clients only: raised by releases 5.2 to 7.1 of the reference implementation."""
 
     code = 42207
 
 
 class InvalidSubject(Unprocessable):
-    """The name holds a control character or is reserved."""
+    """The subject name contains a control character or is reserved."""
 
     code = 42208
     template = "The specified subject '{subject}' is not a valid."
 
 
 class SchemaTooLarge(Unprocessable):
-    """The stored record would be over its limit."""
+    """The record to be stored is over the size limit."""
 
     code = 42209
     template = "Register operation failed because schema is too large"
 
 
 class InvalidRuleSet(Unprocessable):
-    """A rule set breaks the structure of rules."""
+    """The rule set is not structurally valid."""
 
     code = 42210
 
 
 class ContextNotEmpty(Unprocessable):
-    """Only empty contexts can go."""
+    """The context still has versions, live or soft-deleted, so it cannot be deleted."""
 
     code = 42211
     template = "The specified context '{context}' is not empty."
 
 
 class InvalidAssociation(Unprocessable):
-    """A member of an association cannot be."""
+    """A property of an association is not valid."""
 
     code = 42212
     template = "The association specified an invalid value for property: '{property}', detail: {detail}"
 
 
 class InvalidKeyField(Unprocessable):
-    """A member of a key cannot be."""
+    """A field of a key is not valid or is missing."""
 
     code = 42271
     template = "Invalid or missing value for field '{field}' of key"
 
 
 class KeyReferenced(Unprocessable):
-    """Other keys reference this one."""
+    """Other keys reference this key."""
 
     code = 42272
     template = "One or more references exist to the key '{key}'"
 
 
 class InvalidConformance(Unprocessable):
-    """An audit result that does not add up, or lacks a member."""
+    """The audit result is inconsistent or lacks a member."""
 
     code = 42280
     template = "The conformance entry is not valid: {detail}"
 
 
 class InvalidQuery(Unprocessable):
-    """A parameter of one of contractlog's own resources is missing or cannot be used."""
+    """A parameter of one of contractlog's own resources is missing or not valid."""
 
     code = 42281
     template = "The parameter '{parameter}' cannot be used: {detail}"
 
 
 class TooManyMembers(Unprocessable):
-    """A request for many schemas has more members than one request may have."""
+    """A batch request has more members than one request may have."""
 
     code = 42282
     template = "The request has {count} members; at most {most} may be asked for at once."
 
 
 class WorkLimitExceeded(Unprocessable):
-    """A request needs more work than one request may ask for: comparing and parsing are counted in steps."""
+    """The request needs more parsing and comparing, counted in steps, than one request may."""
 
     template = "The request needs more than {limit} steps of work; send fewer or smaller schemas in one request."
 
 
 class TooManyRequests(RegistryError):
-    """A caller has used up its share of work; the same request can be sent later."""
+    """The caller has used up its work quota; the same request can be retried later."""
 
     code = 429
     template = "You have used {limit} steps of work within a minute; try again in {seconds} seconds."
 
 
 class ChangesAhead(Conflict):
-    """The journal does not reach as far as the reader does: the database was restored from an older state."""
+    """The journal ends before the requested change: the database was restored from an older state."""
 
     code = 40980
     template = "The journal ends at {head}; change {since} is not in it. The database may have been restored."
 
 
 class ImportRefused(Conflict):
-    """What an import brings contradicts what is here; nothing was written."""
+    """The import conflicts with existing data; nothing was written."""
 
     code = 40981
     template = "The import contradicts what is here; contradictions: {count}; nothing was written"
 
 
 class ConformanceNotFound(NotFound):
-    """Nobody has published an audit of this topic."""
+    """No audit of this topic was published."""
 
     code = 40480
     template = "No conformance of topic '{topic}' is recorded."
@@ -665,26 +667,26 @@ class StoreError(ServerError):
 
 
 class StoreTimeout(ServerError):
-    """The database did not answer in time; the write may have landed."""
+    """The database timed out; the write may have been committed."""
 
     code = 50002
     template = "Error in the backend data store -- operation timed out"
 
 
 class ForwardingFailed(ServerError):
-    """Kept for clients: nothing is forwarded here."""
+    """Exists for clients only: this service forwards no requests."""
 
     code = 50003
 
 
 class LeaderUnknown(ServerError):
-    """Kept for clients: nobody is elected here."""
+    """Exists for clients only: this service elects no leader."""
 
     code = 50004
 
 
 class UnreadableAnswer(ServerError):
-    """Raised by clients: the answer is no JSON of this API."""
+    """Raised by clients: the response is not valid JSON of this API."""
 
     code = 50005
 

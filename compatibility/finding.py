@@ -1,4 +1,4 @@
-"""What engines report, and what it adds up to at a level."""
+"""Findings of a comparison, and the verdict that sums them up for a level."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["Comparison", "Finding", "Verdict"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One reason why a reader cannot follow a writer."""
+    """A reason why a reader schema cannot read what a writer schema wrote."""
 
     check: str  #: catalogue id, e.g. ``AVRO_FIELD_DEFAULT_MISSING``
-    reader_at: str  #: JSON Pointer into the reader, e.g. ``/fields/2``
-    writer_at: str  #: JSON Pointer into the writer; where the reader looked
+    reader_at: str  #: JSON Pointer into the reader schema, e.g. ``/fields/2``
+    writer_at: str  #: JSON Pointer into the writer schema, to the position that the reader is compared with
     detail: str  #: for people; nothing may parse it
     message: str = (
-        ""  #: the reference's own text: a format text with the slots ``{reader}`` and ``{writer}``, all else escaped
+        ""  #: the reference's message: a format string with slots ``{reader}`` and ``{writer}``, other braces escaped
     )
-    mend: str = ""  #: what would remove this finding, as a sentence for the author of the candidate
-    mend_writer: str = ""  #: the same where the candidate is the writer; ``judge`` puts it into ``mend``
+    mend: str = ""  #: suggested fix, as a sentence for the author of the candidate
+    mend_writer: str = ""  #: the same if the candidate is the writer; ``judge`` copies it to ``mend``
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +30,20 @@ class Comparison:
 
     direction: Direction
     findings: tuple[Finding, ...]
-    version: int | None = None  #: the earlier version's number, where it has one
+    version: int | None = None  #: number of the earlier version, if it has one
     earlier_text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Findings folded for a level: an empty one is a yes."""
+    """Result of a compatibility check at a level; compatible if it has no findings."""
 
     level: Level
-    comparisons: tuple[Comparison, ...] = ()  #: those that failed, in the order of the reference's messages
+    comparisons: tuple[Comparison, ...] = ()  #: only those with findings, in the order of the reference's messages
 
     @property
     def compatible(self) -> bool:
-        """Whether the candidate may follow."""
+        """True if the candidate is compatible."""
         return not any(comparison.findings for comparison in self.comparisons)
 
     @property

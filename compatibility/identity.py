@@ -1,4 +1,4 @@
-"""What makes two schemas the same content: a strong hash for the store, and the guid that records carry."""
+"""Identity of schema content: the content hash used by the store, and the guid carried by records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contractlog.compatibility.schema import Reference
 
 __all__ = ["CANONICAL_FORM", "content_hash", "guid"]
 
-#: Counts the ways in which contents were written down to be hashed; hashes of an older one have to be made again.
+#: Version of the serialization that is hashed; hashes made with an older one must be recomputed.
 CANONICAL_FORM: Final = 3
 
 
@@ -23,10 +23,10 @@ def content_hash(
     metadata: Metadata | None = None,
     rule_set: RuleSet | None = None,
 ) -> str:
-    """Return the SHA-256 that stands for this content in the store, as 64 hex digits.
+    """Return the SHA-256 that identifies this content in the store, as 64 hex digits.
 
-    The members are separated, so no two contents collide by moving a letter from one to the next. Empty metadata and
-    rules are none.
+    The members are delimited, so different contents never serialize to the same text. Empty metadata and empty rules
+    count as absent.
     """
     members = [
         canonical,
@@ -44,7 +44,7 @@ def guid(
     metadata: Metadata | None = None,
     rule_set: RuleSet | None = None,
 ) -> str:
-    """Return the MD5 of the content by the reference's recipe, as a lower-case UUID.
+    """Return the MD5 of the content by the reference implementation's recipe, as a lower-case UUID.
 
     >>> guid('"string"')
     '095d71cf-1255-6b9d-5e33-0ad575b3df5d'

@@ -1,7 +1,7 @@
-"""Equal values as one object, and verdicts that need not be reached twice: what makes a long history cheap.
+"""Interning of equal values and memoized verdicts, which make comparing with a long history cheap.
 
-Both are held by a ``Memo`` that the caller makes and passes in. It is bounded: what was put in first goes first, and
-what is gone costs time, never a verdict. A memo is used by one thread at a time.
+Both live in a ``Memo`` that the caller creates and passes in. It is bounded and evicts the oldest entries first;
+eviction costs time, but never changes a verdict. A memo is used by one thread at a time.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ V = TypeVar("V")
 
 
 class Bounded(Generic[K, V]):
-    """A table whose entries have a weight; older ones go when all together weigh more than the limit."""
+    """Weight-bounded cache that evicts the oldest entries first."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
         self.weight = 0
-        self.held: dict[K, V] = {}  #: to look things up in; ``put`` alone changes it
-        self._heavy: dict[K, int] = {}  #: the weight of those that weigh more than one
+        self.held: dict[K, V] = {}  #: for lookups; only ``put`` changes it
+        self._heavy: dict[K, int] = {}  #: the weights greater than one
 
     def put(self, key: K, value: V, weight: int = 1) -> V:
-        """Hold a value and return it; what weighs more than a tenth of the limit is not held."""
+        """Cache a value and return it; a value heavier than a tenth of the limit is not cached."""
         if weight > 1:
             if weight * 10 > self.limit:
                 return value
@@ -42,7 +42,7 @@ class Bounded(Generic[K, V]):
         return value
 
     def _let_go(self) -> None:
-        """Let the older half go, and more while the rest is too heavy."""
+        """Evict the older half of the entries, repeatedly until the weight is at most half the limit."""
         while self.weight > self.limit // 2:
             for key in list(islice(self.held, len(self.held) // 2 + 1)):
                 del self.held[key]
@@ -51,21 +51,21 @@ class Bounded(Generic[K, V]):
 
 
 class Memo:
-    """What was learned about schemas that may come again.
+    """Shapes and verdicts of schemas, cached for reuse across comparisons.
 
     Args:
-        shapes: how many parts of schemas are held as one object each.
-        verdicts: how many verdicts are held, each weighing as much as it has readers and writers.
+        shapes: maximum weight of the interned parts of schemas.
+        verdicts: maximum weight of the cached verdicts; each weighs as much as it has readers and writers.
     """
 
     def __init__(self, shapes: int = _SHAPES, verdicts: int = _VERDICTS) -> None:
-        self.shapes: Bounded[Hashable, Any] = Bounded(shapes)  #: what a shape is made of -> the shape
-        self.verdicts: Bounded[Hashable, bool] = Bounded(verdicts)  #: only those that no assumption is left under
-        self.merged: Bounded[Hashable, Any] = Bounded(verdicts)  #: sets of writers -> what a reader asks of them
+        self.shapes: Bounded[Hashable, Any] = Bounded(shapes)  #: parts of a shape -> the shape
+        self.verdicts: Bounded[Hashable, bool] = Bounded(verdicts)  #: only final ones, which depend on no assumption
+        self.merged: Bounded[Hashable, Any] = Bounded(verdicts)  #: indexes of readers, and of sets of writers
         self._roots: dict[int, tuple[ref[Any], Any]] = {}
 
     def root(self, tree: Any, make: Callable[[], V]) -> V:
-        """Return the shape of a whole tree, which is made once for as long as the tree lives."""
+        """Return the shape of a whole tree, computed once in the lifetime of the tree."""
         found = self._roots.get(id(tree))
         if found is not None and found[0]() is tree:
             made: V = found[1]

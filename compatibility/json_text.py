@@ -1,7 +1,7 @@
-"""JSON text, read within bounds and without loss: what Avro and JSON schemas are written in.
+"""Bounded, lossless JSON reader and writer for Avro and JSON schemas.
 
-Numbers stay the text that they were, so no reading rounds them; ``Number.value`` gives the figure. Nesting is counted
-before anything recurses, so a hostile text ends in ``InvalidSchema``.
+Numbers keep their original text, so parsing never rounds them; ``Number.value`` is the numeric value. Nesting is
+checked before any recursion, so a hostile text ends in ``InvalidSchema``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_DIGITS: Final = 1_000
 
 _ESCAPE: Final = re.compile(r"\\.", re.DOTALL)
 _NO_BRACKETS: Final = re.compile(r"[^\[\]{}]+")
-# Every alternative ends at the end of the text too, so that a string without an end cannot be looked for twice.
+# Every alternative also matches at the end of the text, so that an unterminated string is not scanned twice.
 _COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*(?s:.*?)(?:\*/|\Z)', re.DOTALL)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ESCAPED: Final = re.compile(r"\\(?:u00[0-9a-f]{2}|.)")
@@ -31,35 +31,35 @@ _ESCAPED: Final = re.compile(r"\\(?:u00[0-9a-f]{2}|.)")
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as its text; ``1``, ``1.0`` and ``1e0`` are three texts of one figure."""
+    """A number as its text; ``1``, ``1.0`` and ``1e0`` are different texts of the same value."""
 
     text: str
 
     @property
     def integral(self) -> bool:
-        """Whether the text has neither fraction nor exponent."""
-        return self.text.isdecimal() or not any(mark in self.text for mark in ".eE")  # the first is quick, and enough
+        """True if the text has neither fraction nor exponent."""
+        return self.text.isdecimal() or not any(mark in self.text for mark in ".eE")  # fast path first
 
     @property
     def value(self) -> int | float:
-        """The figure: an int where the text is integral, else a double."""
+        """The numeric value: an int if the text is integral, else a double."""
         return int(self.text) if self.integral else float(self.text)
 
     @property
     def decimal(self) -> Decimal:
-        """The exact figure."""
+        """The exact value."""
         return Decimal(self.text)
 
 
 def read(text: str, *, comments: bool = False) -> Any:
-    """Read a JSON text; numbers become ``Number``.
+    """Parse a JSON text; numbers become ``Number``.
 
     Args:
         text: one JSON value.
-        comments: accept ``//`` and ``/* */``, as the reference does in Avro schemas.
+        comments: accept ``//`` and ``/* */``, as the reference implementation does in Avro schemas.
 
     Raises:
-        InvalidSchema: no JSON, nested too deep, or with text that no encoding can carry.
+        InvalidSchema: not valid JSON, nested too deep, or with strings that no encoding can represent.
     """
     if comments and "/" in text:
         text = _COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
@@ -80,7 +80,10 @@ def read(text: str, *, comments: bool = False) -> Any:
 
 
 def write(value: Any, number: Callable[[Number], str], *, sort_keys: bool = False) -> str:
-    """Write a value as compact JSON, in the order it has or with sorted keys; ``number`` writes the numbers."""
+    """Write a value as compact JSON; ``number`` formats the numbers.
+
+    Members keep their order unless ``sort_keys`` is set.
+    """
     match value:
         case dict():
             members = sorted(value.items(), key=lambda member: utf16(member[0])) if sort_keys else value.items()
@@ -97,7 +100,10 @@ def write(value: Any, number: Callable[[Number], str], *, sort_keys: bool = Fals
 
 
 def _written_items(items: list[Any], number: Callable[[Number], str], *, sort_keys: bool) -> Iterator[str]:
-    """Write the items of a list, equal numbers once: of half a million zeros that takes a tenth of the time."""
+    """Write the items of a list, formatting equal numbers once.
+
+    For half a million zeros this takes a tenth of the time.
+    """
     numbers: dict[str, str] = {}
     for item in items:
         if isinstance(item, Number):
@@ -112,7 +118,7 @@ def _written_items(items: list[Any], number: Callable[[Number], str], *, sort_ke
 
 
 def figure(number: Decimal) -> str:
-    """Write an exact number in its only form, however large it is.
+    """Write an exact number in its unique form, whatever its magnitude.
 
     >>> figure(Decimal("1.50")), figure(Decimal("100"))
     ('15e-1', '1e2')
@@ -127,18 +133,21 @@ def figure(number: Decimal) -> str:
 
 
 def quoted(text: str) -> str:
-    """Write a string; only control characters, quotes and backslashes are escaped, with capital digits as Java does."""
+    """Write a string literal, escaping only control characters, quotes and backslashes.
+
+    Escapes have upper-case hex digits, as in Java.
+    """
     written = encode_basestring(text)
     return _ESCAPED.sub(lambda match: match[0][:2] + match[0][2:].upper(), written) if "\\u00" in written else written
 
 
 def utf16(text: str) -> bytes:
-    """Order texts as Java orders strings."""
+    """Return the sort key that orders strings as Java does."""
     return text.encode("utf-16-be")
 
 
 def plain(value: Any) -> Any:
-    """Turn numbers into ints and floats, for libraries that know no ``Number``."""
+    """Replace ``Number`` by int and float, for libraries that do not support it."""
     match value:
         case dict():
             return {key: plain(member) for key, member in value.items()}
@@ -151,7 +160,7 @@ def plain(value: Any) -> Any:
 
 
 def pointer(parent: str, *tokens: str | int) -> str:
-    """Extend a JSON Pointer.
+    """Append tokens to a JSON Pointer.
 
     >>> pointer("/fields/0", "a/b")
     '/fields/0/a~1b'
@@ -165,7 +174,7 @@ def pointer(parent: str, *tokens: str | int) -> str:
 
 
 def outside_strings(text: str) -> str:
-    """Return what is left of a JSON text without its strings."""
+    """Return a JSON text without its string literals."""
     return "".join((_ESCAPE.sub("", text) if "\\" in text else text).split('"')[::2])
 
 
@@ -187,7 +196,7 @@ def _too_deep() -> InvalidSchema:
 
 
 class _Numbers(dict[str, Number]):
-    """The numbers of one text, each text made once: a long list of equal numbers takes a tenth of the time."""
+    """Cache of the numbers of one text; a long list of equal numbers takes a tenth of the time."""
 
     def __missing__(self, text: str) -> Number:
         if len(text) > MAX_DIGITS:
@@ -206,7 +215,7 @@ def _refuse_constant(text: str) -> NoReturn:
 
 
 def _refuse_surrogates(value: Any, at: str = "") -> None:
-    """A lone surrogate is no text: no encoding can store or send it."""
+    """Reject lone surrogates, which no encoding can store or send."""
     match value:
         case str() if _SURROGATE.search(value):
             raise InvalidSchema("a string holds half of a surrogate pair, which no encoding can carry", at=at)

@@ -1,4 +1,4 @@
-"""Which pairs a level compares, in which direction, and what it adds up to."""
+"""Compatibility check of a candidate against its history, at a level."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from contractlog.compatibility.steps import Steps
 
 __all__ = ["STEP_LIMIT", "Earlier", "EarlierVersion", "detailed_steps", "differences", "judge"]
 
-STEP_LIMIT: Final = 1_000_000  #: of one call, for the quick look at all versions
-_STEPS: Final = 50_000  #: for that look at few
-_STEPS_EACH: Final = 1_000  #: more for each version
-_DETAILED: Final = 1_000_000  #: of one call, for all comparisons in detail; a step takes a few microseconds
-_DETAILED_AT_MOST: Final = 2_000_000  #: with ``_STEPS_EACH`` more for each version
+STEP_LIMIT: Final = 1_000_000  #: upper bound for the fast check of all versions in one call
+_STEPS: Final = 50_000  #: base budget of the fast check
+_STEPS_EACH: Final = 1_000  #: plus this for each version
+_DETAILED: Final = 1_000_000  #: base budget of all detailed comparisons in one call; a step takes a few microseconds
+_DETAILED_AT_MOST: Final = 2_000_000  #: upper bound after adding ``_STEPS_EACH`` for each version
 
 DIFFERENT_TYPE: Final = Finding(
     check="SCHEMA_TYPE_CHANGED",
@@ -35,15 +35,15 @@ DIFFERENT_TYPE: Final = Finding(
 
 
 class EarlierVersion(Protocol):
-    """A live version that the candidate would follow; it need not be parsed before somebody asks."""
+    """A live version in the candidate's history; it may be parsed lazily."""
 
     @property
     def version(self) -> int:
-        """Its number."""
+        """The version number."""
 
     @property
     def parsed(self) -> ParsedSchema:
-        """The schema, understood."""
+        """The parsed schema."""
 
     def shape(self, memo: Memo) -> Any:
         """Return ``parsing.shape`` of the schema."""
@@ -51,11 +51,11 @@ class EarlierVersion(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A live version that the candidate would follow, parsed already."""
+    """A live version in the candidate's history, already parsed."""
 
     version: int
     parsed: ParsedSchema
-    _shaped: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)  #: memo and shape, the last
+    _shaped: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)  #: last memo and its shape
 
     def shape(self, memo: Memo) -> Any:
         """Return ``parsing.shape`` of the schema."""
@@ -74,17 +74,17 @@ def judge(
     memo: Memo | None = None,
     within: Steps | None = None,
 ) -> Verdict:
-    """Say whether a candidate may follow its history at a level.
+    """Check a candidate against its history at a level.
 
     Args:
-        candidate: the schema that asks to be registered.
+        candidate: the schema to be registered.
         history: the live versions, oldest first.
-        level: which versions are compared, and in which directions; the first version that fails ends the check.
-        policy: which differences break.
-        also: ids of checks that break here although the policy admits them.
-        memo: what was learned in earlier calls, which makes this one cheap; it never changes a verdict, but for
-            schemas that are too complex to be compared without it.
-        within: the steps of a larger piece of work, of which this is a part; when they are used up, that is a finding.
+        level: selects the versions and directions to compare; the first version that fails ends the check.
+        policy: the differences that break compatibility.
+        also: ids of checks that break compatibility in addition to those of the policy.
+        memo: results of earlier calls, which make this one cheap; it never changes a verdict, except for schemas that
+            are too complex to be compared without it.
+        within: the step budget of the enclosing operation; exhausting it yields a finding.
     """
     if level is Level.NONE:
         return Verdict(level)
@@ -100,9 +100,9 @@ def judge(
 
 
 def detailed_steps(comparisons: int) -> int:
-    """Return how many steps so many comparisons may take together; what is left over is refused.
+    """Return the step budget for this number of comparisons together; beyond it a schema is rejected.
 
-    A plain schema of 200 properties takes about 1,300 under EXACT, so a thousand versions of it are within.
+    A plain schema of 200 properties takes about 1,300 steps under EXACT, so a thousand versions fit.
     """
     return min(_DETAILED_AT_MOST, _DETAILED + _STEPS_EACH * comparisons)
 
@@ -116,9 +116,9 @@ def _unproven(
     memo: Memo,
     within: Steps | None,
 ) -> Iterator[EarlierVersion]:
-    """Yield the versions that have to be compared in detail, the newest first: all but those that a quick look admits.
+    """Yield the versions that the fast check does not pass, newest first; they need a detailed comparison.
 
-    What is too much for the quick look is left to the comparison, which has a limit of its own.
+    What exceeds the budget of the fast check is left to the detailed comparison, which has its own.
     """
     if len(history) == 1 and _follows_at_sight(candidate, history[0].parsed, level):
         return
@@ -146,7 +146,7 @@ def _unproven(
 
 
 def _follows_at_sight(candidate: ParsedSchema, other: ParsedSchema, level: Level) -> bool:
-    """Whether a pair needs no second look, and no shapes."""
+    """Return True if the pair passes without shapes or a detailed comparison."""
     return all(
         follows(candidate, other) if direction is Direction.BACKWARD else follows(other, candidate)
         for direction in level.directions
@@ -189,7 +189,7 @@ def _compare(
 def _asked_of_candidate(
     candidate: ParsedSchema, earlier: ParsedSchema, also: frozenset[str], steps: Steps
 ) -> Iterator[Finding]:
-    """Yield what no direction has found, since it looks at the candidate whoever reads."""
+    """Yield the findings about the candidate itself, which no direction has reported."""
     for finding in cautions(candidate, earlier, steps):
         if finding.check in also and CATALOGUE[finding.check].of_candidate:
             yield finding
@@ -206,8 +206,8 @@ def differences(
 ) -> tuple[Finding, ...]:
     """Return every difference between a candidate and an earlier schema in one direction, breaking or not.
 
-    Cautions are looked for when something is asked for beyond the policy; those about the candidate, whoever reads, are
-    differences backward alone. The steps are shared with other comparisons of a call.
+    Cautions are searched only if ``also`` is not empty; those about the candidate itself are reported backward only.
+    ``steps`` is shared with the other comparisons of a call.
     """
     if candidate.type is not earlier.type:
         return (DIFFERENT_TYPE,)
@@ -220,7 +220,7 @@ def differences(
 
 
 def _addressed(finding: Finding, direction: Direction) -> Finding:
-    """Tell the author of the candidate, on whichever side it stands, what to mend."""
+    """Return the finding with the suggested fix for the candidate's side, reader or writer."""
     if direction is Direction.BACKWARD or not finding.mend_writer:
         return finding
     return replace(finding, mend=finding.mend_writer)

@@ -1,7 +1,8 @@
-"""Our exceptions are caught by code that catches those of confluent-kafka, where that package is loaded.
+"""Inheritance of our exceptions from those of confluent-kafka, if that package is loaded.
 
-Nothing is imported for it: who catches another library's exception has loaded it, so it is enough to look when one of
-ours is made. ``except`` follows real inheritance alone, so the other class becomes a base.
+Code that catches the other library's exceptions then catches ours. Nothing is imported for it: such code has already
+loaded the library, so it is enough to look when one of our exceptions is created. ``except`` follows only real
+inheritance, so the other class becomes a base.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ __all__ = ["become_kin"]
 
 
 def become_kin(own: type[Exception], module: str, name: str) -> None:
-    """Make an exception of a loaded module a base of one of ours; where it is not loaded, nothing happens."""
+    """Add an exception class of a loaded module to the bases of ours; do nothing if it is not loaded."""
     theirs = getattr(sys.modules.get(module), name, None)
     if isinstance(theirs, type) and issubclass(theirs, Exception) and not issubclass(own, theirs):
         bases = own.__bases__
         place = next((number for number, base in enumerate(bases) if issubclass(theirs, base)), len(bases))
-        own.__bases__ = (*bases[:place], theirs, *bases[place:])  # a class goes before those that it inherits from
+        own.__bases__ = (*bases[:place], theirs, *bases[place:])  # a class precedes its own base classes

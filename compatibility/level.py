@@ -1,4 +1,4 @@
-"""How strictly versions follow each other, and what may be written."""
+"""Compatibility levels, directions and subject modes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["Direction", "Level", "Mode"]
 
 
 class Direction(Enum):
-    """Who reads whom when a candidate is compared with an earlier version."""
+    """Direction of a comparison between a candidate and an earlier version."""
 
     BACKWARD = "BACKWARD"  #: the candidate reads what the earlier version wrote
     FORWARD = "FORWARD"  #: the earlier version reads what the candidate writes
 
 
 class Level(StrEnum):
-    """A compatibility level: which directions must hold, against how much of the history."""
+    """A compatibility level: the directions to check, against the latest version or all of them."""
 
     NONE = "NONE"
     BACKWARD = "BACKWARD"
@@ -29,10 +29,10 @@ class Level(StrEnum):
 
     @classmethod
     def parse(cls, text: str) -> Level:
-        """Read a level in any case.
+        """Parse a level, ignoring case.
 
         Raises:
-            InvalidLevel: it is none of the seven.
+            InvalidLevel: not one of the seven levels.
         """
         try:
             return cls(text.upper())
@@ -41,19 +41,19 @@ class Level(StrEnum):
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The directions to check, in the order in which messages are listed: forward first."""
+        """The directions to check, in the order of the messages: forward first."""
         forward = (Direction.FORWARD,) if self.startswith(("FORWARD", "FULL")) else ()
         backward = (Direction.BACKWARD,) if self.startswith(("BACKWARD", "FULL")) else ()
         return forward + backward
 
     @property
     def transitive(self) -> bool:
-        """Whether all live versions count, and not the latest alone."""
+        """True if all live versions are checked, not only the latest."""
         return self.endswith("_TRANSITIVE")
 
 
 class Mode(StrEnum):
-    """What may be written to a subject."""
+    """A mode: the writes that a subject or context allows."""
 
     READWRITE = "READWRITE"
     READONLY = "READONLY"
@@ -63,10 +63,10 @@ class Mode(StrEnum):
 
     @classmethod
     def parse(cls, text: str) -> Mode:
-        """Read a mode in any case.
+        """Parse a mode, ignoring case.
 
         Raises:
-            InvalidMode: it is none of them.
+            InvalidMode: not a valid mode.
         """
         try:
             return cls(text.upper())

@@ -1,4 +1,4 @@
-"""How much a schema may lean on, and how long a sentence about it may get."""
+"""Limits on the dependencies of a schema and on the length of error messages."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MAX_MESSAGE: Final = 500
 
 
 def check_referenced(referenced: Mapping[str, str]) -> None:
-    """Refuse a schema that leans on too much, directly or not.
+    """Check the number and size of a schema's direct and indirect dependencies.
 
     Raises:
-        InvalidSchema: more schemas, or more text in them, than anyone writes.
+        InvalidSchema: too many dependencies, or too much text in them.
     """
     if len(referenced) > MAX_REFERENCED:
         raise InvalidSchema(f"the schema leans on {len(referenced)} schemas, over the limit of {MAX_REFERENCED}", at="")
@@ -30,5 +30,5 @@ def check_referenced(referenced: Mapping[str, str]) -> None:
 
 
 def shortened(message: str) -> str:
-    """Cut what repeats a hostile name."""
+    """Truncate a message, which may contain a hostile name."""
     return message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}…"

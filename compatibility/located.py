@@ -1,4 +1,4 @@
-"""Findings as the author of a text meets them: place, sentence, and the mends that were tried."""
+"""Findings located in the author's file, with position, description and suggested fixes."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _CONFORM: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A finding, and where in the file the author meets it."""
+    """A finding with its position in the author's file."""
 
     finding: Finding
     direction: Direction
-    earlier: str  #: the version it was compared with, in words; empty where it is about the schema alone
+    earlier: str  #: the version that it was compared with, in words; empty if the finding is about the schema alone
     pointer: str
-    position: Position | None  #: None where it points into a schema that the file leans on
-    mends: tuple[Mend, ...] = ()  #: tried, the one to take first
+    position: Position | None  #: None if it points into a schema that the file references
+    mends: tuple[Mend, ...] = ()  #: verified fixes, the best one first
 
     @property
     def mend(self) -> str:
-        """What removes the finding, in a sentence: as it was tried, else as the check has it."""
+        """The suggested fix: the best verified one, else the generic one of the check."""
         return self.mends[0].sentence if self.mends else self.finding.mend
 
     def body(self) -> dict[str, Any]:
-        """Write the finding for machines."""
+        """Return the finding as a JSON-compatible value."""
         return {
             "check": self.finding.check,
             "direction": self.direction.value,
@@ -52,7 +52,10 @@ class Located:
 
 
 def located_nonconformity(parsed: ParsedSchema, text: str) -> Located | None:
-    """Return the finding about a schema that its meta-schema rejects; it breaks nothing, whatever was there before."""
+    """Return the finding about a schema that its meta-schema rejects, else None.
+
+    The finding does not break compatibility, whatever the earlier versions.
+    """
     problem = nonconformity(parsed)
     if problem is None:
         return None
@@ -65,5 +68,5 @@ def located_nonconformity(parsed: ParsedSchema, text: str) -> Located | None:
 def located(
     finding: Finding, direction: Direction, earlier: str, position: Position | None, mends: tuple[Mend, ...] = ()
 ) -> Located:
-    """Join a finding with its place in the text of the file, as ``positions.places`` finds it."""
+    """Build a finding with its position in the text of the file, which ``positions.places`` returns."""
     return Located(finding, direction, earlier, candidate_at(finding, direction), position, mends)

@@ -1,7 +1,8 @@
-"""Mends: the smallest change of a candidate's text that removes a finding, tried by the engine before it is offered.
+"""Suggested fixes: small changes of a candidate's text that remove a finding, verified by the engine.
 
-A format knows ways that may work; each is applied to the text, read again and compared again. Offered is what made the
-finding go and brought no other. Taking the change back is one of the ways, so no mend is larger than the change was.
+A format proposes possible fixes; each is applied to the text, which is then parsed and compared again. A fix is offered
+if the finding disappears and no new one appears. Undoing the change is one of the proposals, and fixes that are no
+larger than the undo are offered first.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ __all__ = ["MOST_STEPS", "Mend", "Trial", "mend"]
 
 _MOST_TRIED: Final = 40
 _MOST_OFFERED: Final = 3
-_MOST_CHARACTERS: Final = 200_000  #: of a text that mends are looked for in
-_MOST_READ: Final = 1_500_000  #: characters of mended texts that one trial reads: work is bounded, and results repeat
-_CHARACTERS: Final = 40  #: of a text that is read, which count as one step
+_MOST_CHARACTERS: Final = 200_000  #: longest text for which fixes are searched
+_MOST_READ: Final = 1_500_000  #: characters of changed texts parsed per trial; bounds the work reproducibly
+_CHARACTERS: Final = 40  #: parsed characters that count as one step
 MOST_STEPS: Final = 1_000_000
 _WAYS: Final[Mapping[SchemaType, Callable[[Case], Iterable[Way]]]] = {
     SchemaType.AVRO: avro_ways,
@@ -42,14 +43,14 @@ _WAYS: Final[Mapping[SchemaType, Callable[[Case], Iterable[Way]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mend:
-    """A change of the candidate that removes a finding."""
+    """A fix: a change of the candidate that removes a finding."""
 
     sentence: str
-    text: str  #: the whole text after it
+    text: str  #: the whole text after the change
 
 
 class _Where(NamedTuple):
-    """A finding by what a change of the candidate's text leaves as it is."""
+    """Identity of a finding that does not depend on the candidate's text."""
 
     version: int
     direction: Direction
@@ -59,28 +60,28 @@ class _Where(NamedTuple):
 
 @dataclass(slots=True, kw_only=True)
 class Trial:
-    """A candidate and what it was compared with: where mends are tried."""
+    """Search for fixes: a candidate, the version it was compared with, and the conditions for a fix."""
 
-    text: str  #: the candidate's text as it was submitted; pointers lead into it
+    text: str  #: the candidate's text as submitted; pointers refer to it
     candidate: ParsedSchema
     earlier_text: str
     earlier: ParsedSchema
-    directions: Sequence[Direction]  #: those that are asked for; a mend brings no new finding in any of them
+    directions: Sequence[Direction]  #: the requested directions; a fix adds no finding in any of them
     policy: Policy = Policy.STRICT
-    also: frozenset[str] = frozenset()  #: ids of checks that break although the policy admits them
-    beside: Sequence[ParsedSchema] = ()  #: other versions that a mend must not break with
-    steps: Steps = field(default_factory=lambda: Steps(MOST_STEPS))  #: of all that the trial reads and compares
+    also: frozenset[str] = frozenset()  #: ids of checks that break compatibility in addition to those of the policy
+    beside: Sequence[ParsedSchema] = ()  #: other versions; a fix adds no finding against them either
+    steps: Steps = field(default_factory=lambda: Steps(MOST_STEPS))  #: shared by all that the trial parses and compares
     _before: dict[frozenset[Direction], Counter[_Where]] = field(default_factory=dict)
     _read: int = 0
 
     def mends(self, finding: Finding, direction: Direction) -> tuple[Mend, ...]:
-        """Return what removes a finding, the one to take first; nothing once the steps are used up."""
+        """Return the fixes for a finding, the best one first; none once the steps are used up."""
         if self.steps.allow(1) < 1:
             return ()
         return tuple(islice(self._mends(finding, direction), _MOST_OFFERED))
 
     def _mends(self, finding: Finding, direction: Direction) -> Iterator[Mend]:
-        """Yield what works: first what is no larger than taking the change back, as the format ranks it."""
+        """Yield the working fixes: first those no larger than the smallest working undo, each group by rank."""
         case = self._case(finding, direction)
         if case is None:
             return
@@ -101,7 +102,7 @@ class Trial:
                 yield Mend(ways[text].sentence, text)
 
     def _case(self, finding: Finding, direction: Direction) -> Case | None:
-        """Return what ways are looked for in; None where the candidate's own text is not what needs a mend."""
+        """Return the input for the format's fixes; None if the candidate's own text is not what needs a fix."""
         same_type = self.candidate.type is self.earlier.type
         if not same_type or max(len(self.text), len(self.earlier_text)) > _MOST_CHARACTERS:
             return None
@@ -125,7 +126,7 @@ class Trial:
         )
 
     def _applied(self, ways: Iterable[Way]) -> dict[str, Way]:
-        """Return the texts that ways lead to; of ways to one text the first."""
+        """Return the texts that the proposed fixes produce; the first of several with the same text wins."""
         texts: dict[str, Way] = {}
         for way in islice(ways, _MOST_TRIED):
             try:
@@ -180,9 +181,9 @@ def mend(
     policy: Policy = Policy.STRICT,
     also: frozenset[str] = frozenset(),
 ) -> Mend | None:
-    """Return the smallest change of a candidate's text that removes a finding; None where none was found.
+    """Return the best fix for a finding; None if none was found.
 
-    The earlier version's text is its canonical one where none is given, as registries store it.
+    Without ``earlier_text`` the canonical text of the earlier version is used, as registries store it.
     """
     text = earlier.canonical if earlier_text is None else earlier_text
     trial = Trial(

@@ -1,4 +1,4 @@
-"""What a draft gets from the version before it and from the config of its subject: metadata and rules."""
+"""Inheritance of metadata and rules from the previous version and from the subject's config."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RESERVED_PROPERTY: Final = "confluent:reserved"
 
 
 def overlaid_metadata(*layers: Metadata | None) -> Metadata | None:
-    """Lay metadata over metadata: the last one wins key by key, and all sensitive names stay.
+    """Merge layers of metadata: for each key the last layer wins, and all sensitive names are kept.
 
     >>> lower, upper = Metadata(properties={"a": "1", "b": "1"}), Metadata(properties={"b": "2"})
     >>> overlaid_metadata(lower, None, upper).properties
@@ -47,7 +47,7 @@ def overlaid_metadata(*layers: Metadata | None) -> Metadata | None:
 
 
 def overlaid_rules(*layers: RuleSet | None) -> RuleSet | None:
-    """Lay rule sets over each other: in each list the last rule of a name stays, and others come behind."""
+    """Merge layers of rule sets: in each list the last rule of a name wins; later layers come last."""
     found: RuleSet | None = None
     for layer in layers:
         if layer is None:
@@ -84,13 +84,13 @@ def without_rules(rule_set: RuleSet, names: Collection[str]) -> RuleSet:
 
 
 def versioned(metadata: Metadata | None, version: int) -> Metadata:
-    """Return metadata whose property tells the number of the version."""
+    """Return metadata with the property that holds the version number."""
     metadata = metadata or Metadata()
     return replace(metadata, properties={**metadata.properties, VERSION_PROPERTY: str(version)})
 
 
 def unversioned(metadata: Metadata | None) -> Metadata | None:
-    """Return metadata without that property."""
+    """Return metadata without the property that ``versioned`` sets."""
     if metadata is None or VERSION_PROPERTY not in metadata.properties:
         return metadata
     properties = {name: value for name, value in metadata.properties.items() if name != VERSION_PROPERTY}
@@ -98,16 +98,16 @@ def unversioned(metadata: Metadata | None) -> Metadata | None:
 
 
 def present_metadata(metadata: Metadata | None) -> Metadata | None:
-    """Return metadata, or None where it is empty: both are the same."""
+    """Return metadata, or None if it is empty."""
     return metadata if metadata is not None and metadata.body() else None
 
 
 def present_rules(rule_set: RuleSet | None) -> RuleSet | None:
-    """Return a rule set, or None where it is empty: both are the same."""
+    """Return a rule set, or None if it is empty."""
     return rule_set if rule_set is not None and rule_set.body() else None
 
 
 def reserved_fields(metadata: Metadata | None) -> tuple[str, ...]:
-    """Return the field names that metadata keeps for later, in order."""
+    """Return the field names that metadata reserves for later use, in order."""
     text = ("" if metadata is None else metadata.properties.get(_RESERVED_PROPERTY)) or ""
     return tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))

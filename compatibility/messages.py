@@ -1,4 +1,4 @@
-"""The texts in which the reference tells a verdict: the list of ``verbose=true``, and the details of a refusal."""
+"""Messages of the reference implementation for a verdict, as in ``verbose=true`` and error details."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SIDES: Final = {
 
 
 def messages(verdict: Verdict, *, validate_fields: bool = False, also: Sequence[str] = ()) -> list[str]:
-    """Return the reference's list for a verdict; empty for a compatible one.
+    """Return the reference implementation's messages for a verdict; empty for a compatible one.
 
-    One text for each difference, then the earlier version and its schema (after the backward part alone where both
-    directions were asked), then the settings. What else was found wrong comes first.
+    One message for each difference, then the earlier version and its schema (only after the last direction of the
+    level), then the settings. The messages in ``also`` come first.
     """
     if verdict.compatible and not also:
         return []
@@ -32,7 +32,7 @@ def messages(verdict: Verdict, *, validate_fields: bool = False, also: Sequence[
 
 
 def details(verdict: Verdict, *, validate_fields: bool = False, also: Sequence[str] = ()) -> str:
-    """Return the same list as it stands in the message of a refused registration."""
+    """Return the same list as formatted in the message of a rejected registration."""
     return f"[{', '.join(messages(verdict, validate_fields=validate_fields, also=also))}]"
 
 

@@ -1,4 +1,4 @@
-"""Names of things in a registry: contexts, subjects, versions and schema ids."""
+"""Names in a registry: contexts, subjects, versions and schema ids."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MAX_ID: Final = 2**31 - 1
 DEFAULT_CONTEXT: Final = "."
 GLOBAL_CONTEXT: Final = ".__GLOBAL"
 
-_EVERY_CONTEXT: Final = ":*:"  #: before a prefix: in every context
+_EVERY_CONTEXT: Final = ":*:"  #: prefix of a qualified name that means every context
 _RESERVED: Final = frozenset({"__GLOBAL", "__EMPTY"})
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Subject:
-    """A name under which versions follow each other, in a context.
+    """A subject: the name of a sequence of versions, within a context.
 
     >>> Subject.parse(":.staging:orders-value")
     Subject(context='.staging', name='orders-value')
@@ -36,11 +36,11 @@ class Subject:
     """
 
     context: str  #: starts with a dot; ``.`` is the default context
-    name: str  #: may hold any text but control characters, further colons included; empty names the context itself
+    name: str  #: any text without control characters, further colons included; empty for the context itself
 
     @classmethod
     def parse(cls, text: str) -> Subject:
-        """Read a plain or qualified (``:.context:name``) subject; only the first two colons are structural."""
+        """Parse a plain or qualified (``:.context:name``) subject; only the first two colons are structural."""
         if not text.startswith(":."):
             return cls(DEFAULT_CONTEXT, text)
         context, colon, name = text[1:].partition(":")
@@ -51,7 +51,7 @@ class Subject:
 
     @property
     def ambiguous(self) -> bool:
-        """Whether its name in the default context, written plainly, means another subject or the wildcard.
+        """True if the plain form, used for the default context, means another subject or the wildcard.
 
         >>> Subject.parse(":.::.staging:orders").ambiguous, Subject.parse(":*:orders").ambiguous
         (True, True)
@@ -60,11 +60,11 @@ class Subject:
         return plain.startswith(":") and (plain.startswith(_EVERY_CONTEXT) or Subject.parse(plain) != self)
 
     def validated(self) -> Subject:
-        """Return the subject itself.
+        """Return the subject itself if its name is valid.
 
         Raises:
-            InvalidSubject: a control character, a name that the registry keeps for itself, or one in the default
-                context that, written plainly, means another subject or the wildcard.
+            InvalidSubject: a control character, a reserved name, or a name in the default context whose plain form
+                means another subject or the wildcard.
         """
         if (
             self.name in _RESERVED

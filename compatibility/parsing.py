@@ -1,4 +1,4 @@
-"""From a draft to an understood schema: the only place that knows which formats there are."""
+"""Dispatch of parsing and comparing to the formats; the only module that depends on all of them."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ __all__ = [
 
 
 class SchemaFormat(Protocol):
-    """What a format brings: reading a text, and comparing two that were read."""
+    """Interface of a schema format: parsing a text and comparing two parsed schemas."""
 
     def parse(self, draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
-        """Understand a draft, or raise ``InvalidSchema`` with the place."""
+        """Parse a draft, or raise ``InvalidSchema`` with the position."""
 
     def check(
         self, reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Steps | None = None
     ) -> Iterator[Finding]:
-        """Yield every difference that a policy may hold against the reader."""
+        """Yield every difference that a policy may count as breaking."""
 
     def cautions(self, reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
-        """Yield the differences that break nothing unless they are asked for."""
+        """Yield the differences that break compatibility only if their check is requested."""
 
     def equivalent(self, first: ParsedSchema, second: ParsedSchema) -> bool:
-        """Whether a lookup with one schema finds the other, though their texts may differ."""
+        """Return True if a lookup with one schema finds the other, even though their texts may differ."""
 
 
 class ShapedFormat(Protocol):
-    """What a format may bring beyond that: a quick yes for many versions at once."""
+    """Optional interface of a schema format: a fast check against many versions."""
 
     def shape(self, parsed: ParsedSchema, memo: Memo) -> Any:
-        """Return what findings depend on, as one object for all that are equal in it; None where there is none."""
+        """Return an interned object that holds what findings depend on; None if there is none."""
 
     def reads_all(self, reader: Any, writers: frozenset[Any], policy: Policy, memo: Memo, steps: Steps) -> bool:
-        """Whether ``check`` yields nothing that breaks for any of the writers; raise ``StepsExceeded`` when unsure."""
+        """Return True if ``check`` has no breaking finding for any writer; raise ``StepsExceeded`` if unsure."""
 
 
 _FORMATS: Final[Mapping[SchemaType, SchemaFormat]] = {SchemaType.AVRO: avro, SchemaType.JSON: json_schema}
@@ -71,21 +71,21 @@ _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def supported() -> tuple[SchemaType, ...]:
-    """The formats that work, in the order in which the API lists them."""
+    """Return the supported schema types, in the order of the API."""
     return (SchemaType.JSON, SchemaType.AVRO)
 
 
 def parse(draft: SchemaDraft, referenced: Mapping[str, str] = _NOTHING, *, strict: bool = True) -> ParsedSchema:
-    """Understand a draft.
+    """Parse a draft.
 
     Args:
-        draft: the submitted schema; its references are resolved by ``referenced`` alone.
-        referenced: name of every schema leaned on, directly or not, to its text; those that lean on nothing come first.
-        strict: apply the rules for new schemas (names, defaults); stored schemas are read without them.
+        draft: the submitted schema; its references are resolved only through ``referenced``.
+        referenced: name -> text of every direct and indirect dependency; a schema follows its own dependencies.
+        strict: apply the rules for new schemas (names, defaults); stored schemas are parsed without them.
 
     Raises:
-        InvalidSchema: the text is no schema of its type; where the place is known, ``at`` is a JSON Pointer into it,
-            and ``line`` and ``column`` say where that is in the text as it was submitted.
+        InvalidSchema: the text is not a valid schema of its type; if the position is known, ``at`` is a JSON Pointer
+            into the text, and ``line`` and ``column`` locate it in the text as submitted.
     """
     schema_format = _FORMATS.get(draft.type)
     if schema_format is None:
@@ -99,50 +99,52 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str] = _NOTHING, *, stric
 def check(
     reader: ParsedSchema, writer: ParsedSchema, policy: Policy = Policy.STRICT, steps: Steps | None = None
 ) -> Iterator[Finding]:
-    """Yield every difference that a policy may hold against the reader; both schemas have the same type.
+    """Yield every difference that a policy may count as breaking; both schemas have the same type.
 
-    A comparison has a limit of its own; ``steps`` are what is left of those that many comparisons share. When they are
-    used up, that is a finding, too.
+    A comparison has its own limit; ``steps`` is the budget shared by many comparisons. Exhausting either yields a
+    finding.
     """
     return _FORMATS[reader.type].check(reader, writer, policy, steps)
 
 
 def cautions(reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
-    """Yield the differences that break nothing unless they are asked for; both schemas have the same type."""
+    """Yield differences that break only if their check is requested; both schemas have the same type."""
     return _FORMATS[reader.type].cautions(reader, writer, steps)
 
 
 def follows(reader: ParsedSchema, writer: ParsedSchema) -> bool:
-    """Whether one look at the pair shows that ``check`` would yield nothing; a no says nothing."""
+    """Return True if a fast check shows that ``check`` would yield nothing; False is inconclusive."""
     return reader.type is writer.type is SchemaType.AVRO and avro.follows(reader, writer)
 
 
 def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
-    """Whether a lookup with one schema finds the other: same text and references, or one with all references inlined.
+    """Return True if a lookup with one schema finds the other.
+
+    They are equivalent if they have the same text and references, or if one is the other with all references inlined.
 
     Raises:
-        InvalidSchema: written out with what it leans on, one of them is too long.
+        InvalidSchema: the text of one of them with all dependencies inlined is too long.
     """
     return first.type is second.type and _FORMATS[first.type].equivalent(first, second)
 
 
 def formatted(parsed: ParsedSchema, name: str) -> str | None:
-    """Return the text in another format of its type; None where the type has none of this name.
+    """Return the text in an alternative format of its type; None if the type has no format of this name.
 
     Raises:
-        InvalidSchema: written out with what it leans on, the text is too long.
+        InvalidSchema: the text with all dependencies inlined is too long.
     """
     return inlined(parsed.root) if parsed.type is SchemaType.AVRO and name == "resolved" else None
 
 
 def inline_tags(schema_type: SchemaType, text: str) -> Mapping[avro_tags.Entity, tuple[str, ...]]:
-    """Return the tags of each record, object, field and property that has some."""
+    """Return the tags of each record, object, field and property that has any."""
     reading = {SchemaType.AVRO: avro_tags.inline_tags, SchemaType.JSON: json_tags.inline_tags}.get(schema_type)
     return reading(text) if reading else {}
 
 
 def shape(parsed: ParsedSchema, memo: Memo) -> tuple[SchemaType, Any] | None:
-    """Return all that findings depend on, by type; equal schemas have one shape, and None says that there is none."""
+    """Return the type and shape: equal for schemas with the same findings; None if there is no shape."""
     shaped = _SHAPED.get(parsed.type)
     root = None if shaped is None else shaped.shape(parsed, memo)
     return None if root is None else (parsed.type, root)
@@ -155,9 +157,9 @@ def reads_all(
     memo: Memo,
     steps: Steps,
 ) -> bool:
-    """Whether a reader follows all writers at once, by their shapes; a no may also mean that it takes too long to say.
+    """Return True if the reader reads all writers, decided on their shapes.
 
-    A yes is what ``check`` without a breaking finding is.
+    True means that ``check`` would yield no breaking finding. False may also mean that the check would take too long.
     """
     if not writers:
         return True
@@ -172,9 +174,10 @@ def reads_all(
 
 
 def nonconformity(parsed: ParsedSchema) -> InvalidSchema | None:
-    """Return why a schema that the reference's parser accepts is rejected by its meta-schema; None if it is not.
+    """Return the reason why a schema is rejected by its meta-schema; None if it is not.
 
-    Only JSON schemas have a meta-schema. ``at`` is a JSON Pointer into the text.
+    The reference implementation's parser accepts such schemas. Only JSON schemas have a meta-schema. ``at`` is a JSON
+    Pointer into the text.
     """
     return json_schema.nonconformity(parsed) if parsed.type is SchemaType.JSON else None
 

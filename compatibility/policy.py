@@ -1,4 +1,4 @@
-"""Which findings break compatibility: tables over check ids, apart from the detection of differences."""
+"""Compatibility policies: tables of the check ids that do not break compatibility."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["ADMITTED", "Policy", "breaking"]
 
 
 class Policy(StrEnum):
-    """How differences are held against a schema; only JSON Schema has differences that the policies judge apart."""
+    """Policy that decides which differences break compatibility; the policies differ only for JSON Schema."""
 
-    STRICT = "STRICT"  #: as the reference, by default
-    LENIENT = "LENIENT"  #: as the reference: changes of the content model are admitted
-    EXACT = "EXACT"  #: ours: whatever was valid still is; what cannot be decided is refused
+    STRICT = "STRICT"  #: as the reference implementation, by default
+    LENIENT = "LENIENT"  #: as the reference implementation: changes of the content model are allowed
+    EXACT = "EXACT"  #: contractlog's own: whatever was valid stays valid; an undecidable case is rejected
 
 
 ADMITTED: Final[Mapping[Policy, frozenset[str]]] = MappingProxyType(
@@ -34,6 +34,6 @@ ADMITTED: Final[Mapping[Policy, frozenset[str]]] = MappingProxyType(
 
 
 def breaking(findings: Iterable[Finding], policy: Policy, also: frozenset[str] = frozenset()) -> tuple[Finding, ...]:
-    """Return the findings that count against a schema: those the policy does not admit, and those asked for."""
+    """Return the findings that break: those that the policy does not allow, and those listed in ``also``."""
     admitted = ADMITTED[policy] - also
     return tuple(finding for finding in findings if finding.check not in admitted)

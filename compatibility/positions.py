@@ -1,4 +1,4 @@
-"""From a JSON Pointer to the line and column where its value begins in a text; one pass, no recursion."""
+"""Mapping of JSON Pointers to line and column in a text; one pass, no recursion."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ __all__ = [
 TOKEN: Final = re.compile(
     r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|[{}\[\]:,]|[^\s{}\[\]:,"/]+|/', re.DOTALL
 )
-COMMENT: Final = ("//", "/*")  #: what tokens begin with that are none: Avro schemas may have comments
+COMMENT: Final = ("//", "/*")  #: prefixes of comment tokens, which Avro schemas may contain
 
 _BRACKET: Final = re.compile(
     r'(?:"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|[^{}\[\]"/]++|/)*+([{}\[\]])', re.DOTALL
-)  #: the next bracket, behind all that is none
+)  #: matches up to the next bracket
 _OPENING: Final = ("{", "[")
 _CLOSING: Final = ("}", "]")
 
 
 class _Kind(Enum):
-    """What a token is in its text."""
+    """Role of a token in a JSON text."""
 
     NAME = "name"
     VALUE = "value"
@@ -50,7 +50,7 @@ class _Kind(Enum):
 
 
 class Position(NamedTuple):
-    """A place in a text, counted from 1, columns in characters."""
+    """A position in a text, counted from 1; columns in characters."""
 
     line: int
     column: int
@@ -60,17 +60,17 @@ class Position(NamedTuple):
 
 
 def position_of(text: str, offset: int) -> Position:
-    """Return the line and column of a character."""
+    """Return the line and column of the character at an offset."""
     return Position(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
 
 
 def candidate_at(finding: Finding, direction: Direction) -> str:
-    """Return the pointer of a finding into the candidate, on whichever side it stands."""
+    """Return the pointer of a finding into the candidate, whether that is the reader or the writer."""
     return finding.reader_at if direction is Direction.BACKWARD else finding.writer_at
 
 
 def split(pointer: str) -> tuple[str, str]:
-    """Split a pointer into the name of the schema leaned on that it leads into, and the JSON Pointer there.
+    """Split a pointer into the name of the referenced schema (empty for the schema itself) and the rest.
 
     >>> split("leg#/fields/0"), split("/fields/a#b")
     (('leg', '/fields/0'), ('', '/fields/a#b'))
@@ -82,19 +82,19 @@ def split(pointer: str) -> tuple[str, str]:
 
 
 def place(text: str, finding: Finding, direction: Direction) -> Position | None:
-    """Return where in the candidate's text a finding is; None when it is in a schema that the candidate leans on."""
+    """Return the position of a finding in the candidate's text; None if it is in a referenced schema."""
     return places(text, [(finding, direction)])[0]
 
 
 def places(text: str, findings: Sequence[tuple[Finding, Direction]]) -> list[Position | None]:
-    """Return the place of each finding as ``place`` does; the text is read once, however many there are."""
+    """Return the position of each finding as ``place`` does, reading the text once."""
     at = [split(candidate_at(finding, direction)) for finding, direction in findings]
     positions = iter(locate_all(text, [pointer for name, pointer in at if not name]))
     return [None if name else next(positions) for name, _ in at]
 
 
 def locate(text: str, pointer: str) -> Position:
-    """Return where the value that a pointer names begins, or the deepest value on the way that exists.
+    """Return the position of the value at a JSON Pointer, or of its deepest existing ancestor.
 
     >>> str(locate('{"a": [1, {"b": 2}]}', "/a/1/b"))
     '1:17'
@@ -103,7 +103,7 @@ def locate(text: str, pointer: str) -> Position:
 
 
 def locate_all(text: str, pointers: Sequence[str]) -> list[Position]:
-    """Locate many pointers in one pass over a text: reading it once for each would take quadratic time."""
+    """Locate many pointers in one pass over a text; one pass per pointer would take quadratic time."""
     root = _Wanted()
     paths = [[part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]] for pointer in pointers]
     for path in paths:
@@ -123,7 +123,7 @@ def _position(text: str, offset: int, lines: list[int] | None) -> Position:
 
 
 def placed(problem: InvalidSchema, text: str, *, comments: bool) -> InvalidSchema:
-    """Return a refusal with ``line`` and ``column`` in the submitted text, or as it is where it is about no place."""
+    """Return the error with ``line`` and ``column`` in the submitted text, unchanged without a position."""
     pointer = problem.facts.get("at")
     if pointer is None or split(pointer)[0] or "line" in problem.facts:
         return problem
@@ -133,7 +133,7 @@ def placed(problem: InvalidSchema, text: str, *, comments: bool) -> InvalidSchem
 
 
 def syntax_error(text: str, *, comments: bool) -> tuple[str, Position] | None:
-    """Return what keeps a text from being JSON, and where; None when that cannot be said of it."""
+    """Return message and position of the first JSON syntax error; None if it cannot be determined."""
     try:
         json.loads(TOKEN.sub(_blank, text) if comments and "/" in text else text)
     except json.JSONDecodeError as error:
@@ -150,10 +150,10 @@ def _blank(match: re.Match[str]) -> str:
 
 @dataclass(slots=True)
 class _Wanted:
-    """A value that a pointer leads to or through."""
+    """A value on the path of a requested pointer."""
 
     members: dict[str, _Wanted] = field(default_factory=dict)  #: by name or index
-    offset: int | None = None  #: of equal names the last one counts, as JSON readers have it
+    offset: int | None = None  #: of duplicate names the last one counts, as in JSON parsers
 
     def deepest(self, path: Sequence[str]) -> int:
         """Return the offset of the last value on a path that exists."""
@@ -167,9 +167,9 @@ class _Wanted:
 
 
 def _find(text: str, root: _Wanted) -> None:
-    """Note the offset of each wanted value; all others are skipped."""
-    names: list[str | int] = []  # of the open containers: the member or the item being read
-    nodes: list[_Wanted | None] = []  # the open containers themselves
+    """Record the offset of each wanted value; skip all others."""
+    names: list[str | int] = []  # member name or item index within each open container
+    nodes: list[_Wanted | None] = []  # the open containers
     events = _events(text)
     event = next(events, None)
     while event is not None:
@@ -203,7 +203,7 @@ def _find(text: str, root: _Wanted) -> None:
 def _events(text: str) -> Generator[tuple[_Kind, str, int], bool | None, None]:
     """Yield each member's name (decoded), each value's first token, and each closing bracket.
 
-    Who sends True after the first token of an object or an array gets its closing bracket next.
+    Sending True after the first token of an object or array skips to its closing bracket.
     """
     containers: list[str] = []
     name_next = False
@@ -234,7 +234,7 @@ def _events(text: str) -> Generator[tuple[_Kind, str, int], bool | None, None]:
 
 
 def _before_closing(text: str, at: int) -> int:
-    """Return where the bracket is that closes the one before a place; the end of the text where none does."""
+    """Return the offset of the bracket that closes the current container, or the end of the text."""
     depth = 1
     while depth and (match := _BRACKET.match(text, at)):
         at = match.end()

@@ -1,4 +1,4 @@
-"""What a rule set must look like to be stored; what its rules say is checked where they run."""
+"""Structural validation of rule sets before they are stored; expressions are checked at execution."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _TWO_WAYS: Final = frozenset({"UPDOWN", "WRITEREAD"})
 
 
 def check_rules(rule_set: RuleSet | None) -> None:
-    """Return when a rule set can be stored.
+    """Validate the structure of a rule set.
 
     Raises:
-        InvalidRuleSet: a name, a type, a mode or an action is missing or cannot be.
+        InvalidRuleSet: a name, type, mode or action is missing or not valid.
     """
     if rule_set is None:
         return

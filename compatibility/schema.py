@@ -1,4 +1,4 @@
-"""Schemas in their three stages: submitted, understood, stored."""
+"""Schemas in their three stages: submitted, parsed, registered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ParsedSchema", "Reference", "RegisteredSchema", "SchemaDraft", "Sche
 
 
 class SchemaType(StrEnum):
-    """The formats that the API can name; which of them work, ``parsing.supported()`` says."""
+    """The schema types of the API; ``parsing.supported()`` returns the implemented ones."""
 
     AVRO = "AVRO"
     JSON = "JSON"
@@ -23,25 +23,25 @@ class SchemaType(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Reference:
-    """A schema that another one leans on, under the name by which its text calls it."""
+    """A reference: a schema that another one depends on, and the name its text uses for it."""
 
     name: str
     subject: str
-    version: int  #: -1 means the latest, until the registry has put the number in its place
+    version: int  #: -1 means the latest, until the registry resolves it
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Reference:
-        """Read a reference as the API writes it."""
+        """Parse a reference as written by the API."""
         return cls(body.get("name") or "", body.get("subject") or "", int(body.get("version") or 0))
 
     def body(self) -> dict[str, Any]:
-        """Write the reference as the API does."""
+        """Return the API's form of the reference."""
         return {"name": self.name, "subject": self.subject, "version": self.version}
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaDraft:
-    """A schema as somebody submitted it: text that nobody has understood yet."""
+    """A submitted schema, not yet parsed."""
 
     text: str
     type: SchemaType = SchemaType.AVRO
@@ -50,7 +50,7 @@ class SchemaDraft:
     rule_set: RuleSet | None = None
 
     def body(self) -> dict[str, Any]:
-        """Write the draft as a RegisterSchemaRequest."""
+        """Return the draft as a RegisterSchemaRequest."""
         body: dict[str, Any] = {"schema": self.text}
         if self.type is not SchemaType.AVRO:
             body["schemaType"] = self.type.value
@@ -65,28 +65,28 @@ class SchemaDraft:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParsedSchema:
-    """A schema that was understood: its canonical text decides identity, its root is what engines walk.
+    """A parsed schema: its canonical text decides identity, and engines compare its tree.
 
-    Its texts are written when somebody needs them: a check against a long history needs none of the stored versions'.
+    The texts are written on demand: a check against a long history needs none of those of the stored versions.
     """
 
     type: SchemaType
-    write: Callable[[bool], str] = field(repr=False)  #: writes the canonical text, or the normalized one
-    root: Any = field(repr=False)  #: the format's own tree; nothing above ``parsing.py`` looks inside
-    size: int = 0  #: characters of the text that was parsed
+    write: Callable[[bool], str] = field(repr=False)  #: writes the canonical text, or the normalized one if True
+    root: Any = field(repr=False)  #: the format's own tree, opaque outside the format and ``parsing.py``
+    size: int = 0  #: length of the parsed text, in characters
     references: tuple[Reference, ...] = ()
     referenced: Mapping[str, str] = field(default_factory=dict, repr=False)
-    #: name of every schema leaned on, directly or not -> its text; those that lean on nothing come first
+    #: name -> text of every direct and indirect dependency; a schema follows its own dependencies
     _texts: dict[bool, str] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def canonical(self) -> str:
-        """The text that is stored, hashed and answered."""
+        """The text that is stored, hashed and returned."""
         return self._text(normalized=False)
 
     @property
     def normalized(self) -> str:
-        """The text that ``normalize=true`` stores."""
+        """The text that is stored with ``normalize=true``."""
         return self._text(normalized=True)
 
     def _text(self, *, normalized: bool) -> str:
@@ -108,12 +108,12 @@ class ParsedSchema:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """A schema as a registry holds it: a version of a subject, and the id that records carry."""
+    """A registered schema: a version of a subject, with the id that records carry."""
 
     schema_id: SchemaId
     text: str
     type: SchemaType = SchemaType.AVRO
-    subject: Subject | None = None  #: None where an answer does not tell (old servers, by-id answers)
+    subject: Subject | None = None  #: None if a response does not contain it (old servers, responses by id)
     version: Version | None = None
     guid: str | None = None
     references: tuple[Reference, ...] = ()
@@ -121,18 +121,18 @@ class RegisteredSchema:
     rule_set: RuleSet | None = None
     timestamp: int | None = None  #: milliseconds since 1970, UTC
     deleted: bool = False
-    echoed: bool = field(default=False, compare=False, repr=False)  #: the content is the asker's: no answer told it
+    echoed: bool = field(default=False, compare=False, repr=False)  #: text copied from the request, not received
 
     @property
     def draft(self) -> SchemaDraft:
-        """What one would submit to register the same content."""
+        """The draft that would register the same content."""
         return SchemaDraft(self.text, self.type, self.references, self.metadata, self.rule_set)
 
     @classmethod
     def from_body(
         cls, body: Mapping[str, Any], *, schema_id: int | None = None, draft: SchemaDraft | None = None
     ) -> RegisteredSchema:
-        """Read any answer that carries a schema; what an older server leaves out is taken from ``draft``."""
+        """Parse any response that contains a schema; members that older servers omit are taken from ``draft``."""
         known = draft or SchemaDraft("")
         subject, version = body.get("subject"), body.get("version")
         references: Sequence[Mapping[str, Any]] | None = body.get("references")

@@ -1,4 +1,4 @@
-"""Work counted in steps, not in seconds, so that results repeat."""
+"""Budget of work, counted in steps instead of seconds, so that results are reproducible."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ __all__ = ["Steps", "StepsExceeded"]
 
 
 class StepsExceeded(Exception):
-    """There was more to do than anyone waits for."""
+    """The step budget is exhausted."""
 
 
 class Steps:
-    """How much work may still be done.
+    """A step budget, optionally part of the budget of an enclosing operation.
 
     Args:
-        limit: of this work.
-        within: the steps of a larger piece of work, of which this is a part. What is spent counts there as well; single
-            steps that are taken do not, and whoever takes them spends them there in the end.
+        limit: the number of steps of this budget.
+        within: the budget of the enclosing operation. ``spend`` is charged to it as well; ``take`` is not, so the
+            caller must charge those steps to it afterwards.
     """
 
     __slots__ = ("_limit", "_stopped", "_within", "left")
@@ -27,32 +27,32 @@ class Steps:
 
     @property
     def limit(self) -> int:
-        """The limit that ends the work: that of the larger piece, once it has used up all of its own."""
+        """The limit that ends the work: that of the enclosing budget if it is exhausted, else its own."""
         return self._within.limit if self._within is not None and self._within.allow(1) < 1 else self._limit
 
     def take(self, steps: int = 1) -> None:
-        """Count work that is about to be done.
+        """Charge steps before the work is done.
 
         Raises:
-            StepsExceeded: it is more than was left.
+            StepsExceeded: more steps than are left.
         """
         self.left -= steps
         if self.left < 0:
             raise StepsExceeded
 
     def allow(self, limit: int) -> int:
-        """Return how many steps a part of the work may take that counts for itself, and has a limit of its own."""
+        """Return the part of ``limit`` that is available to a sub-task with its own budget."""
         if self._stopped:
             return 0
         allowed = max(0, min(limit, self.left))
         return allowed if self._within is None else self._within.allow(allowed)
 
     def spend(self, steps: int) -> None:
-        """Count work that a part has done."""
+        """Charge the steps of a finished sub-task."""
         self.left -= steps
         if self._within is not None:
             self._within.spend(steps)
 
     def stop(self) -> None:
-        """Allow nothing any more; from any thread. What is under way ends with the comparison that it is at."""
+        """Allow no further work; callable from any thread. A running comparison is finished first."""
         self._stopped = True

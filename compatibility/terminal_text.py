@@ -1,4 +1,4 @@
-"""Text from outside on one line of a terminal or a CI log."""
+"""Escaping of untrusted text for one line of a terminal or a CI log."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["escape_json_line", "escape_line"]
 
 _UNPRINTABLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
-# Lines that CI runners obey: `::name::` after any white space and `##[name]` anywhere (GitHub), `##vso[…]` anywhere
-# (Azure), `##teamcity[…]`.
+# CI runner commands: `::name::` after any white space and `##[name]` anywhere (GitHub), `##vso[…]` anywhere (Azure),
+# `##teamcity[…]`.
 _RUNNER_COMMAND: Final = re.compile(r"^\s*:(?=:)|#(?=#(?:\[|vso\[|teamcity\[))", re.IGNORECASE)
 
 
 def escape_line(text: str) -> str:
-    r"""Escape what breaks a line, steers a terminal, hides, reorders, or is a command to a CI runner.
+    r"""Escape line breaks, terminal controls, invisible or reordering characters, and CI runner commands.
 
-    Text that is escaped already stays as it is, and so do tabs.
+    Text that is already escaped stays unchanged, and so do tabs.
 
     >>> print(escape_line("a\x1b[2Jb\n::error::c"))
     a\x1b[2Jb\n::error::c
@@ -32,7 +32,7 @@ def escape_line(text: str) -> str:
 
 
 def escape_json_line(text: str) -> str:
-    r"""Escape the same in a JSON document of one line; its value stays what it was.
+    r"""Escape the same characters in a single-line JSON document without changing its value.
 
     >>> print(escape_json_line('"a\u202e##[error]"'))
     "a\u202e#\u0023[error]"

@@ -1,8 +1,8 @@
-"""The pair walk: which pairs of reader and writer hold, and why the others do not.
+"""Pair walk: greatest fixpoint over pairs of reader and writer types, with findings for failing pairs.
 
-Two laws. A verdict reached while a pair is still open is an assumption, so it never outlives its pass: every pair
-counts as readable until a check fails in it, and each pair that leaned on a failed one is looked at again, until no
-more fail (a greatest fixpoint). And work is counted in steps, not in seconds, so results repeat.
+Every pair counts as readable until one of its checks fails. A verdict reached while other pairs are undecided is only
+an assumption: pairs that depend on a failed pair are checked again, until no more fail. Work is counted in steps, not
+in seconds, so results are reproducible.
 
 Nothing here recurses, so no schema is too deep.
 """
@@ -28,7 +28,7 @@ N = TypeVar("N", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Into(Generic[N]):
-    """A check's word that this pair must hold, too; the tokens lead from its own place to there."""
+    """A sub-pair that must be readable, too; the tokens lead from the current position to it."""
 
     reader: N
     writer: N
@@ -37,7 +37,7 @@ class Into(Generic[N]):
 
 @dataclass(frozen=True, slots=True)
 class Because(Generic[N]):
-    """A finding that has its reason in a pair below: the findings there stand for it, where there are any."""
+    """A finding caused by a sub-pair: the findings of the sub-pair, if any, replace it."""
 
     finding: Finding
     reason: Into[N]
@@ -48,30 +48,30 @@ Path = tuple["Path", tuple[str | int, ...]] | None  #: the tokens of each pair, 
 
 
 class _LimitReached(Exception):
-    """The walk has used up its steps."""
+    """The step budget of the walk is exhausted."""
 
 
 @dataclass(slots=True)
 class Walk(Generic[N]):
-    """One comparison of a reader with a writer.
+    """Comparison of one reader with one writer.
 
-    A check sees a pair, yields findings and ``Into`` for the pairs below it, and may ask ``reads``.
+    A check receives a pair, yields findings and ``Into`` for its sub-pairs, and may call ``reads``.
     """
 
     checks: Checks[N]
-    same: Callable[[N, N], bool]  #: pairs that hold without being looked at
+    same: Callable[[N, N], bool]  #: pairs that are readable without further checks
     limit: int = STEP_LIMIT
     steps: int = 0
-    shared: Steps | None = None  #: by all comparisons of one call
+    shared: Steps | None = None  #: budget shared by all comparisons of a call
     _failed: set[tuple[N, N]] = field(default_factory=set)
     _leaning: dict[tuple[N, N], set[tuple[N, N]]] = field(default_factory=dict)
     _waiting: deque[tuple[N, N]] = field(default_factory=deque)
-    _left: dict[tuple[N, N], deque[N]] = field(default_factory=dict)  #: the readers that ``reads_one`` has left
+    _left: dict[tuple[N, N], deque[N]] = field(default_factory=dict)  #: readers not yet rejected by ``reads_one``
     _current: tuple[N, N] | None = None
     _path: Path = None
 
     def findings(self, reader: N, writer: N) -> Iterator[Finding]:
-        """Yield why the pair does not hold; going over the limit is a reason, too."""
+        """Yield the reasons why the pair is not readable; exceeding the step limit is one."""
         own, decided = self.limit, 0
         shared = self.shared or Steps(2 * own)
         self.limit = shared.allow(own)
@@ -86,7 +86,10 @@ class Walk(Generic[N]):
             shared.spend(decided + self.steps)
 
     def reads(self, reader: N, writer: N) -> bool:
-        """Whether the pair below holds, as far as is known; the pair that asks is asked again when that changes."""
+        """Return True unless the sub-pair is known to fail.
+
+        If it fails later, the current pair is checked again.
+        """
         self._step()
         pair = (reader, writer)
         if self.same(reader, writer):
@@ -98,7 +101,7 @@ class Walk(Generic[N]):
         return pair not in self._failed
 
     def reads_one(self, readers: Callable[[], Iterable[N]], writer: N) -> bool:
-        """Whether one of the readers reads the writer; what has failed once is not asked again."""
+        """Return True if one of the readers reads the writer; a reader that failed once is not tried again."""
         if self._current is None:
             return any(self.reads(reader, writer) for reader in readers())
         if self._current not in self._left:
@@ -111,7 +114,7 @@ class Walk(Generic[N]):
         return False
 
     def path(self, *tokens: str | int) -> str:
-        """Return the way from the root to this pair, through every name on it, and on to the tokens."""
+        """Return the JSON Pointer from the root to the current pair, extended by the tokens."""
         parts: list[tuple[str | int, ...]] = [tokens]
         here = self._path
         while here is not None:
@@ -131,7 +134,7 @@ class Walk(Generic[N]):
                 continue
             self._current = pair
             verdicts = map(self._fails, self.checks(self, *pair))
-            failed = any(verdicts) if pair in seen else any(list(verdicts))  # at first sight, meet all pairs below
+            failed = any(verdicts) if pair in seen else any(list(verdicts))  # first visit: register all sub-pairs
             seen.add(pair)
             if failed:
                 self._failed.add(pair)
@@ -143,13 +146,13 @@ class Walk(Generic[N]):
         return not (isinstance(item, Into) and self.reads(item.reader, item.writer))
 
     def _list(self, reader: N, writer: N) -> Iterator[Finding]:
-        """Yield the findings of all failed pairs, from the root on, each pair once.
+        """Yield the findings of all failed pairs, from the root down, each pair once.
 
-        What fails because a pair above it fails is a consequence, and is not told.
+        Findings that only follow from a failed pair above are omitted.
         """
         root = (reader, writer)
         stack = [_Level(root, self.checks(self, *root))]
-        told_of: dict[tuple[N, N], bool | None] = {root: None}  #: None while the pair is open
+        told_of: dict[tuple[N, N], bool | None] = {root: None}  #: True: with findings; None: still open
         while stack:
             level = stack[-1]
             self._path = level.path
@@ -192,7 +195,7 @@ class Walk(Generic[N]):
 
 @dataclass(slots=True)
 class _Cover:
-    """A finding whose reasons are told in its place: the first of them carries its message, the others carry none."""
+    """A finding replaced by its causes: the first carries its message, the others carry none."""
 
     finding: Finding
     outer: _Cover | None = None
@@ -207,18 +210,18 @@ class _Cover:
 
 @dataclass(slots=True)
 class _Level(Generic[N]):
-    """A pair on the way down."""
+    """A pair on the stack of ``Walk._list``."""
 
     pair: tuple[N, N]
     items: Iterator[Finding | Into[N] | Because[N]]
     path: Path = None
     cover: _Cover | None = None
     opens: _Cover | None = None
-    told: bool = False  #: whether anything was told of this pair, here or before
+    told: bool = False  #: True if findings were reported for this pair, now or earlier
 
 
 def work_limit_exceeded(limit: int) -> Finding:
-    """Return the finding that stands for all that was not looked at."""
+    """Return the finding for everything that was not compared within the limit."""
     return Finding(
         WORK_LIMIT_EXCEEDED.id,
         "",

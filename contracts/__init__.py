@@ -1,1 +1,1 @@
-"""What is promised about data, and what was observed of it."""
+"""Data contracts: audit outcomes, mergeable audit states and their report; pure."""

@@ -1,1 +1,1 @@
-"""Avro: parser, canonical text and checks."""
+"""Avro schemas: parser, canonical text and compatibility checks."""

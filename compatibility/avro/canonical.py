@@ -1,6 +1,8 @@
-"""The one text of an Avro schema: compact, keys in a fixed order, each named type defined once, then named.
+"""Canonical and normalized text of an Avro schema.
 
-Documentation, aliases and custom properties stay, so they make a new schema; spaces and ways of writing do not.
+The text is compact, with keys in a fixed order; a named type is defined at its first use and referred to by name
+afterwards. Documentation, aliases and custom properties are part of it, so they make a different schema; whitespace and
+notation do not.
 """
 
 from __future__ import annotations
@@ -36,13 +38,13 @@ _COMPLEX: Final = frozenset({"record", "enum", "array", "map", "union", "fixed"}
 
 
 def texts(schema: Schema, known: Collection[str] = ()) -> tuple[str, str]:
-    """Write the canonical text, which is stored, hashed and answered, and the normalized one.
+    """Return the canonical text, which is stored, hashed and returned, and the normalized one.
 
-    In the normalized text aliases and properties are sorted, too, and empty documentation of types is gone.
+    In the normalized text, aliases and properties are sorted as well, and empty documentation of types is dropped.
 
     Args:
-        schema: what to write.
-        known: full names of the types that references bring; they stay names.
+        schema: the schema to write.
+        known: full names of the types defined by references; they are written as names.
     """
     writer = _Writer(schema.types, set(known))
     canonical = writer.node(schema.root, None, 0)
@@ -52,27 +54,33 @@ def texts(schema: Schema, known: Collection[str] = ()) -> tuple[str, str]:
 
 
 def inlined(schema: Schema, *, normalized: bool = False, limit: int = MAX_INLINED) -> str:
-    """Write one of the two texts with all that the schema leans on in place.
+    """Return the canonical or normalized text with all dependencies inlined.
 
     Raises:
-        InvalidSchema: the text would be longer than the limit; writing ends there.
+        InvalidSchema: the text would be longer than the limit; writing stops there.
     """
     return (_LimitedNormalizing if normalized else _Limited)(schema.types, limit).node(schema.root, None, 0)
 
 
 def definition(node: Named) -> str:
-    """Write what must be equal for a type to be defined twice: all but documentation, aliases and order of members."""
+    """Return the text that two definitions of one type must share.
+
+    It has no documentation and no aliases, and its properties are sorted.
+    """
     return _Shape({}, set()).node(node, None, 0)
 
 
 def java_number(number: Number) -> str:
-    """Write a number as Java does, which decides identity in the reference: ``1e2`` is ``100.0``."""
+    """Write a number as Java does: ``1e2`` is ``100.0``.
+
+    The reference implementation identifies schemas by texts with numbers in this form.
+    """
     if number.integral:
         return str(number.value)
     double = float(number.text)
     if math.isinf(double):
         return '"Infinity"' if double > 0 else '"-Infinity"'
-    if double == 5e-324:  # noqa: PLR2004 - the one double of which Java writes a digit more
+    if double == 5e-324:  # noqa: PLR2004 - Java prints one more digit for this double only
         return "4.9E-324"
     sign = "-" if math.copysign(1, double) < 0 else ""
     mantissa, _, exponent = f"{abs(double)!r}".partition("e")
@@ -82,7 +90,7 @@ def java_number(number: Number) -> str:
         return f"{sign}0.0"
     scale = int(exponent or 0) + len(whole) - (len(whole + fraction) - len(digits) if whole.strip("0") == "" else 0)
     digits = digits.rstrip("0") or "0"
-    if -2 <= scale <= 7:  # noqa: PLR2004 - between 0.001 and 10,000,000 there is no exponent
+    if -2 <= scale <= 7:  # noqa: PLR2004 - from 0.001 up to 10,000,000, Java uses no exponent
         padded = digits.ljust(scale, "0") if scale > 0 else "0" * (1 - scale) + digits
         point = max(scale, 1)
         return f"{sign}{padded[:point]}.{padded[point:] or '0'}"
@@ -90,12 +98,15 @@ def java_number(number: Number) -> str:
 
 
 class _Writer:
-    """Writes the canonical text; depth is counted, since types that were named ahead are written in place."""
+    """Writer of the canonical text.
+
+    Depth is checked because types that are used before their definition are written at their first use.
+    """
 
     def __init__(self, types: Mapping[str, Named], known: set[str]) -> None:
         self.types = types
         self.known = known
-        self.unsorted = False  #: whether anything was written that the normalized text may write in another way
+        self.unsorted = False  #: True if the normalized text may differ from what was written
 
     def node(self, node: Node, namespace: str | None, depth: int) -> str:
         if depth > MAX_NESTING:
@@ -195,7 +206,7 @@ class _Writer:
 
 
 class _Normalizing(_Writer):
-    """Sorts what has no order of its own."""
+    """Writer of the normalized text, which sorts whatever is unordered."""
 
     def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
         return super().doc(doc or None)
@@ -219,7 +230,10 @@ class _Normalizing(_Writer):
 
 
 class _Limited(_Writer):
-    """Counts what it writes: what was written before a node, and as its parts end, theirs."""
+    """Writer that limits the length of its text.
+
+    ``written`` is the length of the preceding siblings, plus that of a node once it is complete.
+    """
 
     def __init__(self, types: Mapping[str, Named], limit: int) -> None:
         super().__init__(types, set())
@@ -236,11 +250,11 @@ class _Limited(_Writer):
 
 
 class _LimitedNormalizing(_Limited, _Normalizing):
-    """The same for the normalized text."""
+    """Length-limited writer of the normalized text."""
 
 
 class _Shape(_Writer):
-    """Names the types inside in full, and leaves out what makes a type no other one; its members have one order."""
+    """Writer for comparing definitions: full names, sorted properties, no documentation and no aliases."""
 
     def named(self, name: str, node: TypeName | Named, namespace: str | None, depth: int) -> str:
         return super().named(name, node, namespace, depth) if depth == 0 else quoted(name)
@@ -265,7 +279,7 @@ class _Shape(_Writer):
 
 
 def relative(name: str, namespace: str | None) -> str:
-    """Shorten a full name where the namespace around it says the rest."""
+    """Shorten a full name if the enclosing namespace implies the rest."""
     space, _, last = name.rpartition(".")
     return last if space and space == namespace and last not in PRIMITIVES | _COMPLEX else name
 

@@ -1,4 +1,4 @@
-"""The sentences of our own Avro checks; their messages have the form of the reference's."""
+"""Findings of contractlog's own Avro checks; their messages are formatted like the reference's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def logical_type_changed(path: str, reader: Node, writer: Node, read: str, written: str) -> Finding:
-    """The same bytes mean another value."""
+    """Return the finding that the same bytes have a different meaning."""
     return _finding(
         AVRO_LOGICAL_TYPE_CHANGED,
         (reader.at, writer.at),
@@ -37,7 +37,7 @@ def logical_type_changed(path: str, reader: Node, writer: Node, read: str, writt
 
 
 def default_changed(path: str, field: Field, match: Field, read: str, written: str) -> Finding:
-    """Records without the field are filled with something else from now on, or with nothing."""
+    """Return the finding that a missing field gets a different default, or none."""
     now = f"is {read} now" if read else "is gone"
     return _of_candidate(
         AVRO_DEFAULT_CHANGED,
@@ -49,7 +49,7 @@ def default_changed(path: str, field: Field, match: Field, read: str, written: s
 
 
 def enum_default_changed(path: str, reader: Enum, writer: Enum) -> Finding:
-    """Unknown symbols are read as another one from now on."""
+    """Return the finding that unknown symbols are read as a different default."""
     return _of_candidate(
         AVRO_DEFAULT_CHANGED,
         (reader.at, writer.at),
@@ -60,7 +60,7 @@ def enum_default_changed(path: str, reader: Enum, writer: Enum) -> Finding:
 
 
 def doc_lost(path: str, reader: Named | Field, writer: Named | Field) -> Finding:
-    """What was documented is not any more."""
+    """Return the finding that documentation was removed."""
     noun = "field" if isinstance(reader, Field) else reader.kind.lower()
     return _of_candidate(
         AVRO_DOC_LOST,
@@ -72,7 +72,7 @@ def doc_lost(path: str, reader: Named | Field, writer: Named | Field) -> Finding
 
 
 def enum_default_missing(path: str, reader: Enum, writer: Enum) -> Finding:
-    """The symbols of an enum change, and nothing stands for those that a reader does not know."""
+    """Return the finding that the symbols of an enum without a default have changed."""
     example = quoted(reader.symbols[0] if reader.symbols else "UNKNOWN")
     return _of_candidate(
         AVRO_ENUM_DEFAULT_MISSING,
@@ -84,7 +84,7 @@ def enum_default_missing(path: str, reader: Enum, writer: Enum) -> Finding:
 
 
 def field_renamed(path: str, field: Field, match: Field) -> Finding:
-    """A field looks like one that is gone, under another name: its values are replaced by the default."""
+    """Return the finding that a field looks renamed, so that its values are replaced by the default."""
     return _of_candidate(
         AVRO_FIELD_RENAMED,
         (field.at, match.at),

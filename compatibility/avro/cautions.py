@@ -1,7 +1,7 @@
-"""Differences that keep a reader reading and may still change what people rely on: checks of our own, off by default.
+"""Checks for risky changes that are readable all the same; contractlog's own, off by default.
 
-Types are put together as reading does: fields by name or alias, branches by name or kind. Most of these look at the
-candidate beside the version before it, so the reader is meant to be the candidate.
+Types are matched as in reading: fields by name or alias, branches by name or kind. Most checks compare the candidate
+with the previous version, so the reader should be the candidate.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _NONE: Final = ""
 
 
 def cautions(reader: Schema, writer: Schema, steps: Steps | None = None) -> Iterator[Finding]:
-    """Yield what has changed between types that stand for each other, each pair of types once, from the root on.
+    """Yield the changes between matching types, each pair of types once, from the root down.
 
-    The steps are shared with other comparisons.
+    ``steps`` is shared with other comparisons.
     """
     if reader is writer:
         return
@@ -97,7 +97,7 @@ def _record(reader: Record, writer: Record, path: str) -> Iterator[Finding]:
 
 
 def _matches(reader: Record, writer: Record) -> list[Field | None]:
-    """Return the writer's field for each of the reader's, by its name, else by the first alias that is one."""
+    """Return the writer's field for each reader field: by name, else by the first alias that matches."""
     written = {field.name: field for field in writer.fields}
     return [
         next((written[name] for name in (field.name, *field.aliases) if name in written), None)
@@ -106,7 +106,7 @@ def _matches(reader: Record, writer: Record) -> list[Field | None]:
 
 
 def _renamed(reader: Record, writer: Record) -> Iterator[tuple[Field, Field]]:
-    """Yield each field that was filled with its default while one of the same type, and of no other, is not read."""
+    """Yield pairs of a new field with a default and an unread old field, each the only one of its type."""
     matches = _matches(reader, writer)
     read = {match.name for match in matches if match is not None}
     new = [field for field, match in zip(reader.fields, matches, strict=True) if match is None and field.has_default]
@@ -119,7 +119,7 @@ def _renamed(reader: Record, writer: Record) -> Iterator[tuple[Field, Field]]:
 
 
 def _same_type(one: Node, other: Node) -> bool:
-    """Whether two types are written alike: nullable or not, parts of parts are not looked at."""
+    """Compare two types, ignoring nullability and the contents of named types."""
     return _type(one) == _type(other)
 
 
@@ -158,7 +158,7 @@ def _below(
 def _branches(
     reader: Node, writer: Node, path: str, read: Callable[[Node], Node], wrote: Callable[[Node], Node]
 ) -> Iterator[Pair]:
-    """Yield each branch that is written with the branch that stands for it; a type by itself is its only branch."""
+    """Yield each writer branch with its matching reader branch; a non-union counts as its own only branch."""
     index: dict[tuple[str, str], tuple[Node, str]] = {}
     branches = reader.branches if isinstance(reader, Union) else (reader,)
     for number, branch in enumerate(map(read, branches)):

@@ -1,7 +1,7 @@
-"""What an Avro reader needs of a writer: one plain function for each kind of pair.
+"""Avro compatibility checks: one function for each kind of reader and writer pair.
 
-The rules are the reference's: names compare without their namespace, or by an alias of the reader; numbers widen;
-strings and bytes read each other; a default fills what the writer lacks; logical types are not looked at.
+The rules are those of the reference implementation: names compare without namespace, or by an alias of the reader;
+numbers widen; strings and bytes read each other; a default fills in for a missing field; logical types are ignored.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ READS: Final[Mapping[str, tuple[str, ...]]] = {
     "double": ("int", "long", "float"),
     "string": ("bytes",),
     "bytes": ("string",),
-}  #: what a primitive reads besides itself
+}  #: primitive -> the other primitives that it reads
 
 Found = Iterator[Finding | Into[Node] | Because[Node]]
 
@@ -46,14 +46,14 @@ Found = Iterator[Finding | Into[Node] | Because[Node]]
 def compare(
     reader: Schema, writer: Schema, steps: Steps | None = None, *, limit: int = STEP_LIMIT
 ) -> Iterator[Finding]:
-    """Yield every reason why the reader cannot follow the writer; the steps are shared with other comparisons."""
+    """Yield every reason why the reader cannot read the writer; comparisons may share ``steps``."""
     comparison = _Comparison(reader, writer)
     walk = Walk[Node](comparison.checks, comparison.same, limit, shared=steps)
     return walk.findings(reader.resolve(reader.root), writer.resolve(writer.root))
 
 
 class _Comparison:
-    """The two schemas, whose tables of types resolve the names on the way."""
+    """The two schemas of a comparison, whose type tables resolve names during the walk."""
 
     def __init__(self, reader: Schema, writer: Schema) -> None:
         self.reader = reader
@@ -63,7 +63,7 @@ class _Comparison:
         self.indexes: dict[Union, dict[tuple[str, str], list[Node]]] = {}
 
     def same(self, reader: Node, writer: Node) -> bool:
-        """Whether the types are equal in all that reading depends on, so that the one reads the other."""
+        """Return True if both types have the same shape, and it is known to read itself."""
         if reader.kind != writer.kind:
             return False
         mine, theirs = self.shapes
@@ -74,7 +74,7 @@ class _Comparison:
         return Into(self.reader.resolve(reader), self.writer.resolve(writer), tokens)
 
     def checks(self, walk: Walk[Node], reader: Node, writer: Node) -> Found:  # noqa: PLR0911 - one for each kind of pair
-        """Choose the checks for a pair."""
+        """Select the check for a pair of types."""
         match reader, writer:
             case _, Union():
                 return self.branches(reader, writer)
@@ -94,12 +94,12 @@ class _Comparison:
                 return kinds(walk, reader, writer)
 
     def branches(self, reader: Node, writer: Union) -> Found:
-        """Require each branch that the writer may write to be read; paths name the branch by its index."""
+        """Require every branch of the writer to be readable; paths name a branch by its index."""
         for index, branch in enumerate(writer.branches):
             yield self.into(reader, branch, index)
 
     def branch(self, walk: Walk[Node], reader: Union, writer: Node) -> Found:
-        """One branch of the reader reads what is written."""
+        """Require one branch of the reader to read the writer's type."""
         if walk.reads_one(lambda: self.candidates(reader, writer), writer):
             return
         finding = wording.union_branch_missing(walk.path(), reader, writer)
@@ -107,7 +107,7 @@ class _Comparison:
         yield finding if meant is None else Because(finding, self.into(meant, writer))
 
     def candidates(self, reader: Union, writer: Node) -> Iterator[Node]:
-        """Return the branches that can come into question, without looking at each one for each writer."""
+        """Return the reader branches that may match, through an index instead of a scan per writer."""
         index = self.indexes.get(reader)
         if index is None:
             index = self.indexes[reader] = {}
@@ -122,7 +122,7 @@ class _Comparison:
         return filter(lambda branch: _may_read(branch, writer), likely)
 
     def record(self, walk: Walk[Node], reader: Record, writer: Record) -> Found:
-        """The name is known, and every reader field is found in the writer, by name or alias, or has a default."""
+        """Require a matching name, and for each reader field one matching writer field or a default."""
         yield from names(walk, reader, writer)
         written = {field.name: field for field in writer.fields}
         for index, field in enumerate(reader.fields):
@@ -135,34 +135,38 @@ class _Comparison:
                 yield self.unfilled(walk, index, field, writer)
 
     def unfilled(self, walk: Walk[Node], index: int, field: Field, writer: Record) -> Finding:
-        """The reference's message for an enum with a default of its own names its type instead."""
+        """Return the finding for a missing field without a default.
+
+        If the field's type is an enum with its own default, the reference implementation's message is about the type
+        instead.
+        """
         node = self.reader.resolve(field.type)
         by_type = isinstance(node, Enum) and node.default is not None
         path = walk.path("fields", index, "type") if by_type else walk.path("fields", index)
         return wording.field_default_missing(path, field, node, writer, by_type=by_type)
 
     def enum(self, walk: Walk[Node], reader: Enum, writer: Enum) -> Found:
-        """The name is known, and so is every symbol, or a default stands for the unknown ones."""
+        """Require a matching name, and the reader to have every symbol or a default."""
         yield from names(walk, reader, writer)
         unknown = set(writer.symbols).difference(reader.symbols)
         if unknown and reader.default is None:
             yield wording.enum_symbols_missing(walk.path("symbols"), reader, writer, sorted(unknown))
 
     def fixed(self, walk: Walk[Node], reader: Fixed, writer: Fixed) -> Found:
-        """The name is known, and the size is the same."""
+        """Require a matching name and the same size."""
         yield from names(walk, reader, writer)
         if reader.size != writer.size:
             yield wording.fixed_size_changed(walk.path("size"), reader, writer)
 
 
 def names(walk: Walk[Node], reader: Named, writer: Named) -> Iterator[Finding]:
-    """The names are the same but for the namespace, or the reader has the writer's as an alias."""
+    """Require equal names apart from the namespace, or a reader alias with the writer's full name."""
     if not _names_match(reader, writer):
         yield wording.name_changed(walk.path("name"), reader, writer)
 
 
 def kinds(walk: Walk[Node], reader: Node, writer: Node) -> Iterator[Finding]:
-    """The types are the same, or the reader's is a wider one."""
+    """Require the same type, or a wider one in the reader."""
     if not _reads_kind(reader, writer):
         wider = [name for name, narrower in READS.items() if writer.kind.lower() in narrower]
         narrower = READS.get(reader.kind.lower(), ())
@@ -187,7 +191,7 @@ def _names_match(reader: Node, writer: Node) -> bool:
 
 
 def _keys(branch: Node) -> Iterator[tuple[str, str]]:
-    """Yield the keys under which a union's index holds a branch."""
+    """Yield the index keys of a union branch."""
     if not isinstance(branch, Named):
         yield "", ""
         return

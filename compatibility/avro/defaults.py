@@ -1,4 +1,4 @@
-"""Whether the defaults of a schema are values of their types, as the reference asks of new schemas."""
+"""Validation of Avro defaults against their types, required for new schemas as in the reference."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _MAX_STEPS: Final = 200_000
 
 
 class Figure(str):
-    """A floating-point default that JSON cannot write as a number: ``NaN`` or an infinity, of a field itself."""
+    """A floating-point default without a JSON number: ``NaN`` or an infinity, directly on a field."""
 
     __slots__ = ()
 
 
 def check_defaults(schema: Schema, defaulted: Iterable[Field]) -> None:
-    """Refuse a default that is no value of its field's type; a union's default may be of any branch.
+    """Reject a default that is not a value of its field's type; for a union any branch counts.
 
     Args:
-        schema: what the types' names mean.
+        schema: resolves the names of types.
         defaulted: the fields with a default.
 
     Raises:
-        InvalidSchema: with the place of the first such default.
+        InvalidSchema: with the position of the first such default.
     """
     checking = _Checking(schema)
     for field in defaulted:
@@ -52,7 +52,7 @@ def check_defaults(schema: Schema, defaulted: Iterable[Field]) -> None:
 
 
 class _Checking:
-    """Counts its steps: defaults of records that fill each other could go on for ever."""
+    """One validation; steps are limited because record defaults that fill each other may not terminate."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -79,7 +79,7 @@ class _Checking:
                 return isinstance(resolved, Record) and isinstance(value, dict) and self.fills(resolved, value, depth)
 
     def all_fit(self, node: Node, inner: Node, values: Collection[Any], depth: int) -> bool:
-        """Whether each value is one of the inner type; too many are refused before the first is looked at."""
+        """Return True if every value fits the inner type; too many values are rejected before checking any."""
         self.step(node, len(values))
         self.steps -= len(values)
         return all(self.fits(inner, value, depth + 1) for value in values)

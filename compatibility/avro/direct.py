@@ -1,8 +1,8 @@
-"""A quick yes for one pair of schemas: straight over their trees, with nothing made on the way but a list of pairs.
+"""Fast check of one pair of Avro schemas, directly on their trees and with only a list of pairs.
 
-The rules are those of ``checks.py``. Of a reader's union the likeliest branch alone is followed, and the first pair
-that does not hold ends the look, so a no says nothing: ``checks.py`` has to look. A yes is proven: every pair that was
-met holds, if those it leads to hold, and those were met, too. So recursion needs no passes here.
+The rules are those of ``checks.py``. Of a reader union only the likeliest branch is followed, and the first failing
+pair ends the check, so False is inconclusive and ``checks.py`` decides. True is proven: every visited pair holds if its
+sub-pairs hold, and those were visited, too. So recursive types need no repeated passes here.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from contractlog.compatibility.avro.nodes import (
 
 __all__ = ["follows"]
 
-_LIMIT: Final = 50_000  #: steps; what takes more is left to those that count what they share
+_LIMIT: Final = 50_000  #: steps; a larger pair is left to the checks with shared budgets
 
 Types = Mapping[str, Named]
-Pairs = list[tuple[Node, Node]]  #: of a reader's type and a writer's, still to be met
+Pairs = list[tuple[Node, Node]]  #: pairs of a reader type and a writer type to visit
 
 
 def follows(reader: Schema, writer: Schema, *, limit: int = _LIMIT) -> bool:
-    """Whether one look at each pair of types shows that the reader reads all that the writer writes."""
+    """Return True if one visit of each pair of types proves that the reader reads the writer."""
     look = _Look(reader.types, writer.types, limit, [(reader.root, writer.root)])
     while look.waiting:
         if not look.holds(*look.waiting.pop()) or look.left < 0:
@@ -47,7 +47,7 @@ def follows(reader: Schema, writer: Schema, *, limit: int = _LIMIT) -> bool:
 
 @dataclass(slots=True)
 class _Look:
-    """The pairs that were met, and those that wait."""
+    """State of one check: visited and pending pairs."""
 
     mine: Types
     theirs: Types
@@ -56,7 +56,7 @@ class _Look:
     met: set[tuple[str, str]] = field(default_factory=set)
 
     def holds(self, own: Node, other: Node) -> bool:
-        """Whether a pair holds, if those that are put to the waiting ones do."""
+        """Check a pair, provided that its sub-pairs hold; these are added to the pending ones."""
         self.left -= 1
         if isinstance(other, Union):
             self.waiting.extend([(own, branch) for branch in _written(own, other)])
@@ -70,7 +70,7 @@ class _Look:
         return isinstance(other, (TypeName, Named)) and self.named(own.name, other.name)
 
     def named(self, mine: str, theirs: str) -> bool:
-        """Whether two definitions follow each other; each pair of names is looked at once."""
+        """Check two definitions; each pair of names is visited once."""
         if (mine, theirs) in self.met:
             return True
         self.met.add((mine, theirs))
@@ -80,7 +80,7 @@ class _Look:
 
 
 def _written(own: Node, other: Union) -> Sequence[Node]:
-    """Return the branches of a writer's union, without the primitives that the reader's union has, too."""
+    """Return the writer's branches, except primitives that the reader's union has as well."""
     if not isinstance(own, Union):
         return other.branches
     known = {branch.type for branch in own.branches if isinstance(branch, Primitive)}
@@ -104,7 +104,7 @@ def _reads(kind: str, written: str) -> bool:
 
 
 def _named_follows(own: Named, other: Named, waiting: Pairs) -> bool:
-    """Whether two definitions follow each other, but for the types of their fields, which are to be met."""
+    """Check two definitions, except for the types of their fields, which become pending pairs."""
     if type(own) is not type(other) or not _is_known(own, other.name):
         return False
     if isinstance(own, Record) and isinstance(other, Record):
@@ -132,7 +132,7 @@ def _fields_follow(own: Record, other: Record, waiting: Pairs) -> bool:
 
 
 def _branch(branches: Sequence[Node], other: Node, types: Types) -> Node | None:
-    """Return the branch that is most likely meant for what is written: the same type, else one that may read it."""
+    """Return the likeliest branch for the writer's type: the same type, else one that may read it."""
     if isinstance(other, Primitive):
         primitives = [branch for branch in branches if isinstance(branch, Primitive)]
         same = [branch for branch in primitives if branch.type == other.type]
@@ -145,7 +145,7 @@ def _branch(branches: Sequence[Node], other: Node, types: Types) -> Node | None:
 
 
 def _is_known(own: Named, name: str) -> bool:
-    """Whether the reader knows a type by this name, as names compare: without their namespace, or by an alias."""
+    """Return True if the reader's type has this name: apart from the namespace, or as an alias."""
     return own.name == name or short_name(own.name) == short_name(name) or name in own.aliases
 
 

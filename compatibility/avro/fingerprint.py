@@ -1,6 +1,6 @@
-"""Fingerprints by Avro's specification: of the parsing canonical form, in which only what reading needs is left.
+"""Fingerprints of the Avro specification, computed from the parsing canonical form.
 
-They name a schema among Avro tools. A registry's ids and guids are made of the whole text; see ``identity.py``.
+They identify a schema among Avro tools. Ids and guids of a registry depend on the whole text; see ``identity.py``.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _BITS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """The three that the specification knows."""
+    """The three fingerprints of the specification."""
 
-    crc64: int  #: CRC-64-AVRO as a signed number, as Java has it
+    crc64: int  #: CRC-64-AVRO as a signed number, as in Java
     md5: str
     sha256: str
 
 
 def fingerprints(schema: Schema) -> Fingerprints:
-    """Return the fingerprints of a schema with all that it leans on."""
+    """Return the fingerprints of a schema with all its dependencies."""
     form = parsing_form(schema).encode()
     crc = crc64(form)
     signed = crc - (1 << _BITS) if crc >> (_BITS - 1) else crc
@@ -49,7 +49,7 @@ def fingerprints(schema: Schema) -> Fingerprints:
 
 
 def parsing_form(schema: Schema) -> str:
-    """Write the parsing canonical form: full names, one order of members, nothing that reading does not need."""
+    """Return the parsing canonical form: full names, fixed key order, only what reading depends on."""
     return _write(schema, schema.root, set(), 0)
 
 

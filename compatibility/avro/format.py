@@ -1,4 +1,4 @@
-"""Avro as a schema format: what ``parsing.SchemaFormat`` asks for."""
+"""Avro implementation of ``parsing.SchemaFormat`` and ``parsing.ShapedFormat``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contractlog.compatibility.steps import Steps
 
 
 def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
-    """Understand an Avro draft, or raise ``InvalidSchema`` with the place."""
+    """Parse an Avro draft, or raise ``InvalidSchema`` with the position."""
     schema, known = parse_avro(draft.text, referenced, strict=strict)
     canonical, normalized = texts(schema, known)
     written = {False: canonical, True: normalized}.__getitem__
@@ -27,31 +27,31 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
 
 
 def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy, steps: Steps | None = None) -> Iterator[Finding]:
-    """Yield every reason why the reader cannot follow the writer; the policies do not differ here."""
+    """Yield every reason why the reader cannot read the writer; all policies are alike here."""
     return compare(reader.root, writer.root, steps)
 
 
 def cautions(reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
-    """Yield what a reader reads, and people may still want to hear of."""
+    """Yield differences that a reader can read, but that may be unintended."""
     return own.cautions(reader.root, writer.root, steps)
 
 
 def follows(reader: ParsedSchema, writer: ParsedSchema) -> bool:
-    """Whether a look at the pair alone shows that ``check`` would yield nothing; a no says nothing."""
+    """Return True if a fast check proves that ``check`` would yield nothing; False is inconclusive."""
     return direct.follows(reader.root, writer.root)
 
 
 def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
-    """Whether a lookup with one schema finds the other."""
+    """Return True if a lookup with one schema finds the other."""
     return lookup.equivalent(first, second)
 
 
 def shape(parsed: ParsedSchema, memo: Memo) -> Shape | None:
-    """Return what reading and writing depend on, as one object for all that are equal in it; None if it is too deep."""
+    """Return an interned object with all that reading and writing depend on; None if nested too deep."""
     schema = parsed.root
     return memo.root(schema, lambda: Shaping(schema, memo).shape(schema.root))
 
 
 def reads_all(reader: Shape, writers: frozenset[Shape], _policy: Policy, memo: Memo, steps: Steps) -> bool:
-    """Whether ``check`` would yield nothing that breaks for any of the writers; the policies do not differ here."""
+    """Return True if ``check`` would yield nothing for any of the writers; all policies are alike here."""
     return Reading(memo, steps).reads_all(reader, writers)

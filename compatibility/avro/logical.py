@@ -1,4 +1,4 @@
-"""What the logical type of a node means to a reader: the known ones as they are written, malformed ones nothing."""
+"""Logical types of Avro nodes; malformed ones are ignored."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _SIZES: Final[Mapping[str, int]] = {"uuid": 16, "duration": 12}
 
 
 def meaning(node: Node) -> str:
-    """Return what values of a type mean beyond their type, as ``decimal(9,2)`` or ``timestamp-millis``; empty for none.
+    """Return the logical type as ``decimal(9,2)`` or ``timestamp-millis``; empty if there is none.
 
-    Names that the specification does not know are somebody's own, and count as they are.
+    Logical types outside the specification are custom ones and returned unchanged.
     """
     name = node.logical_type
     if name is None or not isinstance(node, (Primitive, Fixed)):
@@ -45,10 +45,10 @@ def meaning(node: Node) -> str:
 
 
 def words(node: Node) -> tuple[str, ...]:
-    """Return the properties of a well-formed logical type that Java knows, in the order of the reference."""
+    """Return the properties of a well-formed logical type that Java supports, in the reference's order."""
     if node.logical_type not in _BASES or node.logical_type == "time-nanos" or not meaning(node):
         return ()
-    if isinstance(node.props.get("avro.java.string"), str):  # says how Java holds a text, and hides what it means
+    if isinstance(node.props.get("avro.java.string"), str):  # sets Java's string class and hides the logical type
         return ()
     return ("logicalType", "precision", "scale") if node.logical_type == "decimal" else ("logicalType",)
 

@@ -1,4 +1,4 @@
-"""Whether a lookup with one schema finds another, which is the same but for what it leans on being written out."""
+"""Equivalence of schemas that differ only in whether their references are inlined."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["equivalent"]
 
 
 def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
-    """Whether both have the same text and references, or one of them has all references inlined.
+    """Return True if both have the same text and references, or one has all references inlined.
 
     Raises:
-        InvalidSchema: written out, one of them is too long.
+        InvalidSchema: the text of one of them with its references inlined is too long.
     """
     one, other = set(first.references), set(second.references)
     if one == other:

@@ -1,4 +1,4 @@
-"""Names of Avro types, fields and symbols: what may be one, and what a short one stands for."""
+"""Validation and qualification of the names of Avro types, fields and symbols."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STRICT_FULL: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
 
 
 def qualified(name: str, namespace: str) -> str:
-    """Put name and namespace together; a dot in the name brings its own namespace."""
+    """Return the full name; a dotted name has its own namespace."""
     space, dot, last = name.rpartition(".")
     if not dot:
         space = namespace
@@ -24,7 +24,7 @@ def qualified(name: str, namespace: str) -> str:
 
 
 def check_full_name(full: str, at: str, *, strict: bool) -> None:
-    """Refuse what is no name of a type; namespaces are looked at in strict reading alone."""
+    """Reject an invalid type name; the namespace is validated in strict mode only."""
     if "." in full and _STRICT_FULL.fullmatch(full):
         return
     space, _, name = full.rpartition(".")
@@ -37,14 +37,14 @@ def check_full_name(full: str, at: str, *, strict: bool) -> None:
 
 
 def check_name(name: str, what: str, at: str, *tokens: str | int, strict: bool) -> None:
-    """Refuse what is no name: strict reading knows ASCII alone, tolerant reading the letters of every script.
+    """Reject an invalid name; only tolerant mode allows letters and digits beyond ASCII.
 
     Args:
-        name: what should be one.
-        what: whose name it is.
-        at: where it stands, continued by ``tokens``.
-        tokens: the rest of the way.
-        strict: read strictly.
+        name: the name to check.
+        what: kind of the name, for the message.
+        at: JSON Pointer to the name, extended by ``tokens``.
+        tokens: the rest of the pointer.
+        strict: use strict mode.
     """
     if _STRICT.fullmatch(name) is None and (strict or not _is_tolerable(name)):
         letters = "letters A to Z, digits and _" if strict else "letters, digits and _"

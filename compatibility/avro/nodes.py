@@ -1,7 +1,7 @@
-"""The tree of an Avro schema: nodes that never change and know their place in the text.
+"""Immutable tree of an Avro schema; every node has its position in the text.
 
-A named type is one node in the schema's table of types; every use of it, the recursive ones included, is a
-``TypeName`` that the table resolves. So no tree has a cycle, and no walk needs to follow one.
+A named type is a single node in the schema's type table; every use of it, including recursive ones, is a ``TypeName``
+that the table resolves. So the tree has no cycles.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PRIMITIVES: Final = frozenset({"null", "boolean", "int", "long", "float", "doubl
 
 
 class Missing:
-    """The type of a default that was not given; ``null`` is one that was."""
+    """Type of the marker for a missing default, as opposed to the default ``null``."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -43,16 +43,16 @@ class Missing:
 MISSING: Final = Missing()
 
 
-NO_PROPS: Final[Mapping[str, Any]] = {}  #: what most nodes have
+NO_PROPS: Final[Mapping[str, Any]] = {}  #: the properties of most nodes
 
 T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
 def node(cls: type[T]) -> type[T]:
-    """Make a class of nodes: frozen to the type checker, and made as fast as an object that is not.
+    """Declare a node class: frozen for the type checker, but constructed as fast as a mutable one.
 
-    Their members are given by position: that takes half the time.
+    Members are passed by position, which takes half the time.
     """
     return dataclass(slots=True, eq=False)(cls)
 
@@ -64,66 +64,66 @@ def short_name(full_name: str) -> str:
 
 @node
 class Node:
-    """Any type: where it stands, and the properties that Avro itself does not read."""
+    """Any type, with its position and the properties that are not part of Avro."""
 
-    at: str  #: JSON Pointer into the text; in a referenced text ``NAME#POINTER``
+    at: str  #: JSON Pointer into the text; in a referenced schema ``NAME#POINTER``
     props: Mapping[str, Any] = field(repr=False)
 
     @property
     def kind(self) -> str:
-        """The type's name as messages write it, such as ``INT`` or ``RECORD``."""
+        """The type's name as in messages, such as ``INT`` or ``RECORD``."""
         return type(self).__name__.upper()
 
     @property
     def logical_type(self) -> str | None:
-        """The annotation that gives the type a meaning, where it has one."""
+        """The ``logicalType`` annotation, if it is a string."""
         name = self.props.get("logicalType")
         return name if isinstance(name, str) else None
 
 
 @node
 class Primitive(Node):
-    """One of the eight types without parts."""
+    """One of the eight primitive types."""
 
     type: str
 
     @property
     def kind(self) -> str:
-        """The type's name as messages write it."""
+        """The type's name as in messages."""
         return self.type.upper()
 
 
 @node
 class TypeName(Node):
-    """The use of a named type that is defined elsewhere."""
+    """A use of a named type that is defined elsewhere."""
 
     name: str  #: full name
 
 
 @node
 class Array(Node):
-    """Values of one type in an order."""
+    """An array of values of one type."""
 
     items: Node
 
 
 @node
 class Map(Node):
-    """Values of one type by string."""
+    """A map from strings to values of one type."""
 
     values: Node
 
 
 @node
 class Union(Node):
-    """A value of any one branch."""
+    """A union of branches."""
 
     branches: tuple[Node, ...]
 
 
 @node
 class Named(Node):
-    """A type that others can name."""
+    """A named type: record, enum or fixed."""
 
     name: str  #: full name
     aliases: tuple[str, ...]  #: full names
@@ -132,7 +132,7 @@ class Named(Node):
 
 @node
 class Field:
-    """A member of a record."""
+    """A field of a record."""
 
     name: str
     type: Node
@@ -145,21 +145,21 @@ class Field:
 
     @property
     def has_default(self) -> bool:
-        """Whether the field can be filled when the writer lacks it."""
+        """True if the field has a default, which readers use if the writer lacks the field."""
         return self.default is not MISSING
 
 
 @node
 class Record(Named):
-    """Fields in an order."""
+    """A record with ordered fields."""
 
     fields: tuple[Field, ...]
-    is_error: bool  #: written as ``error``, which reads as ``record`` does
+    is_error: bool  #: declared as ``error``, which is read like ``record``
 
 
 @node
 class Enum(Named):
-    """One of a list of symbols."""
+    """An enum with its symbols."""
 
     symbols: tuple[str, ...]
     default: str | None
@@ -167,18 +167,18 @@ class Enum(Named):
 
 @node
 class Fixed(Named):
-    """A number of bytes that never changes."""
+    """A fixed number of bytes."""
 
     size: int
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Schema:
-    """A whole schema: its root and every named type that it defines or leans on."""
+    """A whole schema: its root, and every named type that it or a dependency defines."""
 
     root: Node
     types: Mapping[str, Named]
 
     def resolve(self, node: Node) -> Node:
-        """Return what a name stands for; every other node stands for itself."""
+        """Return the definition of a type name; any other node is returned unchanged."""
         return self.types[node.name] if isinstance(node, TypeName) else node

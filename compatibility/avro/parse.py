@@ -1,9 +1,8 @@
-"""From JSON to an Avro tree, accepting what the reference accepts.
+"""Avro parser that accepts what the reference implementation accepts.
 
-Strict reading is for new schemas: ASCII names, defaults that fit. Tolerant reading is for stored ones and for those
-that are leaned on: names of letters and digits of any script, defaults as they are. In both, a name may be used before
-it is defined, a type may be defined twice when both definitions agree, and a logical type that makes no sense is
-ignored.
+Strict mode is for new schemas: ASCII names, defaults that fit their types. Tolerant mode is for stored schemas and
+dependencies: names of letters and digits of any script, unchecked defaults. In both modes a name may be used before its
+definition, a type may be defined twice if both definitions agree, and a malformed logical type is ignored.
 """
 
 from __future__ import annotations
@@ -46,20 +45,20 @@ _FIELD_WORDS: Final = frozenset({"type", "name", "doc", "default", "order", "ali
 _ORDERS: Final = frozenset({"ascending", "descending", "ignore"})
 _NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
 _FLOATING: Final = frozenset({"float", "double"})
-_MAX_FIXED_SIZE: Final = 2**31 - 9  #: the longest array of a Java machine
+_MAX_FIXED_SIZE: Final = 2**31 - 9  #: maximum array length in Java
 _LONGEST: Final = 2**63
-_NAME_AND_TYPE: Final = 2  #: all that most fields say
+_NAME_AND_TYPE: Final = 2  #: members of most fields
 
-_Common = tuple[str, Mapping[str, Any], str, tuple[str, ...], str | None]  #: place, properties, name, aliases, doc
+_Common = tuple[str, Mapping[str, Any], str, tuple[str, ...], str | None]  #: pointer, properties, name, aliases, doc
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large a schema may be, with all that it leans on."""
+    """Size limits of a schema together with its dependencies."""
 
     named_types: int = 10_000
     fields: int = 20_000
-    branches: int = 1_000  #: of one union
+    branches: int = 1_000  #: in one union
     symbols: int = 50_000
 
 
@@ -69,13 +68,13 @@ _LIMITS: Final = Limits()
 def parse_avro(
     text: str, referenced: Mapping[str, str], *, strict: bool, limits: Limits = _LIMITS
 ) -> tuple[Schema, set[str]]:
-    """Understand an Avro schema and all that it leans on.
+    """Parse an Avro schema and all its dependencies.
 
     Returns:
-        The schema, and the full names that its references stand for: they stay names in its text.
+        The schema, and the full names of the types at the roots of its references: they stay names in its text.
 
     Raises:
-        InvalidSchema: it is none; ``at`` points to the place, in a referenced text as ``NAME#POINTER``.
+        InvalidSchema: not a valid schema; ``at`` is the position, in a referenced schema as ``NAME#POINTER``.
     """
     check_referenced(referenced)
     reading = _Reading(limits)
@@ -86,19 +85,19 @@ def parse_avro(
 
 @dataclass(slots=True)
 class _Reading:
-    """The state of one parse: the types so far, and what has been counted."""
+    """State of one parse: the types so far, and the counts for the limits."""
 
     limits: Limits
     types: dict[str, Named] = field(default_factory=dict)
     strict: bool = True
     counted: dict[str, int] = field(default_factory=dict)
-    open: set[str] = field(default_factory=set)  #: full names whose definition is being read
-    pending: dict[str, str] = field(default_factory=dict)  #: names used before their definition -> where
+    open: set[str] = field(default_factory=set)  #: full names of the enclosing definitions
+    pending: dict[str, str] = field(default_factory=dict)  #: names used before their definition -> first use
     repeated: list[Named] = field(default_factory=list)
     defaulted: list[Field] = field(default_factory=list)
 
     def text(self, text: str, *, at: str, strict: bool) -> Node:
-        """Read one text; what is wrong with it has its place, and names what it is leaned on as."""
+        """Parse one text; errors are located in it, prefixed by the reference name for a dependency."""
         self.strict, self.pending, self.repeated, self.defaulted = strict, {}, [], []
         try:
             return self.checked(self.node(read(text, comments=True), at, ""))
@@ -107,7 +106,7 @@ class _Reading:
             raise InvalidSchema(shortened(problem.message), at=place) from None
 
     def checked(self, root: Node) -> Node:
-        """Make sure that every name is defined, and every default fits."""
+        """Check that every name is defined, repeated definitions agree, and every default fits."""
         for name, place in self.pending.items():
             if name not in self.types:
                 raise InvalidSchema(f'the type "{name}" is not defined', at=place)
@@ -119,7 +118,7 @@ class _Reading:
         return root
 
     def node(self, value: Any, at: str, namespace: str) -> Node:
-        """Read any type."""
+        """Parse any type."""
         if isinstance(value, str):
             return self.by_name(value, at, namespace)
         if isinstance(value, list):
@@ -129,7 +128,7 @@ class _Reading:
         raise InvalidSchema("a type is a name, an object or a list of types", at=at)
 
     def by_name(self, name: str, at: str, namespace: str) -> Node:
-        """Find what a name means here: a primitive, a type in the namespace around it, else one without namespace."""
+        """Resolve a name: a primitive, a type in the enclosing namespace, else one without namespace."""
         if name in PRIMITIVES:
             return Primitive(at, NO_PROPS, name)
         full = f"{namespace}.{name}" if namespace and "." not in name else name
@@ -140,7 +139,7 @@ class _Reading:
         return TypeName(at, NO_PROPS, known)
 
     def described(self, value: dict[str, Any], at: str, namespace: str) -> Node:
-        """Read a type written as an object."""
+        """Parse a type written as an object."""
         kind = value.get("type")
         if not isinstance(kind, str):
             raise InvalidSchema('an object that describes a type needs a "type" that is a name', at=at)
@@ -157,7 +156,7 @@ class _Reading:
         return self.by_name(kind, at, namespace)
 
     def union(self, value: list[Any], at: str, namespace: str) -> Union:
-        """Read a union: no branch is a union, none comes twice."""
+        """Parse a union; a branch must not be a union or occur twice."""
         if len(value) > self.limits.branches:
             raise InvalidSchema(f"a union of {len(value)} branches is over the limit of {self.limits.branches}", at=at)
         branches: list[Node] = []
@@ -178,7 +177,7 @@ class _Reading:
         return Union(at, NO_PROPS, tuple(branches))
 
     def named(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> Node:
-        """Read a definition and enter it under its name."""
+        """Parse a definition and register it under its name."""
         name = self.full_name(value, kind, at, namespace)
         space = name.rpartition(".")[0]
         self.count("named types", self.limits.named_types, at)
@@ -197,7 +196,7 @@ class _Reading:
         return node
 
     def record(self, value: dict[str, Any], common: _Common) -> Record:
-        """Read the fields; no name comes twice."""
+        """Parse the fields; names must be unique."""
         place, _, name, *_ = common
         entries = value.get("fields")
         if not isinstance(entries, list):
@@ -215,7 +214,7 @@ class _Reading:
         return Record(*common, tuple(fields.values()), value["type"] == "error")
 
     def field(self, entry: Any, at: str, namespace: str) -> Field:
-        """Read a field."""
+        """Parse a field."""
         if not isinstance(entry, dict):
             raise InvalidSchema("a field is an object", at=at)
         name = entry.get("name")
@@ -251,7 +250,7 @@ class _Reading:
         )
 
     def enum(self, value: dict[str, Any], common: _Common) -> Enum:
-        """Read the symbols; none comes twice, and the default is one of them."""
+        """Parse the symbols; they must be unique and include the default."""
         place, *_ = common
         entries = value.get("symbols")
         if not isinstance(entries, list):
@@ -273,14 +272,14 @@ class _Reading:
         return Enum(*common, tuple(symbols), default)
 
     def fixed(self, value: dict[str, Any], common: _Common) -> Fixed:
-        """Read the size."""
+        """Parse the size."""
         size = value.get("size")
         if not (isinstance(size, Number) and size.integral and 0 <= size.value <= _MAX_FIXED_SIZE):
             raise InvalidSchema('a fixed needs a "size", a number of bytes', at=common[0])
         return Fixed(*common, int(size.value))
 
     def full_name(self, value: dict[str, Any], kind: str, at: str, namespace: str) -> str:
-        """Put name and namespace together; a dot in the name brings its own namespace."""
+        """Return the full name of a definition; a dotted name has its own namespace."""
         name, space = value.get("name"), value.get("namespace")
         if not isinstance(name, str):
             raise InvalidSchema(f'a type "{kind}" needs a "name"', at=at)
@@ -289,7 +288,7 @@ class _Reading:
         return full
 
     def aliases(self, value: dict[str, Any], at: str, namespace: str) -> dict[str, None]:
-        """Read the other names under which a writer may know this type."""
+        """Parse the aliases: alternative names of this type in a writer schema."""
         names: dict[str, None] = {}
         for alias in _aliases(value, at):
             full = qualified(alias, namespace)
@@ -298,7 +297,7 @@ class _Reading:
         return names
 
     def count(self, what: str, limit: int, at: str, more: int = 1) -> None:
-        """Count what hostile schemas have too many of."""
+        """Count elements and enforce a limit, against hostile schemas."""
         total = self.counted[what] = self.counted.get(what, 0) + more
         if total > limit:
             raise InvalidSchema(f"the schema has more than {limit} {what}", at=at)
@@ -328,7 +327,11 @@ def _props(value: dict[str, Any], words: frozenset[str]) -> Mapping[str, Any]:
 
 
 def _type_props(value: dict[str, Any], at: str, kind: str) -> Mapping[str, Any]:
-    """Return the properties of a type; in most, the reference cannot have integers of more than 64 bits."""
+    """Return the custom properties of a type.
+
+    Except for ``fixed``, integers of more than 64 bits are rejected, since the reference implementation does not
+    support them.
+    """
     props = _props(value, _TYPE_WORDS)
     for word, member in props.items() if kind != "fixed" else ():
         if isinstance(member, Number) and member.integral and not -_LONGEST <= member.value < _LONGEST:
@@ -337,7 +340,7 @@ def _type_props(value: dict[str, Any], at: str, kind: str) -> Mapping[str, Any]:
 
 
 def _figure(text: str, at: str) -> Any:
-    """Read a floating-point default that is written as a string."""
+    """Parse a floating-point default written as a string."""
     word = text.strip()
     if word in {"NaN", "Infinity", "+Infinity", "-Infinity"}:
         return Figure(word.removeprefix("+"))

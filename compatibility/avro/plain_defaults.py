@@ -1,4 +1,4 @@
-"""Defaults in the one way in which the normalized text writes them."""
+"""Normalization of Avro defaults."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from contractlog.compatibility.json_text import Number
 __all__ = ["has_other_ways", "plain_default"]
 
 _WRITTEN_ANEW: Final = ("float", "double")
-_FLOAT_DIGITS: Final = 9  #: of a float of 32 bits at most
+_FLOAT_DIGITS: Final = 9  #: a 32-bit float has at most this many
 
 
 def plain_default(value: Any, node: Node, types: Mapping[str, Named]) -> Any:  # noqa: PLR0911 - one for each kind of type
-    """Return a default as the reference writes it: what is a float or a double has a fraction, and its own digits.
+    """Return a default as written by the reference implementation: floats and doubles have a fraction.
 
-    Of a union the first branch says how; what is of a later one, or of no type, stays as it is.
+    They have the digits of their own precision. In a union the first branch decides; a value of a later branch, or of
+    no type, stays unchanged.
     """
     node = types[node.name] if isinstance(node, TypeName) else node
     match node, value:
@@ -47,14 +48,14 @@ def plain_default(value: Any, node: Node, types: Mapping[str, Named]) -> Any:  #
 
 
 def _is_written_as_given(node: Node) -> bool:
-    """Whether a type is made of arrays and maps alone, down to a primitive that is no float and no double."""
+    """Return True for arrays and maps, at any depth, of a primitive other than float or double."""
     while isinstance(node, (Array, Map)):
         node = node.items if isinstance(node, Array) else node.values
     return isinstance(node, Primitive) and node.type not in _WRITTEN_ANEW
 
 
 def has_other_ways(field: Field) -> bool:
-    """Whether a default may be written in a way that is not the normalized one."""
+    """Return True if the default may differ from its normalized form."""
     match field.default:
         case dict() | list():
             return bool(field.default)
@@ -70,7 +71,7 @@ def _number(figure: float) -> Number:
 
 
 def _shortest(figure: float) -> float:
-    """Return the figure with the fewest digits that is the same float of 32 bits."""
+    """Return the number with the fewest digits that rounds to the same 32-bit float."""
     nearest = _nearest(figure)
     written = (float(f"{nearest:.{digits}g}") for digits in range(1, _FLOAT_DIGITS + 1))
     return next((shorter for shorter in written if _nearest(shorter) == nearest), nearest)

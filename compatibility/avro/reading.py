@@ -1,10 +1,10 @@
-"""Whether a reader reads all of many writers: a plain yes or no over shapes, for long histories.
+"""Fast check of an Avro reader against many writers, for long histories.
 
-The rules are those of ``checks.py``, which tells why when the answer is no. A set of writers is read as one: fields of
-the same name are put together, so what a thousand versions have in common is looked at once.
+It works on shapes and returns only True or False; ``checks.py`` has the same rules and lists the reasons. A set of
+writers is merged: fields of the same name are combined, so whatever a thousand versions have in common is checked once.
 
-The law of recursion holds here, too: pairs that are open count as read, and a yes that leaned on one of them is held
-only when that one has turned out to be read. A no needs no such care: more cannot be read than was assumed.
+Recursion is resolved as in ``walk.py``: open pairs count as readable, and a True that depends on an open pair is cached
+only after that pair has turned out to be readable. A False is final, because assumptions can only add readable pairs.
 """
 
 from __future__ import annotations
@@ -23,39 +23,39 @@ Writers = frozenset[Shape]
 Pair = tuple[Shape, Writers]
 
 _MAX_DEPTH: Final = 150
-_NONE: Final = 1 << 30  #: deeper than every open pair
+_NONE: Final = 1 << 30  #: deeper than any open pair
 _KINDS: Final = {
     kind.upper(): frozenset((kind.upper(), *(narrower.upper() for narrower in READS.get(kind, ()))))
     for kind in ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
-}  #: what a primitive reads
+}  #: primitive -> the primitives that it reads
 
 
 class _Merged(NamedTuple):
-    """What many writing records are together."""
+    """A set of writer records, merged."""
 
     writers: Writers
-    types: dict[str, Writers]  #: by name of the field
-    always: frozenset[str]  #: the fields that each of them has
+    types: dict[str, Writers]  #: types by field name
+    always: frozenset[str]  #: the fields that every writer has
     kinds: frozenset[str]
     names: frozenset[str]
 
 
 class Reading:
-    """One question; the memo carries what it settled to the next."""
+    """One fast check; the memo carries final verdicts over to the next."""
 
     def __init__(self, memo: Memo, steps: Steps) -> None:
         self._memo = memo
         self._steps = steps
         self._open: dict[Pair, int] = {}
-        self._assumed: dict[Pair, int] = {}  #: read, if open pairs are -> the outermost of those, of all up to here
-        self._outermost = _NONE  #: of the open pairs that the one at hand leans on
+        self._assumed: dict[Pair, int] = {}  #: readable if open pairs are -> outermost of these so far
+        self._outermost = _NONE  #: depth of the outermost open pair that the current one depends on
 
     def reads_all(self, reader: Shape, writers: Writers) -> bool:
-        """Whether the reader reads whatever one of the writers wrote.
+        """Return True if the reader reads whatever any of the writers wrote.
 
         Raises:
-            StepsExceeded: that takes too many steps.
-            RecursionError: the types lead too deep.
+            StepsExceeded: the check takes too many steps.
+            RecursionError: the types are nested too deep.
         """
         return self._reads(reader, writers)
 
@@ -125,7 +125,7 @@ class Reading:
         )
 
     def _candidates(self, reader: Shape, writer: Shape) -> list[Shape]:
-        """Return the branches that can come into question, without looking at each one for each writer."""
+        """Return the reader branches that may match, through an index instead of a scan per writer."""
         index = self._memo.merged.held.get(reader)
         if index is None:
             self._steps.take(len(reader.parts))
@@ -163,7 +163,7 @@ class Reading:
         )
 
     def _aliased_field_reads(self, field: FieldShape, writers: Writers) -> bool:
-        """Each writer has the field under one of its names, or under none of them if there is a default."""
+        """Check that each writer has the field under exactly one name, or under none if there is a default."""
         names = frozenset((field.name, *field.aliases))
         types = set[Shape]()
         self._steps.take(len(writers))
@@ -204,7 +204,7 @@ class Reading:
 
 
 def _written(writers: Writers) -> Writers:
-    """Put the branches of a union in its place: each of them may be written."""
+    """Replace unions by their branches, each of which may be written."""
     unions = [writer for writer in writers if writer.kind == "UNION"]
     if not unions:
         return writers

@@ -1,7 +1,7 @@
-"""Shapes: what reading and writing depend on, and nothing else; equal ones are one object.
+"""Interned shapes of Avro types, with only what reading and writing depend on.
 
-Two types have the same shape when they are equal with all that their names lead to, in whichever schemas they stand.
-Types that lead back to themselves are made together, with everything that is on the way; a shape may have a cycle.
+Two types have the same shape if they and all types that they refer to are equal, whichever schemas they are in.
+Mutually recursive types are shaped together, so a shape may contain a cycle.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MAX_DEPTH: Final = 150
 
 
 class Shape:
-    """A type as a reader or a writer sees it; compared by identity."""
+    """A type as seen by readers and writers; compared by identity."""
 
     __slots__ = (
         "__weakref__",
@@ -51,20 +51,20 @@ class Shape:
     )
 
     def __init__(self, kind: str) -> None:
-        self.kind = kind  #: as messages write it, such as ``INT`` or ``RECORD``
+        self.kind = kind  #: as in messages, such as ``INT`` or ``RECORD``
         self.name = self.short = ""
         self.aliases: tuple[str, ...] = ()
         self.parts: tuple[Shape, ...] = ()  #: items, values or branches
-        self.symbols: frozenset[str] = frozenset()  #: of an enum; of a fixed its size
-        self.fills = False  #: whether an enum has a symbol that stands for unknown ones
+        self.symbols: frozenset[str] = frozenset()  #: symbols of an enum; the size of a fixed
+        self.fills = False  #: True if an enum has a default for unknown symbols
         self.fields: tuple[FieldShape, ...] = ()
-        self.members: frozenset[FieldShape] = frozenset()  #: the fields, to be put together with others
-        self.names: frozenset[str] = frozenset()  #: of the fields
-        self.reads_itself = True  #: False where that has to be looked at
+        self.members: frozenset[FieldShape] = frozenset()  #: the fields as a set, for merging
+        self.names: frozenset[str] = frozenset()  #: field names
+        self.reads_itself = True  #: False if that is not certain
 
 
 class FieldShape:
-    """A member of a record, compared by identity."""
+    """A record field as seen by readers and writers; compared by identity."""
 
     __slots__ = ("aliases", "has_default", "name", "type")
 
@@ -79,15 +79,15 @@ _PRIMITIVES: Final = {name: Shape(name.upper()) for name in PRIMITIVES}
 
 
 class _Unshaped(Exception):
-    """The schema leads too deep to be shaped."""
+    """The schema is nested too deep for shapes."""
 
 
 class _LeadsBack(Exception):
-    """A type is met inside itself."""
+    """A type is reached from within itself."""
 
 
 class Shaping:
-    """Makes the shapes of one schema; those that the memo knows are taken from there."""
+    """Builder of the shapes of one schema, interned in a memo."""
 
     def __init__(self, schema: Schema, memo: Memo) -> None:
         self._schema = schema
@@ -98,7 +98,7 @@ class Shaping:
         self._depth = 0
 
     def shape(self, node: Node) -> Shape | None:
-        """Return the shape of a type; None when it leads too deep, and has to be compared part by part."""
+        """Return the shape of a type; None if it is nested too deep for shapes."""
         try:
             try:
                 return self._shape(node)
@@ -169,9 +169,9 @@ class Shaping:
         return tuple(fields)
 
     def _shape_cycles(self, node: Node) -> None:
-        """Shape every named type that the node leads to: those that lead to each other at once, the inner ones first.
+        """Shape every named type that the node refers to, in groups of mutual recursion, inner groups first.
 
-        The groups are found as Tarjan does: a group is closed when nothing in it leads to an earlier type.
+        Tarjan's algorithm finds the groups: a group is complete when nothing in it refers to an earlier type.
         """
         order: dict[str, int] = {}
         group: dict[str, None] = {}
@@ -219,7 +219,7 @@ class Shaping:
         self._named.update(found)
 
     def _local(self, node: Node, inside: dict[str, tuple[str]]) -> Hashable:
-        """Return all that makes a definition, with the names of its group as they are and shapes for all others."""
+        """Return a key for a definition: names of its own group unchanged, shapes for all other types."""
         match node:
             case Record():
                 fields = [
@@ -260,7 +260,7 @@ def _filled(shape: Shape, node: Named, fields: tuple[FieldShape, ...]) -> Shape:
 
 
 def _is_ambiguous(node: Named) -> bool:
-    """Whether a field could be two of the record's own: it does not read itself then."""
+    """Return True if a field alias is the name of another field, so the record may not read itself."""
     if not isinstance(node, Record):
         return False
     if not any([field.aliases for field in node.fields]):  # noqa: C419 - twice as fast
@@ -278,7 +278,7 @@ def _parts(node: Node) -> tuple[Node, ...]:
 
 
 def _names(node: Node, *, inside: bool) -> Iterator[str]:
-    """Yield the names that a node holds; of a definition those inside it, or its own."""
+    """Yield the type names used in a node: the node's own, or if ``inside``, those within its definition."""
     if isinstance(node, Record) and inside:
         for field in node.fields:
             yield from _names(field.type, inside=False)

@@ -1,4 +1,4 @@
-"""Tags inside the text of an Avro schema: which records and fields have some, and the text with others."""
+"""Inline tags of an Avro schema: list, add and remove them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NONE: Final[Mapping[Entity, Collection[str]]] = MappingProxyType({})
 
 
 class EntityType(StrEnum):
-    """What of a schema can have tags."""
+    """Kind of schema element that can have tags."""
 
     RECORD = "sr_record"
     FIELD = "sr_field"
@@ -27,14 +27,14 @@ class EntityType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A record by its name, or a field by its record's name and its own: ``flights.Leg.gate``, ``Leg.gate``."""
+    """A schema element: record ``flights.Leg``, or its field ``flights.Leg.gate`` or ``Leg.gate``."""
 
     path: str
     type: EntityType
 
 
 def inline_tags(text: str) -> dict[Entity, tuple[str, ...]]:
-    """Return the tags of each record and field that has some, by full names."""
+    """Return the tags of each record and field that has any, by full name."""
     found = ((entity, _tags(member)) for entity, member in _entities(read(text, comments=True), ""))
     return {entity: tuple(tags) for entity, tags in found if tags}
 
@@ -42,7 +42,7 @@ def inline_tags(text: str) -> dict[Entity, tuple[str, ...]]:
 def tagged(
     text: str, add: Mapping[Entity, Collection[str]] = _NONE, remove: Mapping[Entity, Collection[str]] = _NONE
 ) -> str:
-    """Return the text with tags added, then others removed; nothing else of it changes but its spaces.
+    """Return the text with tags added, then others removed; apart from whitespace nothing else changes.
 
     Raises:
         InvalidSchema: there is no such record or field.
@@ -62,7 +62,7 @@ def tagged(
 
 
 def _find(value: Any, wanted: Entity) -> dict[str, Any]:
-    """Return what an entity stands for; a record may be named without its namespace, with a dot before it or not."""
+    """Return the element of an entity; the namespace may be omitted, with or without a leading dot."""
     for entity, member in _entities(value, ""):
         if entity.type is wanted.type and wanted.path in _paths(entity):
             return member

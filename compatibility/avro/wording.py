@@ -1,7 +1,7 @@
-"""The sentences of the Avro checks: what is the case, the reference's message, and what mends it on either side.
+"""Findings of the Avro checks: description, the reference's message, and a fix for either side.
 
-A message is a format text with the slots ``{reader}`` and ``{writer}``; what comes from a schema is escaped, so that no
-name can be taken for a slot.
+A message is a format string with slots ``{reader}`` and ``{writer}``; text from a schema is escaped, so no name can be
+mistaken for a slot.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SHOWN = 5
 
 
 def name_changed(path: str, reader: Named, writer: Named) -> Finding:
-    """A type goes by a name that the reader does not know."""
+    """Return the finding that the reader has no name or alias for the writer's type."""
     return _finding(
         AVRO_NAME_CHANGED,
         (reader.at, writer.at),
@@ -51,7 +51,7 @@ def name_changed(path: str, reader: Named, writer: Named) -> Finding:
 
 
 def fixed_size_changed(path: str, reader: Fixed, writer: Fixed) -> Finding:
-    """A fixed has another number of bytes."""
+    """Return the finding that the size of a fixed differs."""
     return _finding(
         AVRO_FIXED_SIZE_CHANGED,
         (reader.at, writer.at),
@@ -68,7 +68,7 @@ def fixed_size_changed(path: str, reader: Fixed, writer: Fixed) -> Finding:
 
 
 def enum_symbols_missing(path: str, reader: Enum, writer: Enum, symbols: Sequence[str]) -> Finding:
-    """The writer has symbols that the reader lacks, and the reader's enum has no default."""
+    """Return the finding that the reader lacks symbols of the writer, and a default."""
     listed = f"[{', '.join(symbols)}]"
     shown = _several("symbol", symbols)
     example = quoted(reader.symbols[0] if reader.symbols else "UNKNOWN")
@@ -88,7 +88,7 @@ def enum_symbols_missing(path: str, reader: Enum, writer: Enum, symbols: Sequenc
 
 
 def field_default_missing(path: str, field: Field, node: Node, writer: Record, *, by_type: bool) -> Finding:
-    """The writer lacks a field, and the reader has nothing to fill it with."""
+    """Return the finding that the writer lacks a field without a default."""
     missing = (
         "READER_FIELD_MISSING_DEFAULT_VALUE",
         (
@@ -109,7 +109,7 @@ def field_default_missing(path: str, field: Field, node: Node, writer: Record, *
 
 
 def field_ambiguous(path: str, field: Field, writer: Record, matches: Sequence[Field]) -> Finding:
-    """By name and aliases a reader field is more than one field of the writer."""
+    """Return the finding that a reader field matches several writer fields."""
     names = ", ".join(quoted(match.name) for match in matches)
     return _finding(
         AVRO_FIELD_AMBIGUOUS,
@@ -127,7 +127,7 @@ def field_ambiguous(path: str, field: Field, writer: Record, matches: Sequence[F
 
 
 def type_changed(path: str, reader: Node, writer: Node, wider: Sequence[str], narrower: Sequence[str]) -> Finding:
-    """A value is written as a type that the reader's cannot take."""
+    """Return the finding that the reader's type cannot read the writer's."""
     also_reads = f", or to one that reads {_noun(writer)} ({', '.join(wider)})" if wider else ""
     also_read = f", or to one that is read as {_noun(reader)} ({', '.join(narrower)})" if narrower else ""
     return _finding(
@@ -141,7 +141,7 @@ def type_changed(path: str, reader: Node, writer: Node, wider: Sequence[str], na
 
 
 def union_branch_missing(path: str, reader: Union, writer: Node) -> Finding:
-    """No branch of the reader's union takes what is written."""
+    """Return the finding that no branch of the reader's union reads the writer's type."""
     return _finding(
         AVRO_UNION_BRANCH_MISSING,
         (reader.at, writer.at),
@@ -177,22 +177,22 @@ def _type_mismatch(path: str, reader: Node, writer: Node) -> tuple[str, str, str
 
 
 def _text(text: str) -> str:
-    """Escape what comes from a schema."""
+    """Escape text from a schema."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def _noun(node: Node) -> str:
-    """Say what a node is: ``record "Leg"``, ``long``."""
+    """Return a node's kind, with its name if it has one: ``record "Leg"``, ``long``."""
     return f"{node.kind.lower()} {quoted(node.name)}" if isinstance(node, Named) else node.kind.lower()
 
 
 def _kind(node: Node) -> str:
-    """Say what a node is, without its name."""
+    """Return a node's kind, without its name."""
     return node.kind.lower()
 
 
 def _type(node: Node) -> str:
-    """Write a type as one would in a schema; parts of types are left out."""
+    """Return a type as written in a schema, abbreviated."""
     match node:
         case Named():
             return quoted(node.name)

@@ -1,1 +1,1 @@
-"""JSON Schema: parser and canonical text."""
+"""JSON Schema: parser, canonical text and compatibility checks."""

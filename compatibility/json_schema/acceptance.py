@@ -1,9 +1,9 @@
-"""Acceptance of schemas that their draft's meta-schema rejects, as the reference's parsers have it.
+"""Acceptance of schemas that their draft's meta-schema rejects, as in the reference implementation.
 
-The reference does not use meta-schemas. It accepts what its two parsers can load: one for the drafts up to 7, one for
-the later drafts. They require less: ``"required":["a","a"]``, ``"minLength":-1``, ``"anyOf":[]`` are loaded. And they
-look at less: definitions that no ``$ref`` leads to are not loaded, except ``$defs`` of the later drafts. A schema that
-only the meta-schema rejects is accepted here too; its ``nonconformity`` says what is wrong with it.
+The reference implementation does not use meta-schemas. It accepts whatever its two parsers can load: one for the drafts
+up to 7, one for the later drafts. They require less: ``"required":["a","a"]``, ``"minLength":-1``, ``"anyOf":[]`` are
+loaded. And they skip parts: definitions that no ``$ref`` leads to are not loaded, except ``$defs`` of the later drafts.
+A schema that only the meta-schema rejects is accepted here, too; its ``nonconformity`` is the reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOT_IN_URIS: Final = re.compile(r'[\x00-\x20"%<>\\^`{|}\x7f]')
 _NO_SCHEME: Final = re.compile(
     r"(?![A-Za-z][A-Za-z0-9+.-]*:)[^/?#:]*:|[A-Za-z][A-Za-z0-9+.-]*:(?:(?://)?(?:[?#]|\Z)|//\[(?![^\]]*\]))"
 )
-#: What Java's patterns have and Python's do not: flags anywhere, other names of groups, and escapes.
+#: Features of Java's patterns that Python lacks: flags anywhere, other group names, other escapes.
 _JAVA_FLAGS: Final = re.compile(r"\(\?[a-zA-Z]*(?:-[a-zA-Z]+)?(?:\)|(:))")
 _JAVA_GROUP: Final = re.compile(r"\(\?<(?:[A-Za-z][A-Za-z0-9]*>|[=!])")
 _JAVA_ESCAPE: Final = re.compile(
@@ -45,7 +45,10 @@ _BESIDE_REF: Final = frozenset({"$ref", "$schema", "$id", "id", "title", "descri
 
 
 def require_acceptable(schema: JsonSchema, referenced: Mapping[str, str]) -> None:
-    """Raise ``InvalidSchema`` for a new schema that neither its draft nor the reference's parser accepts."""
+    """Raise ``InvalidSchema`` for a new schema that both its draft and the reference's parser reject.
+
+    A number beyond the range of a double is rejected as well.
+    """
     problem = nonconformity(schema, referenced)
     if problem is None:
         return
@@ -57,7 +60,7 @@ def require_acceptable(schema: JsonSchema, referenced: Mapping[str, str]) -> Non
 
 
 def _has_unbounded_number(value: Any) -> bool:
-    """Return whether a number is beyond the range of a double: no validator can compare with it."""
+    """Return True if a number is beyond the range of a double, so that no validator can compare with it."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -70,7 +73,7 @@ def _has_unbounded_number(value: Any) -> bool:
 
 
 def nonconformity(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
-    """Return why a schema is none by its draft's meta-schema, or which ``$ref`` leads nowhere; None if all is well."""
+    """Return the meta-schema violation or unresolvable ``$ref`` of a schema; None if there is none."""
     if _KEY not in schema.made:
         schema.made[_KEY] = find_problem(schema, referenced)
     found: InvalidSchema | None = schema.made[_KEY]
@@ -79,10 +82,10 @@ def nonconformity(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidS
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A value in a text, and where it stands."""
+    """A value at its position in a text."""
 
     value: Any
-    text: str  #: the name of the text; empty for the schema itself
+    text: str  #: name of the referenced schema; empty for the schema itself
     at: str
     here: Here
 
@@ -95,15 +98,15 @@ class _Part:
 
 
 class _Loading:
-    """One schema, loaded as the reference's parser for its draft loads it."""
+    """Loading of one schema as by the reference implementation's parser for its draft."""
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
         self._texts = Texts(schema, referenced)
         root = self._texts.root()
-        self.waiting = deque([_Part(root.contents, "", "", root.here)])  #: values that have to be schemas
+        self.waiting = deque([_Part(root.contents, "", "", root.here)])  #: values that must be schemas
 
     def refusals(self) -> Iterator[InvalidSchema]:
-        """Yield what the parser would not load."""
+        """Yield the errors of the parser."""
         met = set[int]()
         while self.waiting:
             part = self.waiting.popleft()
@@ -118,7 +121,7 @@ class _Loading:
         return self._texts.inside(part.value, part.here)
 
     def _load(self, part: _Part) -> Iterator[InvalidSchema]:
-        """Load the keywords of a schema; the older parser reads nothing but annotations beside a ``$ref``."""
+        """Load the keywords of a schema; the older parser reads only annotations next to a ``$ref``."""
         loads = _LOADS[part.here.draft.name]
         if "$ref" in part.value and loads is not _LATER:
             loads = {keyword: load for keyword, load in loads.items() if keyword in _BESIDE_REF}
@@ -130,7 +133,7 @@ class _Loading:
                 yield from _schema(self, part.below(part.value[keyword], keyword))
 
     def follow(self, part: _Part) -> Iterator[InvalidSchema]:
-        """Load what a reference leads to."""
+        """Load the target of a reference."""
         reference = part.value
         if not isinstance(reference, str):
             yield part.refused(f"{_shown(reference)} is not a string")
@@ -148,7 +151,7 @@ Load = Callable[[_Loading, _Part], Iterator[InvalidSchema]]
 
 
 def _scalar(words: str, holds: Callable[[Any], bool]) -> Load:
-    """Return what loads a value that holds no schemas; ``words`` end the sentence "… is not …"."""
+    """Return a loader for a value without subschemas; ``words`` complete the message "… is not …"."""
 
     def load(_loading: _Loading, part: _Part) -> Iterator[InvalidSchema]:
         if not holds(part.value):
@@ -188,7 +191,7 @@ def _by_name(load: Load, name_holds: Callable[[str], bool] = lambda _name: True)
 
 
 def _one_or_each(load: Load, alone: Load | None = None) -> Load:
-    """Return what loads an array with ``load``, and another value with ``alone``, or as if it were an item."""
+    """Return a loader for an array of items, or a single value, which ``alone`` loads if given."""
     return lambda loading, part: (_each(load) if isinstance(part.value, list) else alone or load)(loading, part)
 
 
@@ -199,7 +202,7 @@ def _object(loading: _Loading, part: _Part) -> Iterator[InvalidSchema]:
 
 
 def _one_kind(kind: type, load: Load) -> Load:
-    """Return what loads values of one kind, and ignores others."""
+    """Return a loader for values of one type that ignores all others."""
     return lambda loading, part: load(loading, part) if isinstance(part.value, kind) else iter(())
 
 
@@ -208,7 +211,10 @@ def _is_integer(value: Any) -> bool:
 
 
 def _is_pattern(value: Any) -> bool:
-    """Tell whether Java compiles a pattern: Python does, where one character stands for each escape of Java's own."""
+    """Return True if Java compiles a pattern.
+
+    Python's compiler decides, after Java's own escapes are replaced by a character each.
+    """
     if not isinstance(value, str):
         return False
     pattern = _JAVA_ESCAPE.sub("a", value)
@@ -217,7 +223,7 @@ def _is_pattern(value: Any) -> bool:
     pattern = _JAVA_FLAGS.sub(lambda flags: "(?:" if flags[1] else "", pattern)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of sets within sets, which Java has and Python may have
+            warnings.simplefilter("ignore")  # about nested sets, which Java has and Python may get
             re.compile(_JAVA_GROUP.sub("(?:", pattern))
     except (re.error, OverflowError, RecursionError):
         return False
@@ -300,4 +306,4 @@ _LOADS: Final[Mapping[str, Mapping[str, Load]]] = {
     "2019-09": _LATER,
     "2020-12": _LATER,
 }
-_WITH_IF: Final = ("then", "else")  #: the later parser loads them only beside an ``if``
+_WITH_IF: Final = ("then", "else")  #: the later parser loads them only next to an ``if``

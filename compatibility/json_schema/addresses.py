@@ -1,4 +1,4 @@
-"""Addresses in schemas, joined and parted without ever failing: one that is none leads nowhere, and breaks nothing."""
+"""URL joining and splitting that never fails; an invalid URL leads nowhere."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ __all__ = ["Parted", "urldefrag", "urljoin"]
 
 
 class Parted(NamedTuple):
-    """An address, and the place inside what it leads to."""
+    """A URL without its fragment, and the fragment."""
 
     url: str
     fragment: str
 
 
 def urljoin(base: str, address: str) -> str:
-    """Read an address against a base; where one of them is none, it stays as it is.
+    """Resolve a URL against a base; if either is invalid, return it unchanged.
 
     >>> urljoin("http://a/b", "c"), urljoin("http://[", "c"), urljoin("http://a/b", "http://[")
     ('http://a/c', 'c', 'http://[')
@@ -28,7 +28,7 @@ def urljoin(base: str, address: str) -> str:
 
 
 def urldefrag(address: str) -> Parted:
-    """Part an address from its fragment.
+    """Split a URL from its fragment.
 
     >>> urldefrag("http://a/b#/c"), urldefrag("http://[#/c")
     (Parted(url='http://a/b', fragment='/c'), Parted(url='http://[', fragment='/c'))

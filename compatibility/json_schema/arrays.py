@@ -1,4 +1,4 @@
-"""Arrays: the schema of every item, or of each by its position, what holds behind them, and how many there may be."""
+"""Differences of JSON Schema arrays: items, tuple items, additional items and limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["arrays"]
 
 
 def arrays(pairs: Pairs, original: Array, update: Array) -> Rule:
-    """Everything that an array can demand, in the reference's order."""
+    """Compare all array keywords, in the order of the reference implementation."""
     if not _is_empty(original):
         yield from _every(original.items, update.items)
     yield from _listed(pairs, original, update)
@@ -32,19 +32,19 @@ def arrays(pairs: Pairs, original: Array, update: Array) -> Rule:
 
 
 def _placed(difference: Difference, original: Array, update: Array) -> Difference:
-    """Point to ``contains`` where it asks for one item without a word for it."""
+    """Point to ``contains`` if ``minContains`` is only implied."""
     writer: Tokens = (_word(original, "least", "minContains"),) if difference.writer else ()
     reader: Tokens = (_word(update, "least", "minContains"),) if difference.reader else ()
     return replace(difference, writer=writer, reader=reader)
 
 
 def _is_empty(node: Array) -> bool:
-    """Whether no item is permitted (``items: false``): then every schema of items is wider."""
+    """Return True if no item is permitted (``items: false``), so any item schema is wider."""
     return node.listed == () and isinstance(node.additional, Never)
 
 
 def _every(original: Node | None, update: Node | None) -> Rule:
-    """The schema of every item."""
+    """Compare the schema of all items."""
     path: Tokens = ("items",)
     if original is not None and update is not None:
         yield Below(original, update, path, path, path)
@@ -55,7 +55,7 @@ def _every(original: Node | None, update: Node | None) -> Rule:
 
 
 def _listed(pairs: Pairs, original: Array, update: Array) -> Rule:
-    """Items of both lists are compared; the others meet the content model of the side that lacks them."""
+    """Compare the items listed on both sides, and the others with the other side's content model."""
     before, after = original.listed or (), update.listed or ()
     pairs.step(1 + (len(before) + len(after)) // 8)
     for index in range(max(len(before), len(after))):
@@ -99,7 +99,7 @@ def _added(schema: Node, model: tuple[Node, Tokens] | Model, path: Tokens, reade
 
 
 def _partly(below: Below) -> Generator[Item, bool, bool]:
-    """Compare with the schema of the model; its differences count, too."""
+    """Compare with the schema of the content model; its differences count, too."""
     covered = yield Ask(below.original, below.update)
     yield below
     return covered
@@ -109,5 +109,5 @@ def _word(node: Array, what: str, otherwise: str) -> str:
     return node.words.get(what, otherwise)
 
 
-def _yes(given: bool) -> str:  # noqa: FBT001 - a fact as a text
+def _yes(given: bool) -> str:  # noqa: FBT001  - boolean converted to text
     return "true" if given else ""

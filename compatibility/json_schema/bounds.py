@@ -1,4 +1,4 @@
-"""Words with one value: limits, and what is there or not."""
+"""Differences of keywords with a single value: limits, and keywords that are present or absent."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Differences = Iterator[Difference]
 
 
 def largest(kind: str, word: str, before: Decimal | None, after: Decimal | None) -> Differences:
-    """An upper limit: it may go or rise."""
+    """Compare an upper limit, which may be removed or increased."""
     return _limit(kind, word, before, after)
 
 
 def smallest(kind: str, word: str, before: Decimal | None, after: Decimal | None) -> Differences:
-    """A lower limit: it may go or fall."""
+    """Compare a lower limit, which may be removed or decreased."""
     return _limit(kind, word, before, after)
 
 
@@ -35,7 +35,7 @@ def _limit(kind: str, word: str, before: Decimal | None, after: Decimal | None) 
 
 
 def appeared(kind: str, word: str, before: str, after: str) -> Differences:
-    """A word that one side lacks; empty texts stand for its absence."""
+    """Report a keyword that one side lacks; an empty string stands for an absent keyword."""
     if after and not before:
         yield Difference(f"{kind}_ADDED", (word,), reader=(word,), after=after)
     elif before and not after:
@@ -43,7 +43,7 @@ def appeared(kind: str, word: str, before: str, after: str) -> Differences:
 
 
 def plain(number: Decimal | None) -> str:
-    """Write a limit for people; empty for none."""
+    """Format a limit for people; empty for None."""
     if number is None:
         return ""
     written = f"{number:f}" if abs(number.adjusted()) < _LONGEST else figure(number)

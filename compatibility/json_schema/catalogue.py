@@ -1,7 +1,7 @@
-"""The differences of JSON Schema: every kind that the reference knows, under which policy it breaks, and its words.
+"""Catalogue of JSON Schema differences: every kind of the reference implementation, with its policy.
 
-In the table ``S`` is admitted by both policies, ``L`` by LENIENT alone, ``-`` by neither. The family is how the
-reference words the difference; a kind without one has no words there.
+In the table, ``S`` marks a kind that both policies allow, ``L`` one that only LENIENT allows, ``-`` one that neither
+allows. The family selects the reference implementation's message; the family ``none`` has no message.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ _SMALLEST: Final = {
 
 
 def check_id(kind: str) -> str:
-    """Return the id under which findings and documents know a kind."""
+    """Return the check id of a kind, as in findings and documentation."""
     return f"JSON_{kind}"
 
 
@@ -177,5 +177,5 @@ _POLICIES: Final[Mapping[str, str]] = {
 
 
 def explanation(kind: Kind) -> str:
-    """Say what a difference means for old values, and who admits it."""
+    """Return the consequence of a difference for existing values, and the policies that allow it."""
     return f"{_REASONS.get(kind.family, '')} {_POLICIES[kind.mark]}".strip()

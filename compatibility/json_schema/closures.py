@@ -1,6 +1,6 @@
-"""What stands for the target of a reference and all that it leads to, so that equal recursive schemas are equal.
+"""Digests of reference targets with all that they refer to: equal recursive schemas compare equal.
 
-Targets that lead to each other in a circle get one digest over all of them, those outside the circle theirs before.
+Targets that refer to each other in a cycle share one digest, which is computed after those of the targets outside it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["close"]
 
 
 def close(scope: Scope, contents: Mapping[str, tuple[str, Any]], leads: Mapping[str, set[str]]) -> None:
-    """Fill the closures of a scope.
+    """Compute the closures of a scope.
 
     Args:
-        scope: its targets are complete.
-        contents: place of each target to its draft and its JSON.
-        leads: place of each target to the places that it leads to directly.
+        scope: a scope whose targets are complete.
+        contents: location of each target -> its draft and its JSON.
+        leads: location of each target -> the locations that it refers to directly.
     """
     for circle in circles(leads):
         hashed = blake2b(digest_size=16)
@@ -36,7 +36,7 @@ def close(scope: Scope, contents: Mapping[str, tuple[str, Any]], leads: Mapping[
 
 
 def circles(leads: Mapping[str, set[str]]) -> Iterator[set[str]]:
-    """Yield the sets of places that lead to each other, each after all that it leads to (Tarjan's order)."""
+    """Yield the strongly connected components, each after all that it refers to (Tarjan's order)."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     open_places: list[str] = []

@@ -1,4 +1,4 @@
-"""``allOf``, ``anyOf``, ``oneOf``, ``not``: what other schemas say of the same value, and plain types against them."""
+"""Differences of ``allOf``, ``anyOf``, ``oneOf`` and ``not``, and of plain types against them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answered = Generator[Item, bool, bool]
 
 
 def update_alone(original: Combined, update: Node) -> Answered:
-    """One schema follows a combination: as its only branch, or as any branch of a product."""
+    """Compare a combination with a single schema: its only branch, or any branch of an ``allOf``."""
     only = len(original.branches) == 1
     if only or original.criterion == "allOf":
         for index, branch in enumerate(original.branches):
@@ -29,7 +29,7 @@ def update_alone(original: Combined, update: Node) -> Answered:
 
 
 def original_alone(original: Node, update: Combined) -> Answered:
-    """A combination follows one schema: as its only branch, or with it as any branch of a sum."""
+    """Compare a schema with a combination: its only branch, or any branch of ``anyOf`` or ``oneOf``."""
     only = len(update.branches) == 1
     if only or update.criterion in _SUMS:
         for index, branch in enumerate(update.branches):
@@ -42,7 +42,7 @@ def original_alone(original: Node, update: Combined) -> Answered:
 
 
 def combined(pairs: Pairs, original: Combined, update: Combined) -> Rule:
-    """The criterion stays or becomes wider, and every branch finds a branch of its own."""
+    """Require the same or a wider criterion, and a partner for every branch."""
     if original.criterion != update.criterion:
         words = original.criterion, update.criterion
         if not _is_wider(original, update):
@@ -55,7 +55,7 @@ def combined(pairs: Pairs, original: Combined, update: Combined) -> Rule:
         kind = "PRODUCT" if update.criterion == "allOf" else "SUM"
         yield Difference(f"{kind}_TYPE_EXTENDED", before=before, after=after)
     elif len(readers) < len(writers):
-        kind = "PRODUCT" if original.criterion == "allOf" else "SUM"  # fewer to fulfil, or fewer to choose from
+        kind = "PRODUCT" if original.criterion == "allOf" else "SUM"  # fewer to satisfy, or fewer to choose from
         yield Difference(f"{kind}_TYPE_NARROWED", before=before, after=after)
     matched = yield from _matched(
         pairs, [original.branches[one] for one in writers], [update.branches[one] for one in readers]
@@ -72,7 +72,7 @@ def combined(pairs: Pairs, original: Combined, update: Combined) -> Rule:
 
 
 def negated(original: Not, update: Not) -> Rule:
-    """What is refused may become less."""
+    """Compare negated schemas; the new one may exclude less."""
     if original.body.resolved() == update.body.resolved():
         return
     word: Tokens = ("not",)
@@ -91,7 +91,7 @@ def _is_wider(original: Combined, update: Combined) -> bool:
 
 
 def _unique(node: Combined) -> list[int]:
-    """Return the indexes of the branches, equal ones once."""
+    """Return the indexes of the distinct branches."""
     first: dict[Node, int] = {}
     for index, branch in enumerate(node.branches):
         first.setdefault(branch.resolved(), index)
@@ -99,9 +99,9 @@ def _unique(node: Combined) -> list[int]:
 
 
 def _matched(pairs: Pairs, writers: list[Node], readers: list[Node]) -> Generator[Item, bool, dict[int, int]]:
-    """Match as many writers' branches to readers' as can be: equal ones first, then along augmenting paths.
+    """Find a maximum matching of writer and reader branches: equal ones first, then augmenting paths.
 
-    A pair of branches is asked about when a path needs it, and once.
+    A pair of branches is compared only when a path needs it, and only once.
     """
     equal = {reader.resolved(): index for index, reader in enumerate(readers)}
     matched = {index: equal[writer.resolved()] for index, writer in enumerate(writers) if writer.resolved() in equal}
@@ -110,7 +110,7 @@ def _matched(pairs: Pairs, writers: list[Node], readers: list[Node]) -> Generato
     for start in range(len(writers)):
         if start in matched:
             continue
-        came_from: dict[int, int] = {}  #: reader -> the writer that reached it
+        came_from: dict[int, int] = {}  #: reader -> the writer from which it was reached
         waiting, end = [start], None
         while waiting and end is None:
             writer = waiting.pop(0)

@@ -1,4 +1,4 @@
-"""Comparing two JSON schemas: which rule a pair meets, in the reference's order."""
+"""Comparison of two JSON schemas, with the rules in the order of the reference implementation."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def compare(
     Args:
         original: the root of the writer's tree.
         update: the root of the reader's tree.
-        admitted: the kinds of differences that leave a pair compatible, where one of several pairs has to be.
-        steps: what is left of those that this comparison shares with others.
-        limit: how many steps the comparison may take.
+        admitted: the kinds of differences that leave a pair compatible, needed if one of several pairs must be.
+        steps: the budget shared with other comparisons.
+        limit: the maximum number of steps of this comparison.
     """
     shared = steps or Steps(limit)
     pairs = Pairs(_rule, admitted, shared.allow(limit))
@@ -56,12 +56,12 @@ def compare(
 
 
 def walk(admitted: Collection[str], limit: int) -> Pairs:
-    """Return the walk that ``compare`` makes, to be asked for more than one pair of schemas."""
+    """Return a walk as used by ``compare``, for more than one pair of schemas."""
     return Pairs(_rule, admitted, limit)
 
 
 def _rule(pairs: Pairs, original: Node, update: Node) -> Rule:
-    """Meet plain schemas and combinations, then types, then what the types have of their own."""
+    """Compare plain schemas with combinations, then types, then the keywords of the types."""
     if isinstance(update, Combined) and _is_single(original, update) and (yield from original_alone(original, update)):
         return
     if isinstance(original, Combined) and _is_single(update, original) and (yield from update_alone(original, update)):
@@ -75,7 +75,10 @@ def _rule(pairs: Pairs, original: Node, update: Node) -> Rule:
 
 
 def _is_single(node: Node, combination: Combined) -> bool:
-    """Whether a node meets a combination as one schema: it is none itself, or is one by its families of words alone."""
+    """Return True if a node counts as a single schema when compared with a combination.
+
+    A combination counts as single if it was generated from keyword families and the other was not.
+    """
     return not isinstance(node, Combined) or (node.generated and not combination.generated)
 
 
@@ -126,7 +129,7 @@ def _own(pairs: Pairs, original: Node, update: Node) -> Rule:
 
 
 def kind(node: Node) -> str:
-    """Name a node's type for people."""
+    """Return the name of a node's type for people."""
     match node:
         case Combined():
             return node.criterion

@@ -1,4 +1,4 @@
-"""JSON Schema as a schema format: what ``parsing.SchemaFormat`` asks for."""
+"""JSON Schema implementation of ``parsing.SchemaFormat`` and ``parsing.ShapedFormat``."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from contractlog.compatibility.steps import Steps
 
 
 def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
-    """Understand a JSON Schema draft, or raise ``InvalidSchema`` with the place.
+    """Parse a JSON Schema draft, or raise ``InvalidSchema`` with the position.
 
-    The canonical text is compact, with its keys in the order they have; the normalized one has them sorted.
+    The canonical text is compact and keeps the order of keys; the normalized one has sorted keys.
     """
     schema = parse_json_schema(draft.text, referenced)
     if strict:
@@ -34,19 +34,19 @@ def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) ->
     return ParsedSchema(SchemaType.JSON, written, schema, len(draft.text), draft.references, dict(referenced))
 
 
-def _written(value: Any, normalized: bool) -> str:  # noqa: FBT001 - as ``ParsedSchema.write`` is called
+def _written(value: Any, normalized: bool) -> str:  # noqa: FBT001  - called as ``ParsedSchema.write``
     return write(value, _exact, sort_keys=normalized)
 
 
 def nonconformity(parsed: ParsedSchema) -> InvalidSchema | None:
-    """Return why a schema is none by its draft's meta-schema, or which ``$ref`` leads nowhere; None if all is well."""
+    """Return the meta-schema violation or unresolvable ``$ref`` of a schema; None if there is none."""
     return acceptance.nonconformity(parsed.root, parsed.referenced)
 
 
 def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Steps | None = None) -> Iterator[Finding]:
     """Yield every difference of the reader from the writer.
 
-    The policy has a say where one of several branches has to be compatible; EXACT has an engine of its own.
+    The policy matters where one of several branches must be compatible; EXACT has its own engine.
     """
     if policy is Policy.EXACT:
         return compare_exactly((reader.root, reader.referenced), (writer.root, writer.referenced), steps)
@@ -55,7 +55,7 @@ def check(reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Ste
 
 
 def tree(parsed: ParsedSchema, memo: Memo | None = None) -> Node:
-    """Return the root of a schema's tree, which is made when it is first needed; the memo has parts of other trees."""
+    """Return the root of a schema's tree, built on first use; the memo holds parts shared between trees."""
     schema: JsonSchema = parsed.root
     if "tree" not in schema.made:
         schema.made["tree"] = tree_of(schema, parsed.referenced, memo)
@@ -64,17 +64,17 @@ def tree(parsed: ParsedSchema, memo: Memo | None = None) -> Node:
 
 
 def shape(parsed: ParsedSchema, memo: Memo) -> Shape:
-    """Return what differences are found in, as one object for all schemas that are equal in it."""
+    """Return an interned object with all that differences depend on."""
     return memo.root(parsed.root, lambda: shape_of(tree(parsed, memo), memo))
 
 
 def reads_all(reader: Shape, writers: frozenset[Shape], policy: Policy, memo: Memo, steps: Steps) -> bool:
-    """Whether ``check`` would yield nothing that breaks for any of the writers; EXACT is never asked in such haste."""
+    """Return True if ``check`` would have no breaking finding for any writer; always False for EXACT."""
     return policy is not Policy.EXACT and Reading(policy, memo, steps).reads_all(reader, writers)
 
 
 def _exact(number: Number) -> str:
-    """Write every digit that was given, in the reference's form: ``1e2`` is ``1E+2``, and ``1.50`` stays.
+    """Write all digits of a number in the reference's form: ``1e2`` is ``1E+2``, and ``1.50`` stays.
 
     Its numbers are Java's ``BigDecimal``, which has no negative zero: ``-0.0`` is ``0.0``.
     """
@@ -85,10 +85,10 @@ def _exact(number: Number) -> str:
 
 
 def cautions(_reader: ParsedSchema, _writer: ParsedSchema, _steps: Steps | None = None) -> Iterator[Finding]:
-    """Yield nothing: this format has no checks beside those that a policy may hold against a reader."""
+    """Yield nothing: all checks of this format belong to a policy."""
     return iter(())
 
 
 def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
-    """Whether a lookup with one schema finds the other."""
+    """Return True if a lookup with one schema finds the other."""
     return lookup.equivalent(first, second)

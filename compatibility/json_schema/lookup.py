@@ -1,4 +1,4 @@
-"""Whether a lookup with one JSON schema finds another, which is the same but for what it leans on being written out."""
+"""Equivalence of JSON schemas that differ only in whether their references are inlined."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from contractlog.compatibility.schema import ParsedSchema
 
 __all__ = ["MAX_PAIRS", "equivalent"]
 
-MAX_PAIRS: Final = 200_000  #: of places that are compared
-_NAMED: Final = frozenset({"properties", "patternProperties", "dependencies", "dependentSchemas"})  #: name to schema
-_DATA: Final = frozenset({"enum", "const", "default", "examples"})  #: where a ``$ref`` is no reference
-_DEFINITIONS: Final = frozenset({"definitions", "$defs"})  #: compared where they are used
-_OF_A_TEXT: Final = _DEFINITIONS | {"$schema", "$id", "id"}  #: what is not brought along where a text is written out
-_MOVING: Final = frozenset({"$dynamicRef", "$recursiveRef"})  #: what they lead to depends on where they are written
+MAX_PAIRS: Final = 200_000  #: maximum number of compared pairs of positions
+_NAMED: Final = frozenset({"properties", "patternProperties", "dependencies", "dependentSchemas"})  #: name -> schema
+_DATA: Final = frozenset({"enum", "const", "default", "examples"})  #: keywords in which a ``$ref`` is plain data
+_DEFINITIONS: Final = frozenset({"definitions", "$defs"})  #: compared at their uses
+_OF_A_TEXT: Final = _DEFINITIONS | {"$schema", "$id", "id"}  #: dropped when a referenced schema is inlined
+_MOVING: Final = frozenset({"$dynamicRef", "$recursiveRef"})  #: their target depends on where they occur
 _REF_STANDS_ALONE: Final = frozenset({"draft-04", "draft-06", "draft-07"})
 Pair = tuple["_Place", "_Place"]
 
 
 def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
-    """Whether both have the same references and text, or one of them has all references inlined.
+    """Return True if both have the same references and text, or one has all references inlined.
 
-    Written out is what stands where the ``$ref`` stood, or under the schema's own definitions.
+    An inlined schema replaces the ``$ref``, or is among the schema's own definitions.
 
     Raises:
         InvalidSchema: there is too much to compare.
@@ -40,7 +40,7 @@ def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A value of one side, and where it stands."""
+    """A value of one side at its position."""
 
     target: Target
     is_schema: bool = True
@@ -51,7 +51,7 @@ class _Place:
 
 
 class _Side:
-    """One of the schemas, with the way to all that it leans on."""
+    """One of the two schemas, with access to its dependencies."""
 
     def __init__(self, parsed: ParsedSchema) -> None:
         schema: JsonSchema = parsed.root
@@ -59,7 +59,7 @@ class _Side:
         self.texts = Texts(schema, parsed.referenced)
 
     def reached(self, place: _Place) -> _Place | None:
-        """Follow references until something else stands there; None where nothing does, or one leads to itself."""
+        """Follow references to the first other value; None for an unresolvable or circular reference."""
         met: set[tuple[str, str, bool]] = set()
         while place.is_schema and (reference := _reference(place.target)) is not None:
             found = self.texts.follow(reference, place.target.here)
@@ -70,7 +70,7 @@ class _Side:
         return place
 
     def members(self, place: _Place) -> dict[str, _Place]:
-        """Return what is to be compared of an object."""
+        """Return the members of an object that are to be compared."""
         target = place.target
         here = self.texts.inside(target.contents, target.here) if place.is_schema else target.here
         brought = target.here.text and target.place.endswith("#")
@@ -91,7 +91,7 @@ class _Side:
 
 
 def _alike(one: _Side, other: _Side) -> bool:
-    """Compare place by place; a pair that was met is not compared again, so recursion comes to an end."""
+    """Compare position by position, each pair once, so recursive schemas terminate."""
     if one.draft is not other.draft:
         return False
     waiting: list[Pair] = [(_Place(one.texts.root()), _Place(other.texts.root()))]
@@ -113,7 +113,7 @@ def _alike(one: _Side, other: _Side) -> bool:
 
 
 def _parts(one: _Side, first: _Place, other: _Side, second: _Place) -> list[Pair] | None:
-    """Return what is left to compare of two places; None where they differ."""
+    """Return the pairs that remain to be compared below two positions; None if these differ."""
     match first.target.contents, second.target.contents:
         case dict(), dict():
             ours, theirs = one.members(first), other.members(second)

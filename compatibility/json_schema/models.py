@@ -1,4 +1,4 @@
-"""What an object or an array says of members that it does not list: open, closed, or partially open."""
+"""Content models of objects and arrays for unlisted members: open, closed or partially open."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _LONGEST_PATTERN: Final = 1_000
 
 
 class Model(Enum):
-    """A content model that no schema speaks for."""
+    """A content model without a schema for unlisted members."""
 
     OPEN = "open"
     CLOSED = "closed"
 
 
 class Patterns:
-    """Compiled regular expressions, for as long as one comparison needs them.
+    """Cache of compiled regular expressions for one comparison.
 
-    A cache for all comparisons would have a size, and a schema with one pattern more than that would have each of them
+    It has no fixed size: a global cache would, and a schema with one pattern more than that would have each pattern
     compiled again for each name.
     """
 
@@ -39,11 +39,11 @@ class Patterns:
         return pattern in self._compiled
 
     def clear(self) -> None:
-        """Let go of all."""
+        """Remove all patterns."""
         self._compiled.clear()
 
     def finds(self, pattern: str, name: str) -> bool:
-        """Whether a regular expression finds a match in a name; one that cannot be used finds none."""
+        """Return True if a regular expression matches in a name; an unusable one never does."""
         if pattern not in self._compiled:
             self._compiled[pattern] = _compiled(pattern)
         validator = self._compiled[pattern]
@@ -54,7 +54,7 @@ class Patterns:
 
 
 def object_model(node: Object, name: str, patterns: Patterns) -> tuple[Node, Tokens] | Model:
-    """Return the schema that an object holds unlisted members of a name against, and the way to it, or its model."""
+    """Return the schema for an unlisted property and the tokens to it, or the content model."""
     for pattern, schema in node.pattern_properties.items():
         if patterns.finds(pattern, name):
             return schema, ("patternProperties", pattern)
@@ -64,9 +64,9 @@ def object_model(node: Object, name: str, patterns: Patterns) -> tuple[Node, Tok
 
 
 def array_model(node: Array) -> tuple[Node, Tokens] | Model:
-    """Return the schema that an array holds unlisted items against, and the way to it, or its model.
+    """Return the schema for unlisted items and the tokens to it, or the content model.
 
-    Without a list, what holds behind the list says nothing.
+    Without a list of items, the keyword for additional items has no effect.
     """
     additional = node.additional if node.listed is not None else None
     return _model(additional, node.words.get("additional", "additionalItems"), node.unevaluated, "unevaluatedItems")

@@ -1,8 +1,8 @@
-"""The tree of a JSON schema, as differences are told on it: one frozen node for each type, equal nodes being one.
+"""Tree of a JSON schema for comparison: a frozen node class for each type, with equality by content.
 
-A node knows its content and not its place, so that equal parts of any two schemas are equal nodes; who walks a tree
-keeps the way. Values stand as texts in which equal JSON is equal text; numbers are exact. The use of another schema is
-a ``Reference``, which its scope resolves, so no tree has a cycle.
+A node has no position, so equal parts of any two schemas are equal nodes; walks track the position themselves. Values
+are stored as texts, the same for equal JSON values; numbers are exact. The use of another schema is a ``Reference``,
+resolved by its scope, so the tree has no cycles.
 """
 
 from __future__ import annotations
@@ -41,29 +41,29 @@ __all__ = [
     "value_text",
 ]
 
-Tokens = tuple[str | int, ...]  #: a way through a text
+Tokens = tuple[str | int, ...]  #: path of pointer tokens
 _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 def value_text(value: Any) -> str:
-    """Write a JSON value so that equal values are equal texts: keys sorted, ``1``, ``1.0`` and ``1e0`` the same."""
+    """Write a JSON value so that equal values have equal texts: sorted keys, unique form of numbers."""
     return write(value, lambda number: figure(number.decimal), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Node:
-    """Any schema, with the words that validate nothing."""
+    """Any schema, with its annotations."""
 
     id: str | None = None
     title: str | None = None
     description: str | None = None
-    default: str | None = None  #: as text
-    connect_type: str | None = None  #: ``connect.type``, by which Kafka Connect tells bytes
+    default: str | None = None  #: as a text
+    connect_type: str | None = None  #: ``connect.type``, which Kafka Connect uses to mark bytes
     _digest: bytes | None = field(default=None, init=False, repr=False)
 
     @property
     def digest(self) -> bytes:
-        """What stands for the node and all that it leads to."""
+        """Digest of the node and everything below it."""
         if self._digest is None:
             given = [(name, value) for name in _members_of(self) if (value := getattr(self, name)) is not None]
             content = "\0".join(
@@ -84,40 +84,40 @@ class Node:
         return hash(self.digest)
 
     def resolved(self) -> Node:
-        """Return what a reference leads to in the end; every other node is itself."""
+        """Return the final target of a reference; any other node returns itself."""
         return self
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Empty(Node):
-    """``{}``: everything is valid."""
+    """The schema ``{}``, which accepts everything."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Always(Node):
-    """``true``."""
+    """The schema ``true``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Never(Node):
-    """``false``."""
+    """The schema ``false``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Null(Node):
-    """``type: null``."""
+    """A schema with ``type: null``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Boolean(Node):
-    """``type: boolean``."""
+    """A schema with ``type: boolean``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class String(Node):
-    """``type: string``, or the words of strings."""
+    """A schema with ``type: string``, or with string keywords."""
 
-    typed: bool  #: whether ``type`` says so; else other values are valid, too
+    typed: bool  #: False without ``type``: values of other types are valid, too
     max_length: Decimal | None = None
     min_length: Decimal | None = None
     pattern: str | None = None
@@ -125,7 +125,7 @@ class String(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Numeric(Node):
-    """``type: number`` or ``integer``, or the words of numbers."""
+    """A schema with ``type: number`` or ``integer``, or with number keywords."""
 
     typed: bool
     integer: bool = False
@@ -140,30 +140,30 @@ class Numeric(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Object(Node):
-    """``type: object``, or the words of objects."""
+    """A schema with ``type: object``, or with object keywords."""
 
     typed: bool
     properties: Mapping[str, Node] = field(default_factory=lambda: _NONE)
     required: tuple[str, ...] = ()
     pattern_properties: Mapping[str, Node] = field(default_factory=lambda: _NONE)
-    additional: Node | None = None  #: None where the word is absent
+    additional: Node | None = None  #: None if the keyword is absent
     unevaluated: Node | None = None
     property_names: Node | None = None
     property_dependencies: Mapping[str, frozenset[str]] = field(default_factory=lambda: _NONE)
     schema_dependencies: Mapping[str, Node] = field(default_factory=lambda: _NONE)
     max_properties: Decimal | None = None
     min_properties: Decimal | None = None
-    words: Mapping[str, str] = field(default_factory=lambda: _NONE)  #: the draft's own words where they are others
+    words: Mapping[str, str] = field(default_factory=lambda: _NONE)  #: keywords that the draft names differently
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Array(Node):
-    """``type: array``, or the words of arrays."""
+    """A schema with ``type: array``, or with array keywords."""
 
     typed: bool
-    items: Node | None = None  #: for every item
-    listed: tuple[Node, ...] | None = None  #: item by item
-    additional: Node | None = None  #: for what is behind the list
+    items: Node | None = None  #: schema of all items
+    listed: tuple[Node, ...] | None = None  #: schemas by position
+    additional: Node | None = None  #: schema of the items after the listed ones
     unevaluated: Node | None = None
     contains: Node | None = None
     max_items: Decimal | None = None
@@ -171,43 +171,43 @@ class Array(Node):
     unique: bool = False
     max_contains: Decimal | None = None
     min_contains: Decimal | None = None
-    words: Mapping[str, str] = field(default_factory=lambda: _NONE)  #: the draft's own words where they are others
+    words: Mapping[str, str] = field(default_factory=lambda: _NONE)  #: keywords that the draft names differently
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Enum(Node):
-    """One of some values, as texts."""
+    """A schema with ``enum``; the values are texts."""
 
     values: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Const(Node):
-    """One value, as text."""
+    """A schema with ``const``; the value is a text."""
 
     value: str
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Combined(Node):
-    """``allOf``, ``anyOf`` or ``oneOf``; also several types, and several families of words beside each other."""
+    """A combination: ``allOf``, ``anyOf``, ``oneOf``, several types, or several keyword families."""
 
     criterion: str
     branches: tuple[Node, ...]
-    places: tuple[Tokens, ...]  #: the way to each branch; empty where a branch is made of the node's own words
-    generated: bool = False  #: whether it stands for one schema with several families of words, in 2019-09 and later
+    places: tuple[Tokens, ...]  #: tokens to each branch; empty if it consists of the node's own keywords
+    generated: bool = False  #: True if made from several keyword families of one schema, since 2019-09
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Not(Node):
-    """What must not be valid."""
+    """A schema with ``not``."""
 
     body: Node
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Conditional(Node):
-    """``if``, ``then``, ``else``."""
+    """A schema with ``if``, ``then`` and ``else``."""
 
     condition: Node | None = None
     consequence: Node | None = None
@@ -216,30 +216,30 @@ class Conditional(Node):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Opaque(Node):
-    """A reference that leads to different places in the course of a validation, or to nothing that is known."""
+    """A reference whose target depends on the dynamic scope or cannot be resolved."""
 
     word: str  #: ``$dynamicRef``, ``$recursiveRef`` or ``$ref``
     target: str
 
 
 class Scope:
-    """The schemas that references lead to, by place; filled while a schema is read."""
+    """The targets of references by location, filled while a schema is converted."""
 
     def __init__(self) -> None:
         self.targets: dict[str, Node] = {}
-        self.closures: dict[str, bytes] = {}  #: what stands for a target and all that it leads to
+        self.closures: dict[str, bytes] = {}  #: digest of each target with everything that it refers to
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reference(Node):
-    """The use of a schema that stands elsewhere."""
+    """A use of a schema that is defined elsewhere."""
 
-    place: str  #: JSON Pointer into the text; in a referenced text ``NAME#POINTER``
+    place: str  #: JSON Pointer into the text; in a referenced schema ``NAME#POINTER``
     scope: Scope = field(repr=False)
 
     @property
     def digest(self) -> bytes:
-        """What stands for the target and all that it leads to, and for the words beside the reference."""
+        """Digest of the target with everything that it refers to, and of annotations next to the reference."""
         if self._digest is None:
             words = repr((self.id, self.title, self.description, self.default, self.connect_type))
             content = self.scope.closures[self.place] + words.encode()
@@ -247,7 +247,7 @@ class Reference(Node):
         return self._digest or b""
 
     def chain(self) -> Iterator[Reference]:
-        """Yield this reference and those that it leads through."""
+        """Yield this reference and all further references that it leads through."""
         here: Node = self
         seen = set[str]()
         while isinstance(here, Reference) and here.place not in seen:
@@ -256,7 +256,7 @@ class Reference(Node):
             here = self.scope.targets[here.place]
 
     def resolved(self) -> Node:
-        """Return what the reference leads to in the end; one that leads back to itself demands nothing."""
+        """Return the final target; a circular reference accepts everything."""
         *_, last = self.chain()
         target = self.scope.targets[last.place]
         return Empty() if isinstance(target, Reference) else target
@@ -289,7 +289,7 @@ def _written(value: Any) -> str:
 
 
 def children(node: Node) -> Iterator[Node]:
-    """Yield every node directly below."""
+    """Yield every direct child node."""
     for name in _members_of(node):
         value = getattr(node, name)
         parts = value if isinstance(value, tuple) else value.values() if isinstance(value, Mapping) else (value,)

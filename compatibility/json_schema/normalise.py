@@ -1,13 +1,13 @@
-"""From a JSON schema to its tree: one node for each family of words, and what several families together mean.
+"""Conversion of a JSON schema to its tree: one node per keyword family, combined if there are several.
 
-Several families beside each other are an ``allOf`` of their nodes, several types an ``anyOf``. Words whose type is not
-named make a node that does not demand the type. Before 2019-09 nothing beside a ``$ref`` validates, so only the words
-that validate nothing are kept there.
+Several families in one schema become an ``allOf`` of their nodes, several types an ``anyOf``. Keywords of a type that
+``type`` does not name make a node that does not require the type. Before 2019-09 the keywords next to a ``$ref`` do not
+validate, so only annotations are kept there.
 
-The reference reads schemas up to draft 7 with one library and those of 2019-09 and 2020-12 with another, and the trees
-differ. In the later ones an ``allOf`` of several families is marked as one schema, and its families become branches of
-an ``allOf`` around it; words that permit everything (``items: true``, ``properties: {}``) add nothing; ``items: false``
-closes an array as ``additionalItems: false`` does.
+The reference implementation has one library for schemas up to draft 7 and another one for 2019-09 and 2020-12, and
+their trees differ. In the later ones an ``allOf`` of several families is marked as a single schema, and its families
+become branches of an enclosing ``allOf``; keywords that permit everything (``items: true``, ``properties: {}``) add
+nothing; ``items: false`` closes an array like ``additionalItems: false``.
 """
 
 from __future__ import annotations
@@ -78,51 +78,51 @@ _ARRAY: Final = (
 )
 _LATER: Final = frozenset(
     {"dependentRequired", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "maxContains", "minContains"}
-)  #: words that came with 2019-09
+)  #: keywords introduced in 2019-09
 _UNKNOWN: Final[Mapping[str, frozenset[str]]] = {
     "draft-04": _LATER | {"prefixItems", "propertyNames", "contains", "const", "if"},
     "draft-06": _LATER | {"prefixItems", "if"},
     "draft-07": _LATER | {"prefixItems"},
     "2019-09": frozenset({"prefixItems", "dependencies"}),
     "2020-12": frozenset({"additionalItems", "dependencies"}),
-}  #: what a draft does not read
+}  #: keywords that a draft ignores
 
 _PERMITTING: Final[tuple[tuple[str, Any], ...]] = (
     ("properties", {}),
     ("patternProperties", {}),
-)  #: add nothing, not even a family, since 2019-09
+)  #: these do not even add a family since 2019-09
 _FAMILIES: Final = tuple(
     (family, frozenset(words))
     for family, words in (("object", _OBJECT), ("array", _ARRAY), ("number", _NUMBER), ("string", _STRING))
 )
 
-_SHARED_NESTING: Final = 4  #: deeper properties are made anew, so that no text is written out more often than this
-_CHARACTERS_EACH: Final = 200  #: of a written schema, for one of the entries that a memo may hold
+_SHARED_NESTING: Final = 4  #: deeper properties are not shared, which limits how often a text is serialized
+_CHARACTERS_EACH: Final = 200  #: characters of a schema text per unit of weight in the memo
 
 Make = Callable[..., Node]
 
 
 def tree_of(schema: JsonSchema, referenced: Mapping[str, str], memo: Memo | None = None) -> Node:
-    """Return the root of a schema's tree; what it leans on is read where it is met.
+    """Return the root of a schema's tree; references are resolved where they occur.
 
     Args:
         schema: the parsed schema.
-        referenced: name to text of every schema that it references.
-        memo: holds the nodes of properties that other versions have, too, which need not be made again.
+        referenced: name -> text of every referenced schema.
+        memo: caches the nodes of properties, which are shared with other versions.
     """
     return _Reading(Texts(schema, referenced), memo).root()
 
 
 class _Reading:
-    """One schema on its way to a tree."""
+    """Conversion of one schema."""
 
     def __init__(self, texts: Texts, memo: Memo | None) -> None:
         self.texts = texts
         self.memo = memo
-        self.nesting = 0  #: how many named schemas are open
+        self.nesting = 0  #: number of enclosing named schemas
         self.scope = Scope()
         self.targets: dict[str, Target] = {}
-        self.leads: dict[str, set[str]] = {}  #: place of a target -> the places that it leads to
+        self.leads: dict[str, set[str]] = {}  #: location of a target -> locations that it refers to
         self.waiting: list[str] = []
         self._leading = set[str]()
 
@@ -169,7 +169,7 @@ class _Reading:
         )
 
     def references(self, contents: dict[str, Any], here: Here) -> Iterator[Make]:
-        """What stands elsewhere."""
+        """Yield node constructors for references."""
         reference = contents.get("$ref")
         if isinstance(reference, str):
             yield self.reference(reference, here)
@@ -188,14 +188,14 @@ class _Reading:
         return partial(Reference, place=target.place, scope=self.scope)
 
     def values(self, contents: dict[str, Any]) -> Iterator[Make]:
-        """The values that are named one by one."""
+        """Yield node constructors for ``enum`` and ``const``."""
         if isinstance(contents.get("enum"), list):
             yield partial(Enum, values=tuple(map(value_text, contents["enum"])))
         if "const" in contents:
             yield partial(Const, value=value_text(contents["const"]))
 
     def combined(self, contents: dict[str, Any], here: Here) -> Iterator[Make]:
-        """What other schemas say of the same value."""
+        """Yield node constructors for combinations, ``not`` and ``if``."""
         for word in _CRITERIA:
             if isinstance(contents.get(word), list):
                 parts = [
@@ -212,7 +212,7 @@ class _Reading:
             yield partial(Conditional, **self.below(contents, here, words))
 
     def typed(self, contents: dict[str, Any], here: Here) -> Iterator[Make]:
-        """The types that are named, then the words of types that are not."""
+        """Yield node constructors for ``type``, then for keyword families without their type."""
         named = contents.get("type")
         families = set[str]()
         if isinstance(named, list):
@@ -308,7 +308,7 @@ class _Reading:
             schemas["additional"] = behind
         if listed is None and not is_old and isinstance(contents.get("items"), bool):
             del schemas["items"]
-            if contents["items"] is False:  # the reference's second library reads it so
+            if contents["items"] is False:  # as the reference implementation's second library does
                 listed, words = (), {**words, "additional": "items"}
                 schemas["additional"] = "items"
         counted = "contains" in contents and not is_old
@@ -327,7 +327,7 @@ class _Reading:
         )
 
     def below(self, contents: dict[str, Any], here: Here, words: Mapping[str, str]) -> dict[str, Any]:
-        """Make the nodes of single schemas."""
+        """Make the nodes of keywords that have a single schema."""
         return {member: self.node(contents[word], here) for member, word in words.items() if word in contents}
 
     def by_name(self, schemas: Any, here: Here) -> dict[str, Node]:
@@ -339,7 +339,7 @@ class _Reading:
         return nodes
 
     def named(self, contents: Any, here: Here) -> Node:
-        """Make the node of a named schema, or return the one of an equal text; a reference is never shared."""
+        """Make the node of a named schema, or share that of an equal text without references."""
         if self.memo is None or self.nesting > _SHARED_NESTING:
             return self.node(contents, here)
         written = repr(contents)
@@ -353,7 +353,7 @@ class _Reading:
 
 
 def _branches(branch: Node, place: Tokens, *, is_product: bool) -> Iterator[tuple[Node, Tokens]]:
-    """Yield a branch, or the families of words of which it is made where the combination is an ``allOf``, too."""
+    """Yield a branch; a generated combination within an ``allOf`` is replaced by its families."""
     if is_product and isinstance(branch, Combined) and branch.generated:
         yield from ((part, (*place, *inside)) for part, inside in zip(branch.branches, branch.places, strict=True))
     else:

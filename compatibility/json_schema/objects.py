@@ -1,4 +1,4 @@
-"""Objects: what is required, which properties there are, what holds for the others, and how many there may be."""
+"""Differences of JSON Schema objects: required and listed properties, other properties, limits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from contractlog.compatibility.json_schema.permissions import permission
 
 __all__ = ["objects"]
 
-_COMPILING: Final = 10  #: steps for a pattern that is met for the first time
+_COMPILING: Final = 10  #: steps for compiling a pattern
 
 
 def objects(pairs: Pairs, original: Object, update: Object) -> Rule:
-    """Everything that an object can demand, in the reference's order."""
+    """Compare all object keywords, in the order of the reference implementation."""
     yield from _required(original, update)
     yield from _properties(pairs, original, update)
     yield from _dependencies(original, update)
@@ -30,7 +30,7 @@ def objects(pairs: Pairs, original: Object, update: Object) -> Rule:
 
 
 def _required(original: Object, update: Object) -> Rule:
-    """Properties that both declare stay as required as they were."""
+    """Compare whether the properties declared on both sides are required."""
     if original.required == update.required:
         return
     before = {name: index for index, name in enumerate(original.required)}
@@ -48,7 +48,7 @@ def _required(original: Object, update: Object) -> Rule:
 
 
 def _properties(pairs: Pairs, original: Object, update: Object) -> Rule:
-    """Properties of both are compared; the others meet the content model of the side that lacks them."""
+    """Compare the properties on both sides, and the others with the other side's content model."""
     pairs.step(1 + (len(original.properties) + len(update.properties)) // 8)
     for name, schema in original.properties.items():
         path: Tokens = ("properties", name)
@@ -93,7 +93,7 @@ def _added(pairs: Pairs, original: Object, update: Object, name: str, schema: No
 
 
 def _partly(below: Below) -> Generator[Item, bool, bool]:
-    """Compare with the schema of the model; its differences count, too."""
+    """Compare with the schema of the content model; its differences count, too."""
     covered = yield Ask(below.original, below.update)
     yield below
     return covered
@@ -106,7 +106,7 @@ def _demand(update: Object, name: str, schema: Node) -> str:
 
 
 def has_default_value(node: Node) -> bool:
-    """Whether a schema, or a reference to it, names a default."""
+    """Return True if a schema, or a reference to it, has a default."""
     if isinstance(node, Reference) and any(one.default is not None for one in node.chain()):
         return True
     return node.resolved().default is not None
@@ -119,7 +119,7 @@ def _model(pairs: Pairs, node: Object, name: str) -> tuple[Node, Tokens] | Model
 
 
 def _dependencies(original: Object, update: Object) -> Rule:
-    """What the presence of a property demands of others."""
+    """Compare dependent properties and dependent schemas."""
     yield from _dependent_names(original, update)
     before, after = original.schema_dependencies, update.schema_dependencies
     for name in (*before, *(name for name in after if name not in before)):

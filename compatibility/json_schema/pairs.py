@@ -1,12 +1,12 @@
-"""The pair walk of JSON Schema: which pairs are compatible, and every difference, breaking or not.
+"""Pair walk of JSON Schema: decides which pairs are compatible and lists every difference.
 
-A rule sees an original (the writer's schema) and an update (the reader's), and yields what it finds: a ``Difference``,
-a pair ``Below`` whose differences are part of its own, or ``Ask``, which is answered whether a pair is compatible.
+A rule receives an original (the writer's schema) and an update (the reader's), and yields items: a ``Difference``, a
+pair ``Below`` whose differences are part of its own, or ``Ask``, which is answered with whether a pair is compatible.
 
-The two laws of ``walk.py`` hold here, too. A pair that is met while it is open counts as compatible; when an assumption
-turns out wrong, all that was concluded in that pass is forgotten but the failures, and passes repeat until no
-assumption breaks (the greatest fixpoint: rules never turn a failure below into a success). And work is counted in
-steps. Nothing here recurses, so no chain of references is too deep.
+As in ``walk.py``, an open pair counts as compatible when it is met again. If such an assumption turns out wrong, all
+results of that pass are dropped except the failures, and passes repeat until no assumption is wrong (the greatest
+fixpoint: rules never turn a failure below into a success). Work is counted in steps. Nothing here recurses, so no chain
+of references is too deep.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from contractlog.compatibility.walk import STEP_LIMIT
 __all__ = ["Ask", "Below", "Difference", "LimitReached", "Pairs", "Rule", "Told"]
 
 
-_KEPT_PATTERNS: Final = 1_000  #: from one question to the next, of some kilobytes each
+_KEPT_PATTERNS: Final = 1_000  #: compiled patterns cached across checks, some kilobytes each
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A kind of difference, where it stands, and what a sentence about it needs."""
+    """A difference: its kind, position and values."""
 
     kind: str
-    tokens: Tokens = ()  #: the way from the pair, as paths are written
-    writer: Tokens = ()  #: the way in the original
-    reader: Tokens = ()  #: the way in the update
-    before: str = ""  #: the original's value, for the sentence
+    tokens: Tokens = ()  #: tokens from the pair, as in message paths
+    writer: Tokens = ()  #: tokens in the original
+    reader: Tokens = ()  #: tokens in the update
+    before: str = ""  #: the original's value, for the message
     after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """A pair whose differences belong to the rule's own."""
+    """A sub-pair whose differences belong to those of the rule."""
 
     original: Node
     update: Node
@@ -51,7 +51,7 @@ class Below:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The question whether a pair is compatible."""
+    """A query by a rule: is this pair compatible?"""
 
     original: Node
     update: Node
@@ -65,7 +65,7 @@ Path = tuple["Path", Tokens] | None  #: the tokens of each pair, innermost first
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A difference with its full way and places."""
+    """A difference with its full path and JSON Pointers."""
 
     difference: Difference
     path: Tokens
@@ -74,15 +74,15 @@ class Told:
 
 
 class LimitReached(Exception):
-    """The walk has used up its steps."""
+    """The step limit of the walk is exceeded."""
 
 
 @dataclass(slots=True)
 class Pairs:
-    """One comparison of an original with an update."""
+    """Comparison of an original with an update."""
 
     rule: Callable[[Pairs, Node, Node], Rule]
-    admitted: Collection[str]  #: the kinds that leave a pair compatible
+    admitted: Collection[str]  #: the kinds of differences that leave a pair compatible
     limit: int = STEP_LIMIT
     steps: int = 0
     patterns: Patterns = field(default_factory=Patterns)
@@ -93,14 +93,14 @@ class Pairs:
         """Count work.
 
         Raises:
-            LimitReached: it is too much.
+            LimitReached: the limit is exceeded.
         """
         self.steps += count
         if self.steps > self.limit:
             raise LimitReached
 
     def forget(self, limit: int) -> None:
-        """Let go of what was concluded for good, if it is more than so many pairs, and of many patterns."""
+        """Drop the final results if there are more than ``limit`` pairs, and the patterns if too many."""
         if len(self.patterns) > _KEPT_PATTERNS:
             self.patterns.clear()
         if len(self._failed) + len(self._holding) > limit:
@@ -108,10 +108,10 @@ class Pairs:
             self._holding.clear()
 
     def told(self, original: Node, update: Node) -> Iterator[Told]:
-        """Yield every difference of two schemas, each pair once for each place it stands at.
+        """Yield every difference of two schemas, each pair once per position.
 
         Raises:
-            LimitReached: after what was found until then.
+            LimitReached: after the differences found until then.
         """
         if _resolved(original, update) is None:
             return
@@ -135,7 +135,7 @@ class Pairs:
                     stack.append(below)
 
     def compatible(self, original: Node, update: Node) -> bool:
-        """Whether a pair has no difference that breaks."""
+        """Return True if a pair has no breaking difference."""
         pair = _resolved(original, update)
         while pair is not None and pair not in self._failed and pair not in self._holding:
             deciding = _Pass(self, self._failed, self._holding)
@@ -147,7 +147,7 @@ class Pairs:
 
 @dataclass(slots=True)
 class _Frame:
-    """A pair that is open, and whether its verdict is an answer or the verdict of the pair above, too."""
+    """An open pair; if ``asked``, its verdict answers a query instead of deciding the pair above as well."""
 
     pair: Pair
     rule: Rule
@@ -156,7 +156,7 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Pass:
-    """One pass over a pair and all below it, in which every open pair counts as compatible."""
+    """One pass over a pair and its sub-pairs, in which every open pair counts as compatible."""
 
     pairs: Pairs
     failed: set[Pair]
@@ -167,7 +167,7 @@ class _Pass:
     _stack: list[_Frame] = field(default_factory=list)
 
     def decide(self, root: Pair) -> None:
-        """Conclude about every pair that the root's verdict needs."""
+        """Decide every pair that the root's verdict depends on."""
         self._enter(root, asked=False)
         answer: bool | None = None
         while self._stack:
@@ -183,7 +183,7 @@ class _Pass:
                 answer = self._look(item)
 
     def _look(self, item: Below | Ask) -> bool | None:
-        """Answer what is known of a pair, or open it."""
+        """Return the verdict on a pair if it is needed and available; else open the pair."""
         pair, asked = _resolved(item.original, item.update), isinstance(item, Ask)
         if pair is None or pair in self.holding or pair in self.concluded:
             return True if asked else None
@@ -206,7 +206,7 @@ class _Pass:
         return True if frame.asked else None
 
     def _fail(self) -> bool | None:
-        """Fail the innermost pair, and with it those above until one that asked."""
+        """Fail the innermost pair, and those above up to the first one that is a query."""
         while self._stack:
             frame = self._stack.pop()
             frame.rule.close()
@@ -219,7 +219,7 @@ class _Pass:
 
 @dataclass(slots=True)
 class _Place:
-    """A pair on the way down, with the ways to it."""
+    """A pair on the path from the root, with its positions."""
 
     pairs: Pairs
     pair: Pair
@@ -230,11 +230,11 @@ class _Place:
 
     @property
     def identity(self) -> tuple[Pair, str, str]:
-        """By what a pair is known to have been told."""
+        """Key by which a pair's differences are listed only once."""
         return self.pair, self.writer_at, self.reader_at
 
     def tell(self, difference: Difference) -> Told:
-        """Give a difference its ways from the root."""
+        """Return a difference with its path and pointers from the root."""
         parts, here = [difference.tokens], self.path
         while here is not None:
             self.pairs.step()
@@ -254,7 +254,7 @@ def _place(pairs: Pairs, item: Below, above: _Place | None = None) -> _Place:
 
 
 def _at(node: Node, tokens: Tokens, above: str) -> str:
-    """Return where a schema stands: behind a reference, where that leads."""
+    """Return the pointer to a schema, after following references."""
     if not isinstance(node, Reference):
         return pointer(above, *tokens)
     *_, last = node.chain()
@@ -262,14 +262,14 @@ def _at(node: Node, tokens: Tokens, above: str) -> str:
 
 
 def _resolved(original: Node, update: Node) -> Pair | None:
-    """Follow the references of a pair; None where both are the same schema."""
+    """Follow the references of a pair; None if both are the same schema."""
     if original is update:
         return None
     pair = (original.resolved(), update.resolved())
     return None if pair[0] == pair[1] else pair
 
 
-def _advance(rule: Rule, answer: bool | None) -> Item | None:  # noqa: FBT001 - what a generator is sent
+def _advance(rule: Rule, answer: bool | None) -> Item | None:  # noqa: FBT001  - value sent to a generator
     if answer is None:
         return next(rule, None)
     try:

@@ -1,7 +1,7 @@
-"""From JSON to an understood JSON Schema: its draft, its tree, and every ``$ref`` found without opening anything.
+"""JSON Schema parser: the draft, the JSON value, and validation of references without fetching.
 
-What a schema leans on comes by the name of the reference, taken as it is or relative to the schema's ``$id``, or by the
-``$id`` of the text itself. A ``$ref`` to anything else is refused: nothing here opens a URL or a file.
+A dependency is found by the name of the reference, unchanged or relative to the schema's ``$id``, or by the ``$id`` of
+its own text. A ``$ref`` to anything else is rejected: nothing here opens a URL or a file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Draft:
     """A version of JSON Schema."""
 
     name: str
-    uri: str  #: what ``$schema`` says, without an empty fragment
+    uri: str  #: value of ``$schema``, without an empty fragment
     specification: Specification[Any]
 
 
@@ -63,16 +63,16 @@ _POINTING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class JsonSchema:
-    """An understood JSON Schema."""
+    """A parsed JSON Schema."""
 
-    value: Any  #: its JSON; numbers are ``Number``
+    value: Any  #: parsed JSON; numbers are ``Number``
     draft: Draft
-    inner_ids: bool = True  #: whether a part may have an id of its own; False only where none has
-    made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  #: what engines made of it, once
+    inner_ids: bool = True  #: False only if no part has its own id
+    made: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  #: cache of derived values
 
 
 def draft_of(value: Any) -> Draft:
-    """Return the draft that a schema names; draft 7 where it names none, or one that nobody knows."""
+    """Return the draft that ``$schema`` names; draft 7 if it is absent or unknown."""
     named = value.get("$schema") if isinstance(value, dict) else None
     if not isinstance(named, str):
         return _DEFAULT
@@ -80,14 +80,14 @@ def draft_of(value: Any) -> Draft:
 
 
 def parse_json_schema(text: str, referenced: Mapping[str, str]) -> JsonSchema:
-    """Read a JSON Schema, without a look at its draft's own schema or at what a ``$ref`` names.
+    """Parse a JSON Schema without validating it against its meta-schema or resolving its references.
 
     Args:
         text: the schema.
-        referenced: name to text of every schema leaned on.
+        referenced: name -> text of every dependency.
 
     Raises:
-        InvalidSchema: it is none; ``at`` points to the place.
+        InvalidSchema: not a valid schema; ``at`` points to the position.
     """
     check_referenced(referenced)
     if text.count("{") > MAX_OBJECTS and outside_strings(text).count("{") > MAX_OBJECTS:
@@ -102,7 +102,7 @@ def parse_json_schema(text: str, referenced: Mapping[str, str]) -> JsonSchema:
 
 
 def find_problem(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
-    """Return why a schema is none by its draft's own schema, or which ``$ref`` leads nowhere; None if all is well."""
+    """Return the meta-schema violation or unresolvable ``$ref`` of a schema; None if there is none."""
     try:
         contents = plain(schema.value)
         _check_against_draft(contents, schema.draft)
@@ -114,19 +114,22 @@ def find_problem(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSc
 
 
 def is_meta_schema(reference: str) -> bool:
-    """Tell whether a reference leads to one of the drafts' own schemas."""
+    """Return True if a reference is to the meta-schema of a draft."""
     return urldefrag(reference).url.partition(":")[2] in _BY_URI
 
 
 def _may_have_inner_ids(text: str, value: Any, draft: Draft) -> bool:
-    """Look for the word in the text: that takes no time, and walking through all objects does."""
+    """Return True if a part of the text may have its own id.
+
+    The text is searched for the keyword, which is much faster than visiting all objects.
+    """
     word = "id" if draft.name == "draft-04" else "$id"
     own = isinstance(value, dict) and word in value
     return "\\u" in text or text.count(f'"{word}"') > own
 
 
 def invalid(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
-    """Return why a stored schema, or one that it leans on, is none by its own draft; None where all are."""
+    """Return the meta-schema violation of a stored schema or a dependency; None if all are valid."""
     if "invalid" not in schema.made:
         try:
             _check_against_draft(plain(schema.value), schema.draft)
@@ -182,7 +185,7 @@ def _find_references(contents: Any, draft: Draft, leaned_on: Mapping[str, Any]) 
 
 
 def _references(root: Resource[Any], resolver: Any) -> Iterator[tuple[str, Any]]:
-    """Yield every ``$ref`` of the schema itself, with the base against which it is resolved."""
+    """Yield every ``$ref`` of the schema itself, with the resolver for its base."""
     waiting: list[tuple[Resource[Any], Any]] = [(root, resolver)]
     while waiting:
         resource, here = waiting.pop()
@@ -193,7 +196,7 @@ def _references(root: Resource[Any], resolver: Any) -> Iterator[tuple[str, Any]]
 
 
 def _place(contents: Any, reference: str) -> str:
-    """Return where in the text a reference stands first."""
+    """Return the pointer to an occurrence of a reference in the text."""
     waiting = [("", contents)]
     while waiting:
         at, value = waiting.pop()
@@ -220,7 +223,7 @@ def _finds(reference: str, resolver: Any) -> bool:
 
 
 def bridges(reference: str) -> Iterator[str]:
-    """``definitions`` and ``$defs`` of a root can each be named as the other."""
+    """Yield the reference with ``definitions`` and ``$defs`` exchanged: either name finds the other."""
     for one, other in (_BRIDGED, _BRIDGED[::-1]):
         if one in reference:
             yield reference.replace(one, other, 1)

@@ -1,4 +1,4 @@
-"""What holds for members that are not listed: whether there may be any, and which."""
+"""Differences in the keywords for unlisted properties and items."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ __all__ = ["permission"]
 
 
 def permission(kind: str, words: tuple[str, str], original: Node | None, update: Node | None) -> Rule:
-    """Unlisted members are permitted, refused, or held against a schema.
+    """Compare whether unlisted members are permitted, and their schema.
 
     Args:
-        kind: which difference this is.
-        words: the word of the original and that of the update.
-        original: what the writer says of unlisted members.
-        update: what the reader says of them.
+        kind: prefix of the kinds of differences.
+        words: the keyword in the original and in the update.
+        original: the writer's schema for unlisted members.
+        update: the reader's schema for unlisted members.
     """
     path: Tokens = (kind_word(kind),)
     writer: Tokens = () if original is None else (words[0],)
@@ -34,7 +34,7 @@ def permission(kind: str, words: tuple[str, str], original: Node | None, update:
 
 
 def kind_word(kind: str) -> str:
-    """Return the word that paths name: ``ADDITIONAL_ITEMS`` is ``additionalItems``."""
+    """Return the keyword used in paths: ``ADDITIONAL_ITEMS`` is ``additionalItems``."""
     first, second = kind.lower().split("_")
     return first + second.title()
 

@@ -1,8 +1,8 @@
-"""Whether a reader admits what many writers admit: a plain yes or no, for long histories.
+"""Fast check of a JSON Schema reader against many writers, for long histories.
 
-The engine is that of ``compare.py``; what it concluded for good is kept in the memo. Two objects are compared property
-by property, since that is how differences are found, too: each with what the objects say beside their properties. So
-what a thousand versions have in common is looked at once.
+It uses the engine of ``compare.py`` and caches final verdicts in the memo. Two objects are compared property by
+property, as in the detailed comparison, each together with the other keywords of the objects. So whatever a thousand
+versions have in common is compared once.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class Member:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """A schema as a whole, compared by identity; an object is a frame and its properties."""
+    """A whole schema, compared by identity; an object is split into a frame and its properties."""
 
     node: Node
-    frame: Node  #: all but the properties; of what is no object, all
+    frame: Node  #: everything but the properties; the whole schema if not an object
     members: frozenset[Member] = frozenset()
     names: frozenset[str] = frozenset()
 
 
 def shape_of(root: Node, memo: Memo) -> Shape:
-    """Return the shape of a tree; equal trees have one."""
+    """Return the interned shape of a tree."""
     node = root.resolved()
     found: Shape | None = memo.shapes.held.get(node)
     return found or memo.shapes.put(node, _made(node, memo))
@@ -68,16 +68,16 @@ Column = frozenset[Member]
 
 
 class _Merged(NamedTuple):
-    """Writers that have one frame."""
+    """Writers that share a frame."""
 
     nodes: tuple[Node, ...]
     frame: Node
-    columns: Mapping[str, Column]  #: the properties of each name
-    always: frozenset[str]  #: the properties that each of them has
+    columns: Mapping[str, Column]  #: property name -> its variants
+    always: frozenset[str]  #: the properties that every writer has
 
 
 class Reading:
-    """One question; the memo carries what it settled to the next."""
+    """One fast check; the memo carries final verdicts over to the next."""
 
     def __init__(self, policy: Policy, memo: Memo, steps: Steps) -> None:
         self._policy = policy
@@ -86,10 +86,10 @@ class Reading:
         self._pairs = self._kept()
 
     def reads_all(self, reader: Shape, writers: frozenset[Shape]) -> bool:
-        """Whether no difference from any of the writers breaks.
+        """Return True if no difference from any of the writers breaks.
 
         Raises:
-            StepsExceeded: that takes too many steps.
+            StepsExceeded: the check takes too many steps.
         """
         key = (self._policy, reader, writers)
         known = self._memo.verdicts.held.get(key)
@@ -99,7 +99,7 @@ class Reading:
         return known
 
     def _kept(self) -> Pairs:
-        """Take up the walk that holds what was concluded for good, while that is not too much."""
+        """Return the cached walk of this policy, with its final verdicts unless they are too many."""
         key = ("walk", self._policy)
         pairs: Pairs | None = self._memo.merged.held.get(key)
         if pairs is None:
@@ -140,7 +140,7 @@ class Reading:
         )
 
     def _column_reads(self, before: Object, column: Column, after: Object, new: Member | None) -> bool:
-        """Whether a property, or its absence, follows all that the writers say of it."""
+        """Return True if a property, or its absence, is compatible with all variants of the writers."""
         if new in column and len(column) == 1:
             return True
         key = (self._policy, before.digest, column, after.digest, new)
@@ -182,7 +182,7 @@ def _merged(frame: Node, shapes: list[Shape]) -> _Merged:
 
 
 def _with(frame: Object, member: Member | None) -> Object:
-    """Return an object of one property."""
+    """Return a frame with only this property."""
     if member is None:
         return frame
     required = (*frame.required, member.name) if member.required else frame.required

@@ -1,4 +1,4 @@
-"""Where a ``$ref`` leads: into the schema itself or into a text that it leans on, and nowhere else."""
+"""Resolution of ``$ref`` within a schema and its dependencies; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ __all__ = ["Here", "Target", "Texts"]
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Where a word stands: in which text, and against which base its references are read."""
+    """Location of a keyword: its text, and the base for resolving references."""
 
-    text: str  #: the name of the text; empty for the schema itself
+    text: str  #: name of the referenced schema; empty for the schema itself
     draft: Draft
-    resolver: Any = None  #: where parts of the text have ids of their own
+    resolver: Any = None  #: set if parts of the text have their own ids
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a reference leads to."""
+    """The target of a reference."""
 
-    place: str  #: JSON Pointer into the text; in a referenced text ``NAME#POINTER``
+    place: str  #: JSON Pointer into the text; in a referenced schema ``NAME#POINTER``
     contents: Any
     here: Here
 
 
 class Texts:
-    """The schema and all that it leans on."""
+    """A schema and all its dependencies."""
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
         self._values = {"": schema.value}
@@ -50,7 +50,7 @@ class Texts:
         return self._start("")
 
     def follow(self, reference: str, here: Here) -> Target | None:
-        """Return what a reference leads to; None where nothing stands there."""
+        """Return the target of a reference; None if there is none."""
         if here.resolver is None:
             url, fragment = urldefrag(reference)
             name = self._named(url) if url else here.text
@@ -61,7 +61,7 @@ class Texts:
         return self._looked_up(reference, here)
 
     def inside(self, contents: Any, here: Here) -> Here:
-        """Return where the parts of a schema stand: an id of its own is their base."""
+        """Return the location for the parts of a schema, whose own id becomes their base."""
         if here.resolver is None or not isinstance(contents, dict):
             return here
         if not isinstance(contents.get("id" if here.draft.name == "draft-04" else "$id", ""), str):
@@ -69,7 +69,7 @@ class Texts:
         resource = here.draft.specification.create_resource(contents)
         try:
             return Here(here.text, here.draft, here.resolver.in_subresource(resource))
-        except ValueError:  # an id that is no address
+        except ValueError:  # the id is not a valid URL
             return here
 
     def _start(self, name: str) -> Target:
@@ -92,7 +92,7 @@ class Texts:
         return plain if plain in self._referenced else None
 
     def _has_parts(self, name: str) -> bool:
-        """Whether a part of the text has an id, against which its references would be read."""
+        """Return True if a part of the text has its own id, which changes the base of its references."""
         if name not in self._parted:
             value = self._value(name)
             word = "id" if self._drafts[name].name == "draft-04" else "$id"
@@ -150,7 +150,7 @@ def _base(value: Any, draft: Draft) -> str:
 
 
 def _objects(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every object of a text with its place."""
+    """Yield every object of a text with its pointer."""
     waiting = [("", value)]
     while waiting:
         at, part = waiting.pop()
@@ -162,7 +162,7 @@ def _objects(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _unplaced_objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object of a text; without their places that takes a third of the time."""
+    """Yield every object of a text; without pointers this takes a third of the time."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -174,7 +174,7 @@ def _unplaced_objects(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _at(value: Any, fragment: str) -> tuple[str, Any] | None:
-    """Return the schema at a JSON Pointer, with the pointer as it is written here."""
+    """Return the schema at a JSON Pointer, with the pointer in normal form."""
     if fragment and not fragment.startswith("/"):
         return None
     at = ""

@@ -1,4 +1,4 @@
-"""Strings, numbers, and values that are named one by one."""
+"""Differences of JSON Schema strings, numbers, ``enum`` and ``const``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contractlog.compatibility.json_schema.pairs import Difference, Pairs, Rule
 
 __all__ = ["consts", "enums", "numbers", "strings"]
 
-_MAX_POWERS: Final = 2_000  #: how far apart two figures may be to be divided
+_MAX_POWERS: Final = 2_000  #: largest difference of exponents for which divisibility is decided
 _SHOWN: Final = 5
 
 
 def strings(original: String, update: String) -> Rule:
-    """How long a text may be, and its pattern."""
+    """Compare length limits and pattern."""
     yield from largest("MAX_LENGTH", "maxLength", original.max_length, update.max_length)
     yield from smallest("MIN_LENGTH", "minLength", original.min_length, update.min_length)
     before, after, word = original.pattern, update.pattern, ("pattern",)
@@ -27,7 +27,7 @@ def strings(original: String, update: String) -> Rule:
 
 
 def numbers(original: Numeric, update: Numeric) -> Rule:
-    """How large a number may be, what it is a multiple of, and whether it is an integer."""
+    """Compare limits, ``multipleOf``, and whether only integers are valid."""
     yield from largest("MAXIMUM", "maximum", original.maximum, update.maximum)
     yield from smallest("MINIMUM", "minimum", original.minimum, update.minimum)
     before, after = original.exclusive_maximum, update.exclusive_maximum
@@ -51,7 +51,7 @@ def _multiples(before: Decimal | None, after: Decimal | None) -> Rule:
 
 
 def _divides(part: Decimal, whole: Decimal) -> bool:
-    """Whether one figure is a multiple of the other; figures too far apart to tell are not."""
+    """Return True if ``whole`` is a multiple of ``part``; False if their exponents are too far apart."""
     exponents = [int(number.as_tuple().exponent) for number in (part, whole)]
     if not part or abs(exponents[0] - exponents[1]) > _MAX_POWERS:
         return False
@@ -69,7 +69,7 @@ def _digits(number: Decimal) -> int:
 
 
 def enums(pairs: Pairs, original: Enum, update: Enum) -> Rule:
-    """The values that were named are named still."""
+    """Compare ``enum`` values, all of which must remain."""
     pairs.step(1 + (len(original.values) + len(update.values)) // 100)
     before, after = set(original.values), set(update.values)
     if before == after:
@@ -82,7 +82,7 @@ def enums(pairs: Pairs, original: Enum, update: Enum) -> Rule:
 
 
 def consts(original: Const, update: Const) -> Rule:
-    """The one value stays."""
+    """Compare ``const`` values, which must be equal."""
     if original.value != update.value:
         word: Tokens = ("const",)
         yield Difference("ENUM_ARRAY_CHANGED", word, word, word, original.value, update.value)

@@ -1,7 +1,7 @@
-"""Tags inside the text of a JSON schema: which objects and properties have some.
+"""Inline tags of a JSON schema: list, add and remove them.
 
-The root is the record ``object``; a property is a field of what it stands in: ``object.address.object.street``, through
-lists ``object.legs.array.object.gate``, through combinations ``object.price.oneof.1.object.amount``.
+The root is the record ``object``; a property is a field of its parent: ``object.address.object.street``, through lists
+``object.legs.array.object.gate``, through combinations ``object.price.oneof.1.object.amount``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COMBINING: Final = ("allOf", "anyOf", "oneOf")
 
 
 def inline_tags(text: str) -> dict[Entity, tuple[str, ...]]:
-    """Return the tags of each object and property that has some."""
+    """Return the tags of each object and property that has any."""
     found = ((entity, _tags(value)) for entity, value in entities(read(text)))
     return {entity: tags for entity, tags in found if tags}
 
@@ -30,7 +30,7 @@ def inline_tags(text: str) -> dict[Entity, tuple[str, ...]]:
 def tagged(
     text: str, add: Mapping[Entity, Collection[str]] = _NONE, remove: Mapping[Entity, Collection[str]] = _NONE
 ) -> str:
-    """Return the text with tags added, then others removed; nothing else of it changes but its spaces.
+    """Return the text with tags added, then others removed; apart from whitespace nothing else changes.
 
     Raises:
         InvalidSchema: there is no such object or property.
@@ -62,7 +62,7 @@ def _tags(value: dict[str, Any]) -> tuple[str, ...]:
 
 
 def entities(value: Any, scope: str = "", *, named: bool = False) -> Iterator[tuple[Entity, dict[str, Any]]]:
-    """Yield every object and property with its schema, as it stands in the value; references are not followed."""
+    """Yield every object and property with its schema within the value; references are not followed."""
     if not isinstance(value, dict):
         return
     if not named and _is_object(value):

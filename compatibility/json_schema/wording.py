@@ -1,4 +1,4 @@
-"""How a difference is told: the reference's message, and a sentence with the values."""
+"""Findings of JSON Schema differences: the reference implementation's message, and a description."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _TEXTS: Final[Mapping[str, str]] = {
 
 
 def finding(told: Told) -> Finding:
-    """Word a difference.
+    """Return the finding of a difference.
 
-    The message is the reference's to the letter: its last quote is one that was never opened.
+    The message matches the reference implementation to the letter, including its unbalanced last quote.
     """
     kind = KINDS[told.difference.kind]
     path = "#/" + "/".join(map(str, told.path))

@@ -1,1 +1,1 @@
-"""Ways to mend a schema in its text; ``compatibility/mends.py`` tries them."""
+"""Possible fixes as edits of a schema's text; ``compatibility/mends.py`` verifies them."""

@@ -1,4 +1,4 @@
-"""Ways to mend an Avro schema: for each check what its author may have meant, and what takes the change back."""
+"""Possible fixes for Avro findings: one generator per check, the undo of the change included."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ _WAYS: Final[Mapping[str, Callable[[Sides], Iterator[Way]]]] = {
 
 
 def avro_ways(case: Case) -> Iterator[Way]:
-    """Yield what may remove a finding, without a promise that it does."""
+    """Yield possible fixes for a finding; they are not verified yet."""
     ways = _WAYS.get(case.finding.check)
     return iter(()) if ways is None else ways(Sides(case))

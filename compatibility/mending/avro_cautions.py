@@ -1,4 +1,4 @@
-"""Ways to mend what keeps a reader reading and may still change what people rely on."""
+"""Possible fixes for the findings of the Avro cautions: risky changes that are readable all the same."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOGICAL = ("logicalType", "precision", "scale")
 
 
 def logical_type_changed(sides: Sides) -> Iterator[Way]:
-    """Let the bytes mean again what they meant."""
+    """Restore the logical type, or the whole type."""
     theirs = sides.theirs.at(sides.there)
     for mine in sides.sites() if theirs is not None else ():
         if theirs is not None:
@@ -29,17 +29,17 @@ def logical_type_changed(sides: Sides) -> Iterator[Way]:
 
 
 def default_changed(sides: Sides) -> Iterator[Way]:
-    """Fill with what was filled with before."""
+    """Restore the default."""
     yield from _put_back(sides, "default")
 
 
 def doc_lost(sides: Sides) -> Iterator[Way]:
-    """Say again what was said."""
+    """Restore the documentation."""
     yield from _put_back(sides, "doc")
 
 
 def enum_default_missing(sides: Sides) -> Iterator[Way]:
-    """Let a symbol stand for those that a reader does not know."""
+    """Give the enum a default for unknown symbols."""
     if sides.here is None:
         return
     source = sides.mine.source
@@ -52,7 +52,7 @@ def enum_default_missing(sides: Sides) -> Iterator[Way]:
 
 
 def field_renamed(sides: Sides) -> Iterator[Way]:
-    """Read what was written under the old name, or use it again."""
+    """Add the old name as an alias, or restore it."""
     field, earlier = sides.here, sides.earlier
     old = None if earlier is None else sides.theirs.source.string(earlier.member("name"))
     name = None if field is None else field.member("name")
@@ -77,7 +77,7 @@ def _put_back(sides: Sides, word: str) -> Iterator[Way]:
 
 
 def _as_before(sides: Sides, word: str) -> Iterator[Edit]:
-    """Yield the edits after which a member is what it was."""
+    """Yield the edits that restore a member, or remove it if it did not exist."""
     known = None if sides.earlier is None else sides.earlier.member(word)
     if sides.here is None:
         return

@@ -1,4 +1,4 @@
-"""Ways to mend the fields of a record: what fills one that was not written, and what brings one back."""
+"""Possible fixes for the fields of a record: defaults, aliases, restored or removed fields."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _DEFAULTS: Final[Mapping[str, str]] = {
 
 
 def default_missing(sides: Sides) -> Iterator[Way]:
-    """Fill a field that was not written, or keep the one that earlier readers ask for."""
+    """Make a field that was not written readable, or restore the field that earlier readers require."""
     yield from (_filled if sides.backward else _kept_field)(sides)
 
 
 def _filled(sides: Sides) -> Iterator[Way]:
-    """The candidate reads a field that was never written."""
+    """Yield fixes for a field of the candidate that was never written: alias, default, old name, removal."""
     source, field = sides.mine.source, sides.here
     around, _, index = sides.at.rpartition("/")
     fields = source.find(around)
@@ -94,7 +94,7 @@ def _unread(sides: Sides, fields: Spot) -> list[str]:
 
 
 def _kept_field(sides: Sides) -> Iterator[Way]:
-    """Earlier readers ask for a field that the candidate no longer writes."""
+    """Yield fixes for a field that earlier readers require: restore it, or rename a new field to it."""
     field, record = sides.earlier, sides.here
     here, there = sides.mine.at(sides.at), sides.theirs.at(sides.there.rpartition("/fields/")[0])
     fields = None if record is None else record.member("fields")
@@ -122,12 +122,12 @@ def _kept_field(sides: Sides) -> Iterator[Way]:
 
 
 def ambiguous(sides: Sides) -> Iterator[Way]:
-    """Make one field of what is taken for several."""
+    """Make a field that matches several fields match one."""
     yield from (_fewer_aliases if sides.backward else _fewer_fields)(sides)
 
 
 def _fewer_aliases(sides: Sides) -> Iterator[Way]:
-    """The candidate's field takes several earlier fields for itself."""
+    """Yield fixes for a field of the candidate that matches several earlier fields: remove aliases."""
     source, field = sides.mine.source, sides.here
     aliases = None if field is None else field.member("aliases")
     if field is None or aliases is None:
@@ -142,7 +142,7 @@ def _fewer_aliases(sides: Sides) -> Iterator[Way]:
 
 
 def _fewer_fields(sides: Sides) -> Iterator[Way]:
-    """An earlier reader's field takes several of the candidate's for itself."""
+    """Yield fixes for several candidate fields that match one field of an earlier reader: remove fields."""
     source, theirs = sides.mine.source, sides.theirs.source
     fields = None if sides.here is None else sides.here.member("fields")
     if fields is None or sides.earlier is None:

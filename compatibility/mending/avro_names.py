@@ -1,4 +1,4 @@
-"""Ways to mend what a named type says of itself: its name, a fixed's size, an enum's symbols."""
+"""Possible fixes for named types: their name, the size of a fixed, the symbols of an enum."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNKNOWN: Final = frozenset({"UNKNOWN", "UNSPECIFIED", "OTHER", "NONE", "UNDEFIN
 
 
 def name_changed(sides: Sides) -> Iterator[Way]:
-    """Connect the two names, or use the earlier type again."""
+    """Connect the two names, or restore the earlier type."""
     mine, theirs = sides.mine.at(sides.at), sides.theirs.at(sides.there)
     if mine is None or theirs is None:
         return
@@ -29,7 +29,7 @@ def name_changed(sides: Sides) -> Iterator[Way]:
 
 
 def renaming(sides: Sides, mine: Place, theirs: Place) -> Iterator[Way]:
-    """Connect two names: by an alias, or by giving the old one back."""
+    """Connect two names by an alias, or restore the old name."""
     definition = sides.mine.definition(mine.name)
     if definition is None or not theirs.name or theirs.name in sides.mine.defined():
         return
@@ -55,7 +55,7 @@ def _alias(source: Source, mine: Place, name: str) -> Way:
 
 
 def _renamed(places: Places, mine: Place, name: str) -> Iterator[Edit]:
-    """Yield the edits that rename a type where it is defined and wherever it is used."""
+    """Yield the edits that rename a type in its definition and in every use."""
     for site in places.sites(mine):
         spot = site.spot.member("name" if site.defines else "type") if site.spot.is_object else site.spot
         text = places.source.string(spot)
@@ -65,7 +65,7 @@ def _renamed(places: Places, mine: Place, name: str) -> Iterator[Edit]:
 
 
 def fixed_size(sides: Sides) -> Iterator[Way]:
-    """Set the size back."""
+    """Restore the size."""
     size = None if sides.earlier is None else sides.earlier.member("size")
     if sides.here is not None and size is not None:
         text = sides.theirs.source.slice(size)
@@ -74,7 +74,7 @@ def fixed_size(sides: Sides) -> Iterator[Way]:
 
 
 def enum_symbols(sides: Sides) -> Iterator[Way]:
-    """Keep the symbols that were written, or leave out those that nobody knows yet."""
+    """Restore the missing symbols, give the enum a default, or remove the symbols that readers lack."""
     if sides.here is None or sides.earlier is None:
         return
     mine, theirs = sides.here.member("symbols"), sides.earlier.member("symbols")
@@ -106,7 +106,7 @@ def _kept_symbols(sides: Sides, spot: Spot, have: Sequence[str], had: Sequence[s
 
 
 def stand_in(symbols: Sequence[str]) -> str | None:
-    """Return the symbol that says best that another one is not known."""
+    """Return the symbol that suits best as the default for unknown symbols."""
     return next((symbol for symbol in symbols if symbol.upper() in _UNKNOWN), symbols[0] if symbols else None)
 
 

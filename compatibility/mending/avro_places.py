@@ -1,4 +1,4 @@
-"""Where an Avro text defines and uses its types, and how a type of one text is written in another."""
+"""Definitions and uses of types in an Avro text, and their transfer into another text."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _FIELD: Final = re.compile(r"(?s)(.*/fields/\d+)/type(?:/.*)?")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A type where it stands in a text."""
+    """A type at its position in a text: a definition, a use, or an unnamed type."""
 
     at: str
     spot: Spot
-    space: str  #: the namespace around it
-    name: str = ""  #: the full name that it defines or uses; empty for types without one
+    space: str  #: the enclosing namespace
+    name: str = ""  #: full name that it defines or uses; empty for types without a name
     defines: bool = False
 
     @property
     def is_union(self) -> bool:
-        """Whether it is written as a list of branches."""
+        """True if the type is written as a list of branches."""
         return self.spot.is_list
 
     def within(self, start: int, end: int) -> bool:
-        """Whether it stands inside a stretch of the text."""
+        """Return True if the type lies within a range of the text."""
         return start <= self.spot.start and self.spot.end <= end
 
 
 class Places:
-    """Every type of a text, in the order in which they stand."""
+    """All types of a text, in textual order."""
 
     def __init__(self, text: str, beside: Iterable[str] = ()) -> None:
         self.source = Source(text)
@@ -53,24 +53,24 @@ class Places:
         self._by_pointer = {place.at: place for place in self.all}
 
     def at(self, pointer: str) -> Place | None:
-        """Return the type that a pointer names."""
+        """Return the type at a JSON Pointer."""
         return self._by_pointer.get(pointer)
 
     def union_around(self, place: Place) -> Place | None:
-        """Return the union that a type is a branch of."""
+        """Return the union that has the type as a branch."""
         around = self.at(place.at.rpartition("/")[0]) if place.at else None
         return around if around is not None and around.is_union else None
 
     def defined(self, *, outside: tuple[int, int] = (0, 0)) -> set[str]:
-        """Return the full names that are defined here, but for a stretch of the text."""
+        """Return the full names defined in this text, except within a range of it."""
         return {place.name for place in self.all if place.defines and not place.within(*outside)}
 
     def definition(self, name: str) -> Place | None:
-        """Return where a name is defined."""
+        """Return the definition of a name in this text."""
         return next((place for place in self.all if place.defines and place.name == name), None)
 
     def found(self, name: str) -> tuple[Places, Place] | None:
-        """Return where a name is defined, in this text or in those beside it."""
+        """Return the definition of a name in this text or its dependencies, with the text."""
         for places in (self, *self._others):
             definition = places.definition(name)
             if definition is not None:
@@ -78,7 +78,7 @@ class Places:
         return None
 
     def sites(self, place: Place) -> list[Place]:
-        """Return a type and, for a definition, every other use of it: an engine sees them as one."""
+        """Return a type and, for a definition, every other use of it, since engines treat them alike."""
         if not place.defines:
             return [place]
         return [place, *(other for other in self.all if other.name == place.name and other is not place)]
@@ -120,7 +120,7 @@ class Places:
                 yield from self._type(inner, pointer(at, "fields", index, "type"), own)
 
     def _resolved(self, place: Place) -> Place:
-        """Find what a use means: a type in the namespace around it, else one without namespace."""
+        """Resolve the name of a use: a type in the enclosing namespace, else one without namespace."""
         if place.defines or not place.name or "." in place.name or not place.space:
             return place
         full = f"{place.space}.{place.name}"
@@ -131,20 +131,22 @@ class Places:
 
 
 def enclosing_field(at: str) -> str | None:
-    """Return the pointer of the innermost field whose type holds a pointer."""
+    """Return the pointer of the innermost field whose type contains a pointer."""
     match = _FIELD.fullmatch(at)
     return None if match is None else match[1]
 
 
 def transplanted(place: Place, origin: Places, target: Places, space: str, spot: Spot) -> str:
-    """Write a type of one text for a place of another: what is defined there already is named, the rest is brought.
+    """Return the text of a type adapted to a position in another text.
+
+    Types already defined there are written as names, and all others are defined inline.
 
     Args:
         place: the type, in its own text.
         origin: its own text.
         target: the other text.
-        space: the namespace around the place there.
-        spot: what it shall stand for; definitions inside that do not count as there.
+        space: the enclosing namespace in the other text.
+        spot: the value to replace; definitions inside it do not count as defined there.
     """
     known = target.defined(outside=(spot.start, spot.end)) | target.beside
     text = _copied(place, origin, space, known)
@@ -152,14 +154,14 @@ def transplanted(place: Place, origin: Places, target: Places, space: str, spot:
 
 
 def copied(spot: Spot, space: str, origin: Places, target: Places, into: str) -> str:
-    """Write any stretch of one text that holds types, such as a field, for a place of another."""
+    """Return any range of a text that contains types, such as a field, adapted to another text."""
     known = target.defined() | target.beside
     edits = list(_renamed(spot, space, origin, into, known))
     return _sliced(origin.source, spot, edits)
 
 
 def replaced(place: Place, text: str, target: Places) -> list[Edit]:
-    """Put a type in the place of another; a definition that others still name moves to the first who does."""
+    """Return the edits that replace a type; a definition in it that is still used moves to its first use."""
     edits = [Source.replace(place.spot, text)]
     bounds = (place.spot.start, place.spot.end)
     brought = set(re.findall(r'"name"\s*:\s*"([^"\\]+)"', text))
@@ -184,7 +186,7 @@ def _copied(place: Place, origin: Places, space: str, known: set[str]) -> str:
 
 
 def _renamed(spot: Spot, space: str, origin: Places, into: str, known: set[str]) -> Iterator[Edit]:
-    """Yield the edits of a stretch that make its names mean the same elsewhere."""
+    """Yield the edits of a range after which its names have the same meaning elsewhere."""
     done = inside = -1
     for place in origin.all:
         if not place.name or not place.within(spot.start, spot.end) or place.spot.start < done:
@@ -207,7 +209,7 @@ def _renamed(spot: Spot, space: str, origin: Places, into: str, known: set[str])
 
 
 def _full_name(place: Place, source: Source, space: str, into: str) -> Iterator[Edit]:
-    """Give a definition its full name where the namespace around it is another one."""
+    """Qualify the name of a definition if the enclosing namespace differs."""
     name = place.spot.member("name")
     inherits = place.spot.member("namespace") is None and "." not in (source.string(name) or "")
     if space != into and inherits and name is not None:

@@ -1,4 +1,4 @@
-"""The two texts of an Avro finding, read for their types, and what all ways have in common."""
+"""The two texts of an Avro finding, indexed by type, and helpers shared by all fixes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WIDEST: Final = 60
 
 
 class Sides:
-    """The two texts of a case, read for their types."""
+    """The two texts of a case, indexed by type."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -30,38 +30,38 @@ class Sides:
 
     @cached_property
     def here(self) -> Spot | None:
-        """What the finding points to in the candidate."""
+        """The value in the candidate that the finding points to."""
         return self.mine.source.find(self.at)
 
     @cached_property
     def earlier(self) -> Spot | None:
-        """What it points to in the earlier text."""
+        """The value in the earlier text that the finding points to."""
         return self.theirs.source.find(self.there)
 
     def sites(self) -> list[Place]:
-        """Return the candidate's type that is meant: where it is defined, or where it is used."""
+        """Return the candidate's type: its definition and its uses."""
         place = self.mine.at(self.at)
         return [] if place is None else self.mine.sites(place)[:_MOST_SITES]
 
     def earlier_sites(self) -> list[Place]:
-        """Return the earlier type that is meant, alone and as the union that it is a branch of."""
+        """Return the earlier type, alone and as the union that contains it."""
         place = self.theirs.at(self.there)
         sites = [] if place is None else self.theirs.sites(place)[:_MOST_SITES]
         unions = [union for union in map(self.theirs.union_around, sites) if union is not None]
         return [*sites[:1], *unions]
 
     def written(self, theirs: Place, mine: Place) -> str:
-        """Write an earlier type for a place of the candidate."""
+        """Return the text of an earlier type adapted to a position in the candidate."""
         return transplanted(theirs, self.theirs, self.mine, mine.space, mine.spot)
 
     def restored(self, mine: Place, theirs: Place, *, rank: int = 1) -> Iterator[Way]:
-        """Put an earlier type in the place of one of the candidate's."""
+        """Replace a type of the candidate by an earlier one."""
         text = self.written(theirs, mine)
         sentence = f"set the type back to {shown(text)}"
         yield from self.defaulted(Way(sentence, replaced(mine, text, self.mine), undo=True, rank=rank), mine.at)
 
     def defaulted(self, way: Way, at: str) -> Iterator[Way]:
-        """Try a way as it is, and with the default of the field around it as it was, or without one."""
+        """Yield a fix unchanged, and with the default of the enclosing field restored or removed."""
         yield way
         at_field = enclosing_field(at)
         field = None if at_field is None else self.mine.source.find(at_field)
@@ -87,7 +87,7 @@ def field_names(source: Source, record: Spot | None) -> list[str]:
 
 
 def earlier_field(places: Places, name: str | None) -> Spot | None:
-    """Return a field of that name; of several records the first one's, since the way is tried."""
+    """Return the first field of that name in any record; a wrong one is harmless, as fixes are verified."""
     for place in places.all:
         fields = place.spot.member("fields") if place.defines else None
         for field in fields.values if fields is not None else ():
@@ -97,12 +97,12 @@ def earlier_field(places: Places, name: str | None) -> Spot | None:
 
 
 def shown(text: str) -> str:
-    """Return a stretch of a text for a sentence."""
+    """Return a part of a text for a sentence, on one line and abbreviated."""
     line = " ".join(text.split())
     return line if len(line) <= _WIDEST else f"{line[: _WIDEST - 1]}…"
 
 
 def several(noun: str, names: Sequence[str]) -> str:
-    """Return a few names with their noun."""
+    """Return a noun with a list of names, abbreviated."""
     listed = ", ".join(map(quoted, names[:_SHOWN]))
     return f"{noun}{'s' if len(names) > 1 else ''} {listed}{', …' if len(names) > _SHOWN else ''}"

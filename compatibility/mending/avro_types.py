@@ -1,4 +1,4 @@
-"""Ways to mend a type that cannot be read, and a union without the branch that is written."""
+"""Possible fixes for types that cannot be read, and for unions that lack a branch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_BRANCHES: Final = 12
 
 
 def type_changed(sides: Sides) -> Iterator[Way]:
-    """Set the type back, take its branch out of the union, or read both types."""
+    """Restore the type, remove its branch from the union, or read both types."""
     for mine, theirs in product(sides.sites(), sides.earlier_sites()):
         yield from sides.restored(mine, theirs)
         around = sides.mine.union_around(mine)
@@ -31,7 +31,7 @@ def type_changed(sides: Sides) -> Iterator[Way]:
 
 
 def _both(sides: Sides, mine: Place, theirs: Place, around: Place | None) -> Way:
-    """Read what was written beside what is."""
+    """Accept the earlier type in addition to the new one."""
     text = sides.written(theirs, mine)
     sentence = f"take both types, {shown(text)} as well"
     if around is not None:
@@ -41,7 +41,7 @@ def _both(sides: Sides, mine: Place, theirs: Place, around: Place | None) -> Way
 
 
 def _without_branch(sides: Sides, union: Place, branch: Place, *, unwrapped: bool) -> Iterator[Way]:
-    """Take a branch out; where it was no union before, the one that is left stands alone again."""
+    """Remove a branch; if ``unwrapped``, also offer a single remaining branch without its union."""
     source = sides.mine.source
     index = int(branch.at.rpartition("/")[2])
     left = [spot for spot in union.spot.values if spot is not branch.spot]
@@ -55,12 +55,12 @@ def _without_branch(sides: Sides, union: Place, branch: Place, *, unwrapped: boo
 
 
 def branch_missing(sides: Sides) -> Iterator[Way]:
-    """Keep the branch that was written, or leave out the one that nobody reads yet."""
+    """Restore the branch that earlier writers use, or remove the branch that earlier readers lack."""
     yield from (_kept_branch if sides.backward else _left_out_branch)(sides)
 
 
 def _kept_branch(sides: Sides) -> Iterator[Way]:
-    """The candidate's union reads what was written."""
+    """Yield fixes for a union of the candidate that lacks a branch for an earlier type."""
     union = sides.mine.at(sides.at)
     if union is None or not union.is_union:
         return
@@ -84,7 +84,7 @@ def _kept_branch(sides: Sides) -> Iterator[Way]:
 
 
 def _left_out_branch(sides: Sides) -> Iterator[Way]:
-    """An earlier reader's union has no branch for what the candidate writes."""
+    """Yield fixes for a type of the candidate for which an earlier reader's union has no branch."""
     union = sides.theirs.at(sides.there)
     if union is None:
         return

@@ -1,6 +1,6 @@
-"""A JSON text with the places of its values, and the smallest edits of it: what they do not touch stays as it is.
+"""JSON texts with the offsets of their values, and minimal edits that leave the rest unchanged.
 
-Comments are skipped, as Avro schemas may have them; of equal member names the last counts, as JSON readers have it.
+Comments are skipped, as Avro schemas may have them; of duplicate member names the last counts, as in JSON parsers.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from contractlog.compatibility.positions import COMMENT, TOKEN
 __all__ = ["Edit", "Overlap", "Source", "Spot", "applied", "difference", "tokens"]
 
 _CLOSING: Final = {"{": "}", "[": "]"}
-_MOST_COMPARED: Final = 250_000  #: pairs of tokens; beyond, a stretch counts as changed altogether
+_MOST_COMPARED: Final = 250_000  #: pairs of tokens; a larger range counts as changed altogether
 
 
 class Edit(NamedTuple):
-    """A stretch of a text, and what stands there instead."""
+    """A range of a text and its replacement."""
 
     start: int
     end: int
@@ -29,23 +29,23 @@ class Edit(NamedTuple):
 
 
 class Overlap(ValueError):
-    """Two edits want the same stretch."""
+    """Two edits overlap."""
 
 
 @dataclass(slots=True)
 class Spot:
-    """A value in its text: a scalar, or a container with its members or items."""
+    """A value in a text: a scalar, or a container with its members or items."""
 
     start: int
     end: int = -1
-    names: list[str] | None = None  #: of members, decoded; None where it is no object
-    starts: list[int] = field(default_factory=list)  #: where each member (its name) or item begins
+    names: list[str] | None = None  #: decoded member names; None if not an object
+    starts: list[int] = field(default_factory=list)  #: offset of each member (its name) or item
     values: list[Spot] = field(default_factory=list)
     is_list: bool = False
 
     @property
     def is_object(self) -> bool:
-        """Whether it has members."""
+        """True if the value is an object."""
         return self.names is not None
 
     def member(self, name: str) -> Spot | None:
@@ -54,7 +54,7 @@ class Spot:
         return None if index is None else self.values[index]
 
     def index_of(self, name: str) -> int | None:
-        """Return which member a name is."""
+        """Return the index of a member."""
         names = self.names or []
         return next((index for index in reversed(range(len(names))) if names[index] == name), None)
 
@@ -64,14 +64,14 @@ class Spot:
 
 
 class Source:
-    """A text that was read as JSON before, so nothing here needs to say what is wrong with it."""
+    """A text that was parsed as JSON before, so errors need no handling here."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.root = _spots(text)
 
     def find(self, pointer: str) -> Spot | None:
-        """Return the value that a JSON Pointer names."""
+        """Return the value at a JSON Pointer."""
         spot: Spot | None = self.root
         for part in pointer.split("/")[1:]:
             if spot is None:
@@ -88,11 +88,11 @@ class Source:
         return self.text[spot.start : spot.end]
 
     def value(self, spot: Spot) -> Any:
-        """Return a value; numbers are ``Number``."""
+        """Parse a value; numbers are ``Number``."""
         return read(self.slice(spot), comments=True)
 
     def string(self, spot: Spot | None) -> str | None:
-        """Return a value that is a string; None for all others."""
+        """Return a string value; None for all others."""
         if spot is None or self.text[spot.start] != '"':
             return None
         return str(json.loads(self.slice(spot)))
@@ -103,17 +103,17 @@ class Source:
         return [text for text in map(self.string, items) if text is not None]
 
     def number(self, spot: Spot | None) -> Number | None:
-        """Return a value that is a number; None for all others."""
+        """Return a number value; None for all others."""
         value = None if spot is None or spot.is_object or spot.is_list else self.value(spot)
         return value if isinstance(value, Number) else None
 
     @staticmethod
     def replace(spot: Spot, text: str) -> Edit:
-        """Put a text in the place of a value."""
+        """Replace a value."""
         return Edit(spot.start, spot.end, text)
 
     def set_member(self, spot: Spot, name: str, text: str, *, after: str = "") -> Edit:
-        """Give an object a member, or the member another value."""
+        """Add a member to an object, or replace its value."""
         known = spot.member(name)
         if known is not None:
             return self.replace(known, text)
@@ -122,7 +122,7 @@ class Source:
         return self.insert(spot, len(spot.values) if before is None else before + 1, entry)
 
     def insert(self, spot: Spot, index: int, entry: str) -> Edit:
-        """Put an item, or a whole member, before the one at an index."""
+        """Insert an item, or a whole member, before the one at an index."""
         if not spot.values:
             return Edit(spot.start + 1, spot.start + 1, entry)
         gap = self._gap(spot)
@@ -132,11 +132,11 @@ class Source:
         return Edit(end, end, f",{gap}{entry}")
 
     def remove_member(self, spot: Spot, name: str) -> list[Edit]:
-        """Take a member away, every one of that name."""
+        """Remove every member of a name."""
         return self.remove(spot, [index for index, known in enumerate(spot.names or ()) if known == name])
 
     def remove(self, spot: Spot, indexes: Collection[int]) -> list[Edit]:
-        """Take items or members away, with the commas that parted them."""
+        """Remove items or members with their separating commas."""
         gone = sorted(set(indexes))
         edits: list[Edit] = []
         last = len(spot.values) - 1
@@ -150,16 +150,16 @@ class Source:
         return edits
 
     def _cut(self, start: int, end: int) -> list[Edit]:
-        """Take a stretch away, but for the comments in it that stand alone."""
+        """Remove a range, except for the comments in it."""
         pieces = [match for match in TOKEN.finditer(self.text, start, end) if match[0].startswith(COMMENT)]
         bounds = [start, *(bound for piece in pieces for bound in piece.span()), end]
         cuts = [Edit(one, other, "") for one, other in zip(bounds[::2], bounds[1::2], strict=True)]
-        if pieces:  # a line comment ends at its line
+        if pieces:  # a line comment extends to the end of its line
             cuts = [cut._replace(text="\n") if "\n" in self.text[cut.start : cut.end] else cut for cut in cuts]
         return [cut for cut in cuts if cut.start < cut.end]
 
     def _gap(self, spot: Spot) -> str:
-        """Return the space that stands between entries of a container."""
+        """Return the whitespace between the entries of a container."""
         if len(spot.values) > 1:
             between = self.text[spot.values[-2].end : spot.starts[-1]]
             if not any(mark in between for mark in COMMENT):
@@ -182,7 +182,7 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
     """Return the text after all edits.
 
     Raises:
-        Overlap: two of them want the same stretch.
+        Overlap: two edits overlap.
     """
     pieces: list[str] = []
     done = 0
@@ -195,12 +195,12 @@ def applied(text: str, edits: Iterable[Edit]) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """Return the tokens of a JSON text, comments left out."""
+    """Return the tokens of a JSON text without comments."""
     return [match[0] for match in TOKEN.finditer(text) if not match[0].startswith(COMMENT)]
 
 
 def difference(before: str, after: str) -> int:
-    """Count the tokens that were taken away and that were put in; space and comments do not count."""
+    """Return the number of removed and inserted tokens; whitespace and comments do not count."""
     one, other = tokens(before), tokens(after)
     start = _common(one, other)
     one, other = one[start:], other[start:]
@@ -217,7 +217,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _runs(indexes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last of neighbours that follow each other."""
+    """Yield the first and last index of each consecutive run."""
     first = None
     for at, index in enumerate(indexes):
         first = index if first is None else first
@@ -227,7 +227,7 @@ def _runs(indexes: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _spots(text: str) -> Spot:
-    """Find every value, in one pass without recursion."""
+    """Locate every value, in one pass without recursion."""
     root: Spot | None = None
     stack: list[Spot] = []
     name: tuple[int, str] | None = None

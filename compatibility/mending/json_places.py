@@ -1,4 +1,4 @@
-"""Where a pointer leads in a JSON schema: which schema it is in, and by which of its words."""
+"""Resolution of JSON Pointers in a JSON schema to the enclosing schemas and their keywords."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _DEEPEST: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Two schemas that answer each other, and by which words the places in question lie in them."""
+    """Two corresponding schemas, and the pointer tokens within them that a finding is about."""
 
     mine: Spot
     theirs: Spot
-    tails: tuple[tuple[str, ...], ...]  #: empty where the schemas themselves are meant
+    tails: tuple[tuple[str, ...], ...]  #: an empty tail stands for the whole schema
 
 
 def levels(mine: Source, at: str, theirs: Source, there: str) -> list[Level]:
     """Return the pairs of schemas that a finding may be about, innermost first.
 
-    Where one side lacks what the other has, its pointer ends at the schema around it.
+    If one side lacks something, its pointer ends at the enclosing schema.
 
     >>> one, other = Source('{"properties": {"a": {"maximum": 1}}}'), Source('{"properties": {"a": {}}}')
     >>> [level.tails for level in levels(one, "/properties/a/maximum", other, "/properties/a")]
@@ -45,18 +45,18 @@ def levels(mine: Source, at: str, theirs: Source, there: str) -> list[Level]:
         for index in reversed(range(depth))
     ]
     if len(ours) != len(known) and depth < max(len(ours), len(known)) - 1:
-        found.insert(0, Level(ours[-1][0], known[-1][0], ((),)))  # the two lie in different parts of their texts
+        found.insert(0, Level(ours[-1][0], known[-1][0], ((),)))  # the pointers lead into different parts of the texts
     return [_meant(level, innermost=index == 0) for index, level in enumerate(found[:_DEEPEST])]
 
 
 def _meant(level: Level, *, innermost: bool) -> Level:
-    """A schema as a whole is meant only where no word of it is."""
+    """Drop empty tails if there are others, and for all levels but the innermost."""
     words = tuple(tail for tail in level.tails if tail)
     return Level(level.mine, level.theirs, words or (((),) if innermost else ()))
 
 
 def _chain(source: Source, pointer: str) -> list[tuple[Spot, tuple[str, ...]]]:
-    """Return the schemas on the way to a pointer, each with the tokens that lead on from it."""
+    """Return the schemas along a pointer, each with the tokens that follow it."""
     parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
     found: list[tuple[Spot, tuple[str, ...]]] = []
     here: Spot | None = source.root
@@ -69,7 +69,7 @@ def _chain(source: Source, pointer: str) -> list[tuple[Spot, tuple[str, ...]]]:
 
 
 def _step(spot: Spot, parts: list[str]) -> tuple[tuple[str, ...], Spot | None]:
-    """Return the tokens from a schema to the next one, and that one; None where they lead to no schema."""
+    """Return the tokens from a schema to the next one, and that schema; None if there is none."""
     if not parts or not spot.is_object:
         return tuple(parts), None
     word = parts[0]

@@ -1,4 +1,4 @@
-"""Ways to mend a JSON schema: put a word back as it was, take away what is new, or ask for less."""
+"""Possible fixes for JSON Schema findings: restore a keyword, remove a new one, relax a requirement."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from contractlog.compatibility.mending.ways import Case, Way, fitted
 __all__ = ["json_ways"]
 
 _SHOWN: Final = 60
-_OUTER: Final = 5  #: ranks that a schema further out is worse
+_OUTER: Final = 5  #: rank penalty per enclosing schema
 _REFERENCE: Final = re.compile(r'"\$ref"\s*:\s*"#/(definitions|\$defs)/([^"/]+)"')
 _OTHERS: Final = ("additionalProperties", "unevaluatedProperties")
 
 
 def json_ways(case: Case) -> Iterator[Way]:
-    """Yield what may remove a finding, without a promise that it does."""
+    """Yield possible fixes for a finding; they are not verified yet."""
     sides = _Sides(case)
     for outer, level in enumerate(levels(sides.mine, case.at, sides.theirs, case.there)):
         for tail in level.tails:
@@ -38,20 +38,23 @@ class _Sides:
         self.theirs = Source(case.earlier_text)
 
     def ways(self, level: Level, tail: Sequence[str]) -> Iterator[Way]:
-        """Put back what differs between two schemas, in one word of them or in all."""
+        """Restore the differences between two schemas, in one keyword or in all."""
         mine, theirs = level.mine, level.theirs
         if not tail or not (mine.is_object and theirs.is_object):
             yield from self.whole(mine, theirs)
         elif tail[0] == "required":
             for name in self.names_at(mine, theirs, tail):
                 yield from self.required(mine, theirs, name)
-        elif len(tail) == 2 and not tail[1].isdecimal():  # noqa: PLR2004 - a word and a name
+        elif len(tail) == 2 and not tail[1].isdecimal():  # noqa: PLR2004  - a keyword and a name
             yield from self.named(mine, theirs, tail[0], tail[1])
         else:
             yield from self.word(mine, theirs, tail[0])
 
     def names_at(self, mine: Spot, theirs: Spot, tail: Sequence[str]) -> Iterator[str]:
-        """Yield the required names at a place that the other side does not require; those of the whole list without."""
+        """Yield the required names at a position that the other side does not require.
+
+        Without an index in ``tail``, the position is the whole list.
+        """
         ours, known = self.mine.strings(mine.member("required")), self.theirs.strings(theirs.member("required"))
         index = int(tail[1]) if len(tail) > 1 and tail[1].isdecimal() else None
         for names, others in ((ours, known), (known, ours)):
@@ -59,7 +62,7 @@ class _Sides:
             yield from (name for name in meant if name not in others)
 
     def whole(self, mine: Spot, theirs: Spot) -> Iterator[Way]:
-        """Put a whole schema back: one word of it, or all that differs."""
+        """Restore a whole schema: one keyword of it, or all differences."""
         if mine.is_object and theirs.is_object:
             for word in dict.fromkeys((*(theirs.names or ()), *(mine.names or ()))):
                 yield from self.word(mine, theirs, word)
@@ -68,7 +71,7 @@ class _Sides:
         yield Way(f"set the schema back to {self.shown(theirs)}", [self.copy(mine, theirs)], undo=True, rank=2)
 
     def word(self, mine: Spot, theirs: Spot, word: str) -> Iterator[Way]:
-        """Put one word of a schema back as it was."""
+        """Restore one keyword of a schema."""
         had, has = theirs.member(word), mine.member(word)
         if has is None and had is not None:
             edit = self.mine.set_member(mine, word, self.fitted(had, mine))
@@ -83,7 +86,7 @@ class _Sides:
             yield Way(f'set "{word}" back to {self.shown(had)}', [self.copy(has, had)], undo=True)
 
     def values(self, mine: Spot, theirs: Spot, word: str) -> Iterator[Way]:
-        """Put back the values that are gone from a list, and take away the new ones."""
+        """Restore the missing values of a list, and remove the new ones."""
         have = [self.mine.slice(spot) for spot in mine.values]
         had = [self.theirs.slice(spot) for spot in theirs.values]
         gone = [text for text in had if text not in have]
@@ -97,7 +100,7 @@ class _Sides:
             yield Way(f'leave {dropped} out of "{word}"', drop, undo=True)
 
     def required(self, mine: Spot, theirs: Spot, name: str) -> Iterator[Way]:
-        """Ask for a property no more, or again; or give it a default."""
+        """Remove or restore the requirement of a property, or give it a default."""
         listed = mine.member("required")
         if listed is None or name not in self.mine.strings(listed):
             text = json.dumps(name, ensure_ascii=False)
@@ -112,7 +115,7 @@ class _Sides:
         yield from self.defaulted(mine, theirs, name)
 
     def defaulted(self, mine: Spot, theirs: Spot, name: str) -> Iterator[Way]:
-        """Give a required property a default: whoever reads can fill it."""
+        """Give a required property a default, which readers can use."""
         properties = mine.member("properties")
         schema = None if properties is None else properties.member(name)
         known = theirs.member("properties")
@@ -125,7 +128,7 @@ class _Sides:
             yield Way(f"give the property {quoted(name)} a default, such as {text}", [edit], rank=3)
 
     def named(self, mine: Spot, theirs: Spot, word: str, name: str) -> Iterator[Way]:
-        """Put back one of the schemas that a word holds by name."""
+        """Restore an entry of a keyword that maps names to schemas."""
         ours, known = mine.member(word), theirs.member(word)
         has = None if ours is None else ours.member(name)
         had = None if known is None else known.member(name)
@@ -138,7 +141,7 @@ class _Sides:
             yield from self.whole(has, had)
 
     def added(self, mine: Spot, theirs: Spot, ours: Spot, name: str, what: str) -> Iterator[Way]:
-        """A name is new: ask for less, or leave it out."""
+        """Relax or remove a new entry."""
         free = self.unrequired(mine, theirs, name)
         gone = self.mine.remove_member(ours, name)
         has = ours.member(name) or ours
@@ -149,7 +152,7 @@ class _Sides:
         yield Way(f"leave {what} out", [*gone, *free], undo=True)
 
     def removed(self, mine: Spot, theirs: Spot, word: str, name: str, what: str) -> Iterator[Way]:
-        """A name is gone: keep it, or let others stand in for it."""
+        """Restore a removed entry, or allow additional properties in its place."""
         known, ours = theirs.member(word), mine.member(word)
         had = None if known is None else known.member(name)
         if known is None or had is None:
@@ -171,7 +174,7 @@ class _Sides:
                 yield Way(f'drop "{closed}", so that other properties may stand', edits, rank=3)
 
     def unrequired(self, mine: Spot, theirs: Spot, name: str) -> list[Edit]:
-        """Return the edits after which a property is not required; a list of none stays where there was one."""
+        """Return the edits after which a property is not required; an empty list stays if there was a list."""
         listed = mine.member("required")
         names = [] if listed is None else self.mine.strings(listed)
         if listed is None or name not in names:
@@ -181,7 +184,7 @@ class _Sides:
         return self.mine.remove(listed, [names.index(name)])
 
     def both_types(self, mine: Spot, theirs: Spot) -> Iterator[Way]:
-        """Take the earlier type beside the new one."""
+        """Accept the earlier type in addition to the new one."""
         kind, was = mine.member("type"), theirs.member("type")
         new, old = self.mine.string(kind), self.theirs.string(was)
         if kind is None or new is None or old is None or {new, old} <= {"integer", "number"}:
@@ -191,7 +194,7 @@ class _Sides:
             yield Way(f'take both types: "type": {json.dumps([old, new])}', [edit], rank=4)
 
     def restored(self, mine: Spot, theirs: Spot) -> list[Edit]:
-        """Return the edits that make one value equal to an earlier one, in what differs alone."""
+        """Return the edits that make a value equal to an earlier one, changing only the differences."""
         if self.same(mine, theirs):
             return []
         if not (mine.is_object and theirs.is_object):
@@ -207,7 +210,7 @@ class _Sides:
         return edits
 
     def with_definitions(self, way: Way, rank: int) -> Way:
-        """Bring the definitions that a way's text refers to and the candidate lacks."""
+        """Add the definitions that the text of a fix references and the candidate lacks."""
         edits = list(way.edits)
         for word, name in dict.fromkeys(match for edit in way.edits for match in _REFERENCE.findall(edit.text)):
             ours, known = self.mine.root.member(word), self.theirs.root.member(word)
@@ -223,19 +226,19 @@ class _Sides:
         return Way(way.sentence, edits, way.undo, rank)
 
     def copy(self, mine: Spot, theirs: Spot) -> Edit:
-        """Put an earlier value in the place of one of the candidate's."""
+        """Replace a value of the candidate by an earlier one."""
         return Source.replace(mine, self.fitted(theirs, mine))
 
     def fitted(self, theirs: Spot, mine: Spot) -> str:
-        """Write an earlier value for a place of the candidate."""
+        """Return the text of an earlier value adapted to a position in the candidate."""
         return fitted(self.theirs.slice(theirs), self.theirs, theirs.start, self.mine, mine.start)
 
     def same(self, mine: Spot, theirs: Spot) -> bool:
-        """Whether two values are written alike, but for space."""
+        """Return True if two values are equal apart from whitespace and comments."""
         return tokens(self.mine.slice(mine)) == tokens(self.theirs.slice(theirs))
 
     def shown(self, theirs: Spot) -> str:
-        """Return an earlier value for a sentence."""
+        """Return an earlier value for a sentence, on one line and abbreviated."""
         line = " ".join(self.theirs.slice(theirs).split())
         return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 

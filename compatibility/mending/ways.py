@@ -1,4 +1,4 @@
-"""What a format is asked when a finding needs a mend, and what it answers: ways that may work."""
+"""Interface between the search for fixes and the formats: a case and its possible fixes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Case", "Way", "fitted", "flat"]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A finding between two texts, and where it is in each."""
+    """A finding between two texts, with its position in each."""
 
     finding: Finding
     backward: bool  #: the candidate is the reader
@@ -21,22 +21,22 @@ class Case:
     at: str  #: JSON Pointer into the candidate's text
     earlier_text: str
     there: str  #: JSON Pointer into the earlier text
-    beside: tuple[str, ...] = ()  #: the texts that the candidate leans on
+    beside: tuple[str, ...] = ()  #: the texts of the candidate's dependencies
     earlier_beside: tuple[str, ...] = ()  #: the other texts of the earlier version
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A change of the candidate's text that may remove a finding."""
+    """A possible fix: a change of the candidate's text that may remove a finding."""
 
     sentence: str
     edits: Sequence[Edit]
-    undo: bool = False  #: it takes back what was changed, so its size is the size of the change
-    rank: int = 1  #: lower is tried first among ways that are small enough
+    undo: bool = False  #: undoes the change, so its size is the size of the change
+    rank: int = 1  #: lower ranks are tried first among the fixes that are small enough
 
 
 def fitted(text: str, origin: Source, start: int, target: Source, place: int) -> str:
-    """Lay a stretch of one text out for a place in another: on one line, or indented as the lines around it."""
+    """Format a part of one text for another: on one line, or indented like its new surroundings."""
     if "\n" not in text:
         return text
     if "\n" not in target.text.strip():
@@ -45,7 +45,7 @@ def fitted(text: str, origin: Source, start: int, target: Source, place: int) ->
 
 
 def flat(text: str, *, spaced: bool) -> str:
-    r"""Put a JSON text on one line, without its comments.
+    r"""Put a JSON text on one line, without comments.
 
     >>> flat('{ "a" : 1,\\n "b":[] }', spaced=True)
     '{"a": 1, "b": []}'

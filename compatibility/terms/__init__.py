@@ -1,1 +1,1 @@
-"""What a schema can be found by: its fields, types, tags and properties."""
+"""Search terms of schemas: fields, types, tags and properties."""

@@ -1,4 +1,4 @@
-"""The words of an Avro schema: fields and their aliases, types by their short and full names, logical types, tags."""
+"""Search terms of an Avro schema: fields, aliases, type names (short and full), logical types, tags."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Place(NamedTuple):
 
 
 def avro_terms(root: Any) -> Iterator[Term]:
-    """Yield the words of a schema that was read as JSON, from its beginning to its end."""
+    """Yield the terms of a schema parsed as JSON, from beginning to end."""
     pending = [_Place(root, "", "")]
     while pending:
         node, path, namespace = pending.pop()
@@ -56,7 +56,7 @@ def _of_object(node: dict[str, Any], path: str, namespace: str, pending: list[_P
 
 
 def _fields(places: list[_Place], pending: list[_Place]) -> Iterator[Term]:
-    """Yield the fields of a record; what they are made of comes after all of them."""
+    """Yield the terms of a record's fields; those of the field types follow after all of them."""
     types: list[_Place] = []
     for node, path, namespace in places:
         name = node.get("name") if isinstance(node, dict) else None

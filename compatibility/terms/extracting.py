@@ -1,4 +1,4 @@
-"""From a schema's text and metadata to its words: references are not followed, and nothing is judged."""
+"""Extraction of search terms from a schema's text and metadata, without references or validation."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from contractlog.compatibility.terms.words import Term, TermKind
 
 __all__ = ["MOST_TERMS", "terms"]
 
-MOST_TERMS: Final = 10_000  #: of one schema
-_MOST_ALIKE: Final = 20  #: places in one schema where the same word is told
+MOST_TERMS: Final = 10_000  #: per schema
+_MOST_ALIKE: Final = 20  #: positions per schema that are listed for the same term
 _WALKS: Final[Mapping[SchemaType, Callable[[Any], Iterator[Term]]]] = {
     SchemaType.AVRO: avro_terms,
     SchemaType.JSON: json_terms,
@@ -24,7 +24,7 @@ _WALKS: Final[Mapping[SchemaType, Callable[[Any], Iterator[Term]]]] = {
 
 
 def terms(schema_type: SchemaType, text: str, metadata: Metadata | None = None) -> Iterator[Term]:
-    """Yield every word that a schema can be found by; of very many alike the first ones.
+    """Yield every search term of a schema, with a limit on repetitions of the same term.
 
     >>> [(term.kind.value, term.key, term.path) for term in terms(SchemaType.AVRO, '{"type":"array","items":"long"}')]
     [('type', 'array', ''), ('type', 'long', '[]')]
@@ -50,7 +50,7 @@ def _all(schema_type: SchemaType, text: str, metadata: Metadata | None) -> Itera
     try:
         root = json.loads(text)
     except (ValueError, RecursionError):
-        return  # kept as it came, and not understood
+        return  # stored as submitted, and not valid JSON
     yield from walk(root)
 
 

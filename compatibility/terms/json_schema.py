@@ -1,4 +1,4 @@
-"""The words of a JSON schema: properties, types, formats, titles, what references name, tags."""
+"""Search terms of a JSON schema: properties, types, formats, titles, reference targets, tags."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Place = tuple[Any, str]
 
 
 def json_terms(root: Any) -> Iterator[Term]:
-    """Yield the words of a schema that was read as JSON."""
+    """Yield the terms of a schema parsed as JSON."""
     pending: list[_Place] = [(root, "")]
     while pending:
         node, path = pending.pop()

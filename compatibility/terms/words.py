@@ -1,4 +1,4 @@
-"""The words of a schema, and the places where they stand."""
+"""Search terms and their positions in a schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TAGS: Final = "confluent:tags"
 
 
 class TermKind(StrEnum):
-    """What a word is in its schema."""
+    """Kind of a search term."""
 
     FIELD = "field"
     TYPE = "type"
@@ -23,16 +23,16 @@ class TermKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word of a schema, and where it stands."""
+    """A search term with its position in the schema."""
 
     kind: TermKind
-    key: str  #: what is searched for
-    name: str  #: what is shown
+    key: str  #: search key
+    name: str  #: display name
     path: str  #: of the field, as ``customer.addresses[].street``; empty for the schema itself
 
 
 def tagged(node: Mapping[str, Any], path: str) -> Iterator[Term]:
-    """Yield the tags that stand in a schema's own text."""
+    """Yield the inline tags of a node."""
     tags = node.get(_TAGS)
     for tag in tags if isinstance(tags, list) else ():
         if isinstance(tag, str):
@@ -40,5 +40,5 @@ def tagged(node: Mapping[str, Any], path: str) -> Iterator[Term]:
 
 
 def joined(path: str, name: str) -> str:
-    """Name a field within what it stands in."""
+    """Return the path of a field within its parent."""
     return f"{path}.{name}" if path else name

@@ -1,1 +1,1 @@
-"""What audits observe: outcome codes, mergeable states, their merge and the report made of them."""
+"""Results of audits: outcome codes, mergeable states, and the report made from them."""

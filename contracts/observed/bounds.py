@@ -1,8 +1,8 @@
-"""Bounds on the size of a state, whatever the records hold: ids, places and field names may come from hostile bytes.
+"""Limits on the size of a state, whose ids, paths and field names may come from hostile records.
 
-What is kept are the lowest of each kind, so that it does not show how a range was cut:
-``bounded(bounded(a).merged(bounded(b))) == bounded(a.merged(b))``. Only ``limit_samples`` may depend on it: it keeps
-samples within memory, and what it leaves out is named.
+The lowest of each kind are retained, so the result does not depend on how a range was split:
+``bounded(bounded(a).merged(bounded(b))) == bounded(a.merged(b))``. Only the result of ``limit_samples`` may depend on
+it, which limits the memory for samples; omitted fields are named.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = [
     "unsampled_notes",
 ]
 
-MAX_UNKNOWN_IDS: Final = 100  #: of a part that are counted one by one; the others are counted as id 0
-MAX_PLACES: Final = 100  #: of one outcome and id that are told apart; the others have no place
-MAX_FIELDS: Final = 64  #: of a part that are sampled; each value brings its row, so more cost their square
-MAX_UNSAMPLED: Final = 1_000  #: fields of a part that are named as left out
+MAX_UNKNOWN_IDS: Final = 100  #: unknown ids per part that are counted separately; the others count as id 0
+MAX_PLACES: Final = 100  #: paths per outcome and id that are counted separately; the others count without path
+MAX_FIELDS: Final = 64  #: sampled fields per part; every value includes its row, so the cost is quadratic
+MAX_UNSAMPLED: Final = 1_000  #: fields per part that are named as omitted
 _NAMED: Final = 3
 MAX_SAMPLED_VALUES: Final = 4_000_000  #: of all topics together
 
 
 def bounded(state: AuditState) -> AuditState:
-    """Return the state with what is beyond the bounds counted together."""
+    """Return the state with everything beyond the limits combined."""
     unknown = _unknown_ids(state.violations)
     cells: dict[CellKey, Cell] = {}
     for key, cell in state.cells.items():
@@ -63,7 +63,10 @@ def bounded(state: AuditState) -> AuditState:
 
 
 def limit_samples(state: AuditState, most: int = MAX_SAMPLED_VALUES) -> AuditState:
-    """Return the state with at most so many sampled values; the parts with the most lose fields first, by name."""
+    """Return the state with a limited number of sampled values.
+
+    Fields are omitted from the part with the most values first, last name first.
+    """
     sizes: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     for (topic, part, name), sample in state.samples.items():
         sizes[topic, part][name] = len(sample.values)
@@ -84,7 +87,7 @@ def limit_samples(state: AuditState, most: int = MAX_SAMPLED_VALUES) -> AuditSta
 
 
 def unsampled_notes(state: AuditState) -> dict[tuple[str, str], list[str]]:
-    """Say of which fields no samples were kept, by topic and part."""
+    """Return sentences about the fields without samples, by topic and part."""
     notes: dict[tuple[str, str], list[str]] = {}
     for (topic, part), names in _fields(state.unsampled, MAX_UNSAMPLED).items():
         kept = sum(key[:2] == (topic, part) for key in state.samples)

@@ -1,4 +1,4 @@
-"""What a state holds of each part of each topic, counted so that every offset is accounted for."""
+"""Record counts per part of each topic, in which every offset is accounted for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Observed", "Total", "gaps", "observe", "partition_counts", "total_of
 
 @dataclass(slots=True)
 class Observed:
-    """What a state holds of one part of one topic."""
+    """The contents of a state for one part of one topic."""
 
     coverage: list[Coverage] = field(default_factory=list)
     cells: list[tuple[CellKey, Cell]] = field(default_factory=list)
@@ -24,7 +24,7 @@ class Observed:
 
 
 def observe(state: AuditState) -> Mapping[tuple[str, str], Observed]:
-    """Return what a state holds, by topic and part; nothing of those that it does not cover."""
+    """Return the contents of a state by topic and part, for all parts that it covers."""
     observed: defaultdict[tuple[str, str], Observed] = defaultdict(Observed)
     for coverage in sorted(state.coverage):
         for part in PARTS:
@@ -37,7 +37,7 @@ def observe(state: AuditState) -> Mapping[tuple[str, str], Observed]:
 
 
 def without_schema(observed: Observed) -> Observed:
-    """Count the records of a part as read and no more; its ranges stay, with what is a tombstone or absent there."""
+    """Return a part with its records counted as read but not audited; tombstones and absent offsets stay."""
     cells = [
         (replace(key, schema_id=0), Cell(_neither(cell), cell.first_seen, cell.last_seen))
         for key, cell in observed.cells
@@ -52,32 +52,32 @@ def _neither(cell: Cell) -> dict[Outcome, int]:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """How records came out."""
+    """Record counts by result."""
 
     conforming: int = 0
     violating: int = 0
     tombstones: int = 0
-    without_schema: int = 0  #: of a part without a schema
-    unusable: int = 0  #: of a schema that validators cannot use
+    without_schema: int = 0  #: records of a part without a schema
+    unusable: int = 0  #: records whose schema validators cannot use
 
     @property
     def judged(self) -> int:
-        """Those that conformance is about."""
+        """Number of audited records, the base of conformance."""
         return self.conforming + self.violating
 
     @property
     def unaudited(self) -> int:
-        """Those that could not be checked against anything."""
+        """Number of records that could not be checked."""
         return self.without_schema + self.unusable
 
     @property
     def records(self) -> int:
-        """All of them."""
+        """Number of all records."""
         return self.judged + self.tombstones + self.unaudited
 
 
 def total_of(cells: Iterable[Cell]) -> Total:
-    """Add cells up."""
+    """Return the sum of some cells."""
     counts: defaultdict[Outcome, int] = defaultdict(int)
     for cell in cells:
         for outcome, records in cell.counts.items():
@@ -93,7 +93,7 @@ def total_of(cells: Iterable[Cell]) -> Total:
 
 
 def partition_counts(observed: Observed) -> list[PartitionCounts]:
-    """Return what became of the offsets of each partition."""
+    """Return the counts of each partition."""
     by_partition: defaultdict[int, list[Cell]] = defaultdict(list)
     for key, cell in observed.cells:
         by_partition[key.partition].append(cell)
@@ -120,7 +120,7 @@ def _partition(number: int, covered: Collection[Coverage], total: Total) -> Part
 
 
 def gaps(coverage: Sequence[Coverage]) -> list[str]:
-    """Say which offsets between the ranges nobody read; they count as absent."""
+    """Return sentences about unread offsets between the ranges, which count as absent."""
     return [
         f"Offsets {left.to_offset} to {right.from_offset} of partition {left.partition} were not read."
         for left, right in pairwise(coverage)

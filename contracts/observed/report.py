@@ -1,6 +1,6 @@
-"""``report.json``: what an audit answers, as data.
+"""Data model of ``report.json``, the result of an audit.
 
-``report.html`` and conformance in the registry are made from it alone.
+``report.html`` and the conformance in the registry are derived from it alone.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ __all__ = [
 ]
 
 FORMAT: Final = "contractlog.audit/1"
-THRESHOLD: Final = 0.999  #: conformance below this is ``failing``, unless another threshold is given
-FAIL_UNDER: Final = 1.0  #: conformance below this makes an audit's exit code 1, unless another share is given
+THRESHOLD: Final = 0.999  #: conformance below this is ``failing``, by default
+FAIL_UNDER: Final = 1.0  #: conformance below this makes an audit exit with code 1, by default
 
 Verdict = Literal["passing", "degraded", "failing", "unknown"]
 FORMER_VERDICTS: Final[Mapping[str, Verdict]] = MappingProxyType({"keeps": "passing", "broken": "failing"})
-#: words of earlier reports, still read
+#: verdicts of earlier reports, still accepted
 Part = Literal["key", "value"]
-PARTS: Final[tuple[Part, ...]] = ("value", "key")  #: in the order in which they are told
+PARTS: Final[tuple[Part, ...]] = ("value", "key")  #: in display order
 
 
 class Counts(TypedDict):
-    """How the records of something came out; ``records`` counts what was read."""
+    """Record counts by result; ``records`` is the number of records read."""
 
     records: int
     conforming: int
     violating: int
     tombstones: int
-    unaudited: int  # nothing to check them against, or a schema that validators cannot use
+    unaudited: int  # the part has no schema, or validators cannot use the schema
     absent: int
 
 
@@ -64,34 +64,34 @@ class PartitionCounts(Counts):
 
 
 class SchemaUse(TypedDict):
-    """What one schema id was used for in a topic."""
+    """Use of a schema id in a topic."""
 
     schema_id: int
-    subject: str | None  # None for an id that the registry does not know
+    subject: str | None  # None if the registry does not have the id
     version: int | None
     expected: bool  # the topic's strategy allows the subject; else its records are ``WRONG_SUBJECT``
     records: int
     conforming: int
-    violating: int  # the rest of the records could not be checked: validators cannot use the schema
+    violating: int  # all further records could not be checked: validators cannot use the schema
     first_seen: str  # ISO 8601, UTC, as all times here
     last_seen: str
 
 
 class Place(TypedDict):
-    """Where a record can be looked at."""
+    """Position of a record."""
 
     partition: int
     offset: int
 
 
 class ViolationLine(TypedDict):
-    """One way in which records broke their contract."""
+    """A group of records that broke their contract in the same way."""
 
     code: str
     records: int
     schema_id: int | None
     path: str  # JSON Pointer to the deepest failing node of the schema
-    field: str  # the value's path, as legs[].carrier
+    field: str  # path of the value, as legs[].carrier
     detail: str
     first_seen: str
     last_seen: str
@@ -108,29 +108,29 @@ class SeriesPoint(TypedDict):
 
 
 class StrategyUse(TypedDict):
-    """Which subject name strategy a part was audited by."""
+    """The subject name strategy with which a part was audited."""
 
-    name: str  # as confluent-kafka calls it; "none" where any known id is allowed
+    name: str  # name as in confluent-kafka; "none" if every registered id is allowed
     chosen_by: Literal["given", "association", "evidence", "default"]
     reason: str
 
 
 class TopicPart(Counts):
-    """The audit of one part (key or value) of one topic."""
+    """Audit result of one part (key or value) of one topic."""
 
     topic: str
     part: Part
     verdict: Verdict
-    threshold: float  # the verdict is failing below it
-    missed: list[Literal["all versions", "newest version"]]  # whose conformance is below the threshold
-    conformance: float | None  # conforming / (conforming + violating); None when nothing was audited
-    strategy: StrategyUse | None  # None when the part has no subject and was not audited
+    threshold: float  # conformance below it makes the verdict ``failing``
+    missed: list[Literal["all versions", "newest version"]]  # what has a conformance below the threshold
+    conformance: float | None  # conforming / (conforming + violating); None if no record was audited
+    strategy: StrategyUse | None  # None if the part has no subject and was not audited
     partitions: list[PartitionCounts]
     schemas: list[SchemaUse]
     violations: list[ViolationLine]
     series: list[SeriesPoint]
     fields: list[dict[str, object]]
-    notes: list[str]  # what was not looked at and why, in sentences
+    notes: list[str]  # sentences about what was not checked, and why
 
 
 class EdgeEnd(TypedDict):
@@ -140,7 +140,7 @@ class EdgeEnd(TypedDict):
     field: str
 
 
-# "from" is a keyword, hence the functional form.
+# "from" is a keyword, hence the functional syntax.
 Edge = TypedDict(
     "Edge",
     {
@@ -155,26 +155,26 @@ Edge = TypedDict(
 
 
 class Source(TypedDict, total=False):
-    """Where the records were read."""
+    """Origin of the records."""
 
     kind: Literal["kafka", "archive"]
     bootstrap_servers: str
-    registry: str  # the registry that was asked, without credentials
+    registry: str  # URL of the registry, without credentials
     archive: str
 
 
 class Thresholds(TypedDict):
-    """The two shares that conformance is compared with."""
+    """The two thresholds for conformance."""
 
-    verdict: float  # of each part's verdict
-    fail_under: float  # of the exit code
+    verdict: float  # for the verdict of each part
+    fail_under: float  # for the exit code
 
 
 class Scope(TypedDict):
-    """What was asked of an audit beside conformance."""
+    """The parts of the audit besides conformance."""
 
     lineage: bool
-    samples: bool  # whether the state holds samples of values, in which lineage can be found
+    samples: bool  # True if the state has samples of values, which lineage needs
 
 
 class Report(TypedDict):

@@ -1,13 +1,13 @@
-"""Coordinated samples of values: the same values are kept in every topic, so that samples can be joined.
+"""Coordinated samples of values: every topic samples the same values, so samples can be joined.
 
 Values are ordered by the keyed 64-bit hash of their canonical text, which is equal across Avro and JSON (see
-``spark_validation.lineage.sampling``), and the occurrences of one value by a hash of value and UTC day: so two topics
-keep the same values, and of a frequent value the occurrences of the same days. Of this order a sample keeps
+``spark_validation.lineage.sampling``), and the occurrences of one value by a hash of value and UTC day. So two topics
+sample the same values and, of a frequent value, the occurrences of the same days. In this order a sample contains
 
-- *in breadth* the first occurrence of the lowest values, which shows what a field holds, and
-- *in depth* many occurrences of the very lowest values, which shows when each was seen.
+- *in breadth* the first occurrence of each of the lowest values, which shows the values of a field, and
+- *in depth* many occurrences of the very lowest values, which shows when each occurred.
 
-Each kept occurrence brings the whole row it stood in, as hashes, so that rows of two topics can be compared field by
+Each occurrence includes the whole row of its record, as hashes, so that rows of two topics can be compared field by
 field.
 """
 
@@ -35,24 +35,24 @@ _WORD: Final = (1 << 64) - 1
 
 
 class SampledValue(NamedTuple):
-    """One occurrence of a sampled value; their order is the order in which they are kept."""
+    """An occurrence of a sampled value; tuple order is sampling order."""
 
-    value_hash: int  #: unsigned 64 bits
+    value_hash: int  #: unsigned 64-bit integer
     turn: int  #: ``turn_of`` value and day
-    timestamp: int  #: of the record, milliseconds since 1970, UTC
+    timestamp: int  #: timestamp of the record, milliseconds since 1970, UTC
     partition: int
     offset: int
-    row: bytes  #: every value of the record's part, as ``cells_of`` reads them
+    row: bytes  #: all values of the record's part, as read by ``cells_of``
 
 
 @dataclass(frozen=True, slots=True)
 class SampleDesign:
-    """How values are hashed and how many are kept; only samples of one design can be joined or merged."""
+    """Parameters of sampling; only samples of the same design can be joined or merged."""
 
-    key: str = "contractlog.lineage/1"  #: of the hash
-    breadth: int = 1024  #: distinct values
-    depth: int = 512  #: occurrences that are kept in depth
-    repeats: int = 32  #: of them, at most so many of one value
+    key: str = "contractlog.lineage/1"  #: key of the hash
+    breadth: int = 1024  #: number of distinct values
+    depth: int = 512  #: number of occurrences in depth
+    repeats: int = 32  #: maximum number of these with the same value
 
 
 DESIGN: Final = SampleDesign()
@@ -60,14 +60,14 @@ DESIGN: Final = SampleDesign()
 
 @dataclass(frozen=True, slots=True)
 class FieldSample:
-    """The occurrences of a field's values that come first."""
+    """The sampled occurrences of a field's values."""
 
     design: SampleDesign
     values: tuple[SampledValue, ...]  #: ascending
 
 
 def kept(values: Iterable[SampledValue], design: SampleDesign) -> tuple[SampledValue, ...]:
-    """Return what a sample keeps of occurrences that come in ascending order; repetitions count once."""
+    """Return the sample of occurrences in ascending order, ignoring duplicates."""
     chosen: list[SampledValue] = []
     broad = deep = rank = 0
     previous: SampledValue | None = None
@@ -88,14 +88,18 @@ def kept(values: Iterable[SampledValue], design: SampleDesign) -> tuple[SampledV
 
 
 def merge_samples(left: FieldSample, right: FieldSample) -> FieldSample:
-    """Return the sample of both together, exactly as if it had been taken in one pass."""
+    """Return the sample of both together, exactly as if taken in one pass.
+
+    Raises:
+        ValueError: the samples have different designs.
+    """
     if left.design != right.design:
         raise ValueError(f"samples of different designs cannot be merged: {left.design} and {right.design}")
     return FieldSample(left.design, kept(sorted(left.values + right.values), left.design))
 
 
 def turn_of(value_hash: int, timestamp: int) -> int:
-    """Return when it is a day's turn among the occurrences of a value: 32 bits, equal in every topic."""
+    """Return a 32-bit hash of value and day that orders the occurrences of a value alike in every topic."""
     mixed = (value_hash ^ (timestamp // MILLISECONDS_PER_DAY * 0x9E3779B97F4A7C15)) & _WORD
     mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
     mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & _WORD
@@ -103,5 +107,5 @@ def turn_of(value_hash: int, timestamp: int) -> int:
 
 
 def cells_of(row: bytes) -> dict[int, int]:
-    """Return a row's values by field: upper 32 bits of the value's hash by the hash of the field's path."""
+    """Return a row as a mapping: hash of the field's path -> upper 32 bits of the value's hash."""
     return dict(iter_unpack("<II", row))

@@ -1,7 +1,8 @@
-"""What one pass over a range of offsets leaves behind, and how such states merge.
+"""Audit states: the result of reading ranges of offsets, and the merge of such results.
 
-States form a commutative monoid: ``merge(audit(A), audit(B)) == audit(A | B)``, exactly. They are kept as tables, one
-row per value below; ``spark_validation`` writes those tables as Parquet, with the members of each class as columns.
+States form a commutative monoid: ``merge(audit(A), audit(B)) == audit(A | B)``, exactly. They are stored as tables with
+one row per value of the classes below; ``spark_validation`` writes these tables as Parquet, with the members of each
+class as columns.
 """
 
 from __future__ import annotations
@@ -25,36 +26,36 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Coverage:
-    """A range of offsets that was read to its end, once."""
+    """A range of offsets that was read completely, and once."""
 
     topic: str
     partition: int
     from_offset: int
     to_offset: int  #: exclusive
-    records: int  #: read in the range; the rest of it is absent from the log (compaction, transactions)
+    records: int  #: records read in the range; the other offsets are absent from the log (compaction, transactions)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class CellKey:
-    """What counts are kept by."""
+    """Key by which records are counted."""
 
     topic: str
     part: str  #: ``key`` or ``value``
     partition: int
-    window: str  #: UTC day of the record's timestamp, ISO; empty when the record has none
-    schema_id: int  #: 0 where the record carries none
+    window: str  #: UTC day of the record's timestamp, ISO; empty if the record has no timestamp
+    schema_id: int  #: 0 if the record carries no id
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Counts per outcome, and when the first and last such record was written (milliseconds since 1970, UTC)."""
+    """Record counts per outcome, with the first and last timestamp (milliseconds since 1970, UTC)."""
 
     counts: dict[Outcome, int]
     first_seen: int
     last_seen: int
 
     def merged(self, other: Cell) -> Cell:
-        """Return the cell of both together."""
+        """Return the sum of both cells."""
         counts = dict(self.counts)
         for outcome, records in other.counts.items():
             counts[outcome] = counts.get(outcome, 0) + records
@@ -63,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Example:
-    """Where a record can be looked at."""
+    """Position of a record that serves as an example."""
 
     partition: int
     offset: int
@@ -71,28 +72,28 @@ class Example:
 
 @dataclass(frozen=True, slots=True, order=True)
 class ViolationKey:
-    """What violations are grouped by."""
+    """Key by which violations are grouped."""
 
     topic: str
     part: str
     outcome: Outcome
-    schema_id: int  #: 0 where the record carries none
-    path: str  #: JSON Pointer to the deepest failing node of the schema; empty for a record as a whole
-    field: str  #: the value's path, as ``legs[].carrier``; empty for a record as a whole
+    schema_id: int  #: 0 if the record carries no id
+    path: str  #: JSON Pointer to the deepest failing node of the schema; empty for the record as a whole
+    field: str  #: path of the value, as ``legs[].carrier``; empty for the record as a whole
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """How many records broke their contract in one way, when, and the lowest positions of such records."""
+    """Records that broke their contract in the same way: their count, time range and lowest positions."""
 
     records: int
     first_seen: int
     last_seen: int
-    examples: tuple[Example, ...]  #: ascending; the lowest ``MAX_EXAMPLES``, so merging is exact
-    detail: str = ""  #: for people; of the lowest example
+    examples: tuple[Example, ...]  #: ascending; the lowest ``MAX_EXAMPLES``, which makes merging exact
+    detail: str = ""  #: for people; taken from the lowest example
 
     def merged(self, other: Violation) -> Violation:
-        """Return the violation of both together."""
+        """Return both violations combined."""
         lowest = min(self, other, key=lambda violation: violation.examples[:1])
         return Violation(
             self.records + other.records,
@@ -105,16 +106,16 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class AuditState:
-    """Everything that a pass leaves behind."""
+    """The complete result of an audit pass."""
 
     coverage: frozenset[Coverage] = frozenset()
     cells: dict[CellKey, Cell] = field(default_factory=dict)
     violations: dict[ViolationKey, Violation] = field(default_factory=dict)
-    samples: dict[tuple[str, str, str], FieldSample] = field(default_factory=dict)  #: by topic, part and field
-    unsampled: frozenset[tuple[str, str, str]] = frozenset()  #: fields whose samples were left out, see ``bounds``
+    samples: dict[tuple[str, str, str], FieldSample] = field(default_factory=dict)  #: keyed by topic, part and field
+    unsampled: frozenset[tuple[str, str, str]] = frozenset()  #: fields whose samples were omitted, see ``bounds``
 
     def merged(self, other: AuditState) -> AuditState:
-        """Return the state of both together; their ranges do not overlap."""
+        """Return both states combined; their ranges must not overlap."""
         return AuditState(
             self.coverage | other.coverage,
             _union(self.cells, other.cells, Cell.merged),
@@ -135,7 +136,7 @@ class AuditState:
 
 
 def merge(states: Iterable[AuditState]) -> AuditState:
-    """Return the state of all together."""
+    """Return all states combined."""
     return reduce(AuditState.merged, states, AuditState())
 
 

@@ -1,4 +1,4 @@
-"""From a state to what a report says of each topic's parts: counts that add up, verdicts, what to look at."""
+"""Report entries made from a state: consistent counts, verdicts and notes for each part of a topic."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ __all__ = ["Use", "Uses", "iso", "newest_in_use", "newest_judged", "summarize"]
 
 
 class Use(NamedTuple):
-    """A version that a schema id stands for."""
+    """The version that a schema id refers to."""
 
     subject: str
     version: int
-    expected: bool = True  #: the topic's strategy allows the subject
+    expected: bool = True  #: True if the topic's strategy allows the subject
 
 
-Uses = Mapping[tuple[str, str, int], Use]  #: by topic, part and schema id
+Uses = Mapping[tuple[str, str, int], Use]  #: keyed by topic, part and schema id
 Notes = Mapping[tuple[str, str], Sequence[str]]
 Strategies = Mapping[tuple[str, str], StrategyUse]
 _NOTHING: Final[Notes] = MappingProxyType({})
 _NO_STRATEGIES: Final[Strategies] = MappingProxyType({})
 _NO_REASONS: Final[Mapping[int, str]] = MappingProxyType({})
-_NAMED: Final = 10  #: schemas that validators cannot use, of a part
+_NAMED: Final = 10  #: maximum number of unusable schemas named per part
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -62,15 +62,15 @@ def summarize(
     unusable: Mapping[int, str] = _NO_REASONS,
     threshold: float = THRESHOLD,
 ) -> list[TopicPart]:
-    """Return an entry for each part of each topic that was covered, sorted by topic, values before keys.
+    """Return an entry for each part of each covered topic, sorted by topic, values before keys.
 
     Args:
-        state: what the audit left behind.
-        uses: which version of which subject an id is, for a part of a topic.
-        notes: what was not looked at and why, by topic and part.
+        state: the state of the audit.
+        uses: subject and version of each schema id, by topic and part.
+        notes: sentences about what was not checked, and why, by topic and part.
         strategies: the subject name strategy of each part of a topic.
-        unusable: why validators cannot use a schema, by id; in one line.
-        threshold: conformance below it is ``failing``.
+        unusable: the reason why validators cannot use a schema, by id, as a single line.
+        threshold: conformance below it makes the verdict ``failing``.
     """
     observed = observe(state)
     unsampled = unsampled_notes(state)
@@ -91,7 +91,7 @@ def summarize(
 
 
 def iso(milliseconds: int) -> str:
-    """Write a time since 1970 as ISO 8601 in UTC; empty for what no clock of ours can show."""
+    """Format milliseconds since 1970 as ISO 8601 in UTC; empty if out of range."""
     try:
         at = _EPOCH + timedelta(milliseconds=milliseconds)
     except OverflowError:
@@ -159,7 +159,7 @@ def _verdict(total: Total, conformance: float | None, missed: Sequence[str]) -> 
 def _missed(
     conformance: float | None, schemas: Sequence[SchemaUse], threshold: float
 ) -> list[Literal["all versions", "newest version"]]:
-    """Say whose conformance is below the threshold: that of all versions together, or of a newest one in use."""
+    """Return which conformance is below the threshold: of all versions, or of a newest version in use."""
     missed: list[Literal["all versions", "newest version"]] = []
     if conformance is not None and conformance < threshold:
         missed.append("all versions")
@@ -171,7 +171,7 @@ def _missed(
 
 
 def newest_in_use(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
-    """Return of each subject that a part's strategy allows the version with the highest number that records carry."""
+    """Return the newest version in use of each subject that the part's strategy allows."""
     newest: dict[str, SchemaUse] = {}
     for use in schemas:
         subject = use["subject"]
@@ -185,12 +185,12 @@ def newest_in_use(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
 
 
 def newest_judged(schemas: Sequence[SchemaUse]) -> list[SchemaUse]:
-    """Return the newest in use of each subject among the versions that validators can use."""
+    """Return the newest version in use of each subject, among those with audited records."""
     return newest_in_use([use for use in schemas if use["conforming"] + use["violating"]])
 
 
 def _unusable_notes(observed: Observed, schemas: Sequence[SchemaUse], reasons: Mapping[int, str]) -> Iterator[str]:
-    """Name the schemas that validators cannot use, with how many records carry them, why, and what to do."""
+    """Yield notes on the schemas that validators cannot use: number of records, reason and remedy."""
     records: Counter[int] = Counter()
     for key, cell in observed.cells:
         records[key.schema_id] += cell.counts.get(Outcome.SCHEMA_NOT_USABLE, 0)

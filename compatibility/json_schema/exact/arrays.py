@@ -1,4 +1,4 @@
-"""Arrays that meet demands: what stands where, how many, and how many of a sort."""
+"""Satisfiability of demands on arrays: item positions, length and counts of items."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Asks: TypeAlias = Callable[[Iterable[Literal]], bool]
 
 
 class Shape:
-    """What the demands say of an array, put together."""
+    """The demands on an array, combined."""
 
     def __init__(self, literals: list[Literal]) -> None:
         self.least, self.most = lengths(literals)
         self.everywhere: list[tuple[int, int | None, Literal]] = []
-        self.somewhere: list[tuple[int, int | None, Literal]] = []  #: an item in there that meets this
+        self.somewhere: list[tuple[int, int | None, Literal]] = []  #: literals that an item in the range satisfies
         self.at_least: list[Count] = []
         self.fewer: list[Count] = []
         self.unique: set[bool] = set()
@@ -48,17 +48,17 @@ class Shape:
             self.least = max(self.least, 2)
 
     def at(self, index: int) -> list[Literal]:
-        """Return what an item must meet."""
+        """Return the demands on the item at an index."""
         return [one for start, stop, one in self.everywhere if start <= index and (stop is None or index < stop)]
 
     def starts(self, start: int, stop: int | None) -> list[int]:
-        """Return one index for each stretch in which items must meet the same, and only as far as items can be."""
+        """Return the start of each range of indexes with the same demands, up to the maximum length."""
         end = _smaller(stop, self.most)
         edges = {start} | {edge for one, other, _ in self.everywhere for edge in (one, other) if edge is not None}
         return sorted(edge for edge in edges if edge >= start and (end is None or edge < end))
 
     def shorten(self, asks: Asks) -> None:
-        """Let the array end before the first index at which nothing can stand."""
+        """Limit the length to the first index at which no item is possible."""
         for index in self.starts(0, None):
             found = self.at(index)
             if found and asks(found):
@@ -67,7 +67,7 @@ class Shape:
 
 
 def none_left(literals: list[Literal], asks: Asks) -> bool:
-    """Whether it is certain that no array meets the demands."""
+    """Return True if certainly no array satisfies the demands."""
     shape = Shape(literals)
     if shape.unique == {True, False} or (shape.most is not None and shape.least > shape.most):
         return True
@@ -82,12 +82,12 @@ def none_left(literals: list[Literal], asks: Asks) -> bool:
 
 
 def _nowhere(shape: Shape, start: int, stop: int | None, wanted: Literal, asks: Asks) -> bool:
-    """Whether no item can meet this."""
+    """Return True if no item in the range can satisfy the literal."""
     return all(asks([*shape.at(index), wanted]) for index in shape.starts(start, stop))
 
 
 def _too_many(shape: Shape, fewer: Count, asks: Asks) -> bool:
-    """Whether at least as many items meet the body as there may not be."""
+    """Return True if at least ``fewer.size`` items certainly satisfy the body, although fewer may."""
     certain = 0
     starts = shape.starts(0, None)
     for position, index in enumerate(starts):
@@ -101,7 +101,7 @@ def _too_many(shape: Shape, fewer: Count, asks: Asks) -> bool:
 
 
 def _implied(shape: Shape, count: Count, fewer: Count, asks: Asks) -> bool:
-    """Whether every item that meets the one body meets the other."""
+    """Return True if every item that satisfies the body of ``count`` satisfies that of ``fewer``."""
     return all(asks([*shape.at(index), (count.body, True), (fewer.body, False)]) for index in shape.starts(0, None))
 
 

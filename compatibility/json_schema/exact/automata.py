@@ -1,4 +1,4 @@
-"""Automata: states with edges, of which a text takes some."""
+"""Nondeterministic finite automata that search for a pattern in a text."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ MAX_CONFIGURATIONS: Final = 2_000
 
 
 class NotRegular(Exception):
-    """The pattern has no automaton here."""
+    """The pattern is not supported as an automaton."""
 
 
 @dataclass(slots=True, eq=False)
 class Automaton:
-    """States with edges; 0 is the start, 1 is where the pattern was found."""
+    """An automaton; state 0 is the start, state 1 means that the pattern was found."""
 
     moves: list[list[tuple[Ranges, int]]] = field(default_factory=lambda: [[], []])
     free: list[list[tuple[str, int]]] = field(
         default_factory=lambda: [[], []]
-    )  #: taken always, at the start or the end
+    )  #: transitions without a character: always, only at the start (``^``) or only at the end (``$``)
     _steps: dict[tuple[frozenset[int], int], frozenset[int]] = field(default_factory=dict)
 
     def state(self) -> int:
@@ -37,7 +37,7 @@ class Automaton:
         return len(self.moves) - 1
 
     def closure(self, states: Iterable[int], *, start: bool = False, end: bool = False) -> frozenset[int]:
-        """Return all states that are reached without a character."""
+        """Return all states that are reachable without a character."""
         allowed = {""} | ({"^"} if start else set()) | ({"$"} if end else set())
         seen = set(states)
         waiting = list(seen)
@@ -49,7 +49,7 @@ class Automaton:
         return frozenset({1}) if 1 in seen else frozenset(seen)
 
     def step(self, states: frozenset[int], character: int) -> frozenset[int]:
-        """Return where a character leads; what was found stays found."""
+        """Return the states after a character; state 1 is final."""
         if 1 in states:
             return states
         known = self._steps.get((states, character))
@@ -67,11 +67,11 @@ class Automaton:
         return found
 
     def found(self, states: frozenset[int], *, start: bool) -> bool:
-        """Whether the pattern is found if the text ends here."""
+        """Return True if the pattern is found when the text ends here."""
         return 1 in states or 1 in self.closure(states, start=start, end=True)
 
     def matches(self, text: str) -> bool:
-        """Whether the pattern is found in a text."""
+        """Return True if the pattern is found in a text."""
         states = self.closure({0}, start=True)
         for character in text:
             states = self.step(states, ord(character))

@@ -1,4 +1,4 @@
-"""One way to meet a goal: what was demanded on it, what is left to choose, and what can be seen of it at once."""
+"""Branch of the search: one way to satisfy a goal with values of one type."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from contractlog.compatibility.json_schema.exact.demands import (
 
 __all__ = ["Branch", "Choice", "opposite"]
 
-_LOOK: Final = 3  #: how deep a demand is looked into before it is taken apart
+_LOOK: Final = 3  #: depth to which demands are inspected without splitting them
 
-Choice: TypeAlias = tuple[tuple[Literal, ...], ...]  #: alternatives, of which one holds; each is some literals
+Choice: TypeAlias = tuple[tuple[Literal, ...], ...]  #: alternatives, each a conjunction; one must hold
 
 
 def opposite(literal: Literal) -> Literal:
-    """Return what holds where a literal does not."""
+    """Return the negation of a literal."""
     return literal[0], not literal[1]
 
 
 @dataclass(slots=True)
 class Branch:
-    """One way to meet a goal with values of one type."""
+    """One way to satisfy a goal with values of one type."""
 
     kind: str
-    literals: set[Literal] = field(default_factory=set)  #: everything that was demanded on the way
-    atoms: list[Literal] = field(default_factory=list)  #: what speaks of the type itself
-    choices: list[Choice] = field(default_factory=list)  #: each still to be made
-    keys: frozenset[Any] | None = None  #: the only values left, if they are listed
-    value: list[Any] = field(default_factory=list)  #: a value known to meet the goal
-    looks: int = 0  #: how many parts of demands were looked at, to be counted
+    literals: set[Literal] = field(default_factory=set)  #: all literals assumed so far
+    atoms: list[Literal] = field(default_factory=list)  #: literals that concern the branch's type directly
+    choices: list[Choice] = field(default_factory=list)  #: open choices
+    keys: frozenset[Any] | None = None  #: the only possible values, if they are listed
+    value: list[Any] = field(default_factory=list)  #: a value known to satisfy the goal
+    looks: int = 0  #: number of demands inspected, to be charged as steps
 
     def copy(self) -> Branch:
-        """Return a branch to go on from here."""
+        """Return a copy to continue from."""
         return Branch(self.kind, set(self.literals), list(self.atoms), list(self.choices), self.keys)
 
     def settled(self, literal: Literal, look: int = _LOOK) -> bool | None:
-        """Whether a literal holds in this branch, as far as one sees without taking it apart."""
+        """Return whether a literal holds in this branch; None if undecided without splitting it."""
         if literal in self.literals:
             return True
         if opposite(literal) in self.literals:

@@ -1,4 +1,4 @@
-"""The checks of the policy EXACT: which keyword's refusal has which id, and how to mend it."""
+"""Catalogue of the checks of policy EXACT: ids by keyword, with explanations and suggested fixes."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ UNDECIDED: Final = ExactCheck(
 EXACT_CHECKS: Final = (
     _BOUND, _COMBINED, FORMAT, _FORBIDDEN, _ITEMS, _PATTERN, _REQUIRED, _TYPE, _VALUE, UNDECIDED,
 )  # fmt: skip
-ADMITTED: Final = frozenset({FORMAT.id})  #: what the policy reports and admits, unless it is asked for
+ADMITTED: Final = frozenset({FORMAT.id})  #: reported, but breaking only on request
 BY_WORD: Final[Mapping[str, ExactCheck]] = MappingProxyType(
     {
         "type": _TYPE,
@@ -140,5 +140,5 @@ BY_WORD: Final[Mapping[str, ExactCheck]] = MappingProxyType(
 
 
 def check_of(word: str) -> ExactCheck:
-    """Return the check of a keyword; what is left are those that permit no member or item."""
+    """Return the check of a keyword; by default the one for members and items that are not permitted."""
     return BY_WORD.get(word, _FORBIDDEN)

@@ -1,4 +1,4 @@
-"""Sets of characters as ranges of code points, and those that a pattern can name."""
+"""Sets of characters as ranges of code points, and the character classes of patterns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ranges = tuple[tuple[int, int], ...]
 
 
 def ranges(*pairs: tuple[int, int]) -> Ranges:
-    """Return the ranges in order, those that meet made one."""
+    """Return the ranges sorted, with adjacent and overlapping ones merged."""
     merged: list[tuple[int, int]] = []
     for low, high in sorted(pairs):
         if merged and low <= merged[-1][1] + 1:
@@ -23,7 +23,7 @@ def ranges(*pairs: tuple[int, int]) -> Ranges:
 
 
 def inverted(ranges: Ranges) -> Ranges:
-    """Return all other characters."""
+    """Return the complement of a set of characters."""
     found, start = [], 0
     for low, high in ranges:
         if start < low:

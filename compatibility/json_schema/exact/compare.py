@@ -1,4 +1,4 @@
-"""One comparison under the policy EXACT."""
+"""Comparison of two JSON schemas under policy EXACT."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from contractlog.compatibility.walk import work_limit_exceeded
 
 __all__ = ["compare_exactly"]
 
-_TIMES: Final = 6  #: an engine, a thorough one and the telling, each twice
+_TIMES: Final = 6  #: an engine, a thorough engine and the reporter, each twice
 
-Side = tuple[JsonSchema, Mapping[str, str]]  #: a schema, and the texts that it leans on
+Side = tuple[JsonSchema, Mapping[str, str]]  #: a schema, and the texts of its dependencies
 
 
 def compare_exactly(
     reader: Side, writer: Side, steps: Steps | None = None, *, limit: int = STEP_LIMIT
 ) -> Iterator[Finding]:
-    """Yield why it is not proven that the reader admits every document that the writer admits; nothing where it is.
+    """Yield findings unless it is proven that the reader admits every document that the writer admits.
 
-    Formats are compared when all else is proven: they are annotations, so they have a finding of their own. The steps
-    are shared with other comparisons.
+    Formats are compared only if everything else is proven: they are annotations and have their own finding. ``steps``
+    is shared with other comparisons.
     """
     for owner, side in (("reader", reader), ("writer", writer)):
         problem = invalid(*side)
@@ -43,12 +43,15 @@ def compare_exactly(
 
 
 def _are_equal(reader: Side, writer: Side) -> bool:
-    """Return whether both are one schema, which admits what it admits whatever that is."""
+    """Return True if both are the same schema, which is compatible with itself even if it is not valid."""
     return reader[0].value == writer[0].value and dict(reader[1]) == dict(writer[1])
 
 
 def _not_valid(owner: str, problem: InvalidSchema) -> Finding:
-    """Stored schemas were not all held against their draft; what such a one means is nowhere said."""
+    """Return the finding for a schema that its meta-schema rejects, so that its meaning is undefined.
+
+    Not every stored schema was validated against its draft.
+    """
     sentence = f"the {owner} cannot be understood exactly: {problem.message}"
     message = f"{UNDECIDED.title}: {sentence}".replace("{", "{{").replace("}", "}}")
     return Finding(UNDECIDED.id, "", "", sentence, message, UNDECIDED.mend, UNDECIDED.mend)
@@ -64,7 +67,7 @@ def _root(owner: str, side: Side, *, formats: bool = False) -> Schema:
 
 
 def _has_formats(side: Side) -> bool:
-    """Whether a schema, or one that it leans on, may have a ``format``."""
+    """Return True if a schema or a dependency may contain the keyword ``format``."""
     schema, referenced = side
     if "has formats" not in schema.made:
         leaned_on = any("format" in text or "\\u" in text for text in referenced.values())
@@ -74,7 +77,7 @@ def _has_formats(side: Side) -> bool:
 
 
 def _holds(value: Any, word: str) -> bool:
-    """Whether an object anywhere in the value has a member of that name."""
+    """Return True if an object anywhere in the value has a member of that name."""
     waiting = [value]
     while waiting:
         value = waiting.pop()
@@ -88,14 +91,14 @@ def _holds(value: Any, word: str) -> bool:
 
 
 class _Comparison:
-    """Counts what its engines take; each has the limit of a comparison, or what is left of the shared steps."""
+    """One comparison; each engine has the limit of a comparison or the rest of the shared budget."""
 
     def __init__(self, limit: int, shared: Steps) -> None:
         self.limit = limit
         self.shared = shared
 
     def findings(self, reader: Side, writer: Side) -> list[Finding]:
-        """Decide without formats, and with them where something in the schemas has one."""
+        """Decide without formats, then with them if a schema contains any."""
         try:
             found = self._decided(_root("reader", reader), _root("writer", writer))
             if not found and (_has_formats(reader) or _has_formats(writer)):
@@ -106,7 +109,7 @@ class _Comparison:
         return found
 
     def _decided(self, reader: Schema, writer: Schema, *, formats: bool = False) -> list[Finding]:
-        """Decide, more thoroughly where the quick way leaves it open; then tell the places."""
+        """Decide a pair, with a thorough engine if the fast one is inconclusive, and locate the findings."""
         goal = frozenset({(writer, True), (reader, False)})
         with self._engine() as engine:
             if engine.closed(goal):
@@ -127,7 +130,7 @@ class _Comparison:
 
     @contextmanager
     def _counted(self, engine: Engine) -> Iterator[Engine]:
-        """Let an engine work anew."""
+        """Reset an engine's step count and limit for one use."""
         engine.steps, engine.limit = 0, self.shared.allow(self.limit)
         try:
             yield engine

@@ -1,7 +1,7 @@
-"""What schemas demand, free of drafts and keywords: a few atoms, and their combinations.
+"""Demands: constraints on a value, independent of drafts and keywords; atoms and their combinations.
 
-An atom speaks of one JSON type (``kind``) and holds for values of every other type. Equal demands are equal objects;
-a ``Schema`` is equal to another one where both, and all that they lead to, demand the same.
+An atom concerns one JSON type (``kind``) and holds for values of every other type. Equal demands have equal values and
+hashes; two ``Schema`` objects are equal if they and everything that they refer to demand the same.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ T = TypeVar("T")
 
 
 class _Hashed:
-    """What demands with parts are looked up by again and again."""
+    """Base class with a slot for the cached hash."""
 
     __slots__ = ("_hash",)
 
 
 @dataclass_transform(frozen_default=True)
 def _composed(cls: type[T]) -> type[T]:
-    """Make a class of demands with parts, whose hash is worked out once."""
+    """Declare a class of composed demands, whose hash is computed once."""
     made = dataclass(frozen=True, slots=True)(cls)
     work_out = made.__hash__
 
@@ -101,7 +101,7 @@ class Not(_Hashed):
 
 @dataclass(frozen=True, slots=True)
 class Kinds:
-    """The value is of one of these types; ``integer`` are the whole numbers."""
+    """The value has one of these types; ``integer`` stands for whole numbers."""
 
     names: frozenset[str]
 
@@ -115,7 +115,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody knows when this holds; two are the same thing where their keys are."""
+    """A demand that cannot be decided; equal if the keys are equal."""
 
     reason: str
     key: Hashable
@@ -130,7 +130,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Lexical(Atom):
-    """The number is written without fraction and exponent: what draft 4 asks of integers beside being whole."""
+    """The number is written without fraction and exponent, as draft 4 requires of integers."""
 
     kind: ClassVar[str] = "number"
 
@@ -142,12 +142,12 @@ class Bound(Atom):
     kind: ClassVar[str] = "number"
     limit: Fraction
     upper: bool
-    open: bool  #: whether the limit itself is excluded
+    open: bool  #: True if the limit itself is excluded
 
 
 @dataclass(frozen=True, slots=True)
 class Multiple(Atom):
-    """The number is a multiple."""
+    """The number is a multiple of ``step``."""
 
     kind: ClassVar[str] = "number"
     step: Fraction
@@ -187,7 +187,7 @@ class Format(Atom):
 
 @_composed
 class NameSet(_Hashed):
-    """Some names: those listed or matching; inverted, all but those."""
+    """A set of names: those listed or matching a pattern; if inverted, all others."""
 
     names: frozenset[str] = frozenset()
     patterns: frozenset[str] = frozenset()
@@ -204,7 +204,7 @@ class Has(Atom):
 
 @_composed
 class Members(_Hashed, Atom):
-    """Every member with such a name has a value that meets the body."""
+    """Every member whose name is in the set has a value that satisfies the body."""
 
     kind: ClassVar[str] = "object"
     names: NameSet
@@ -213,7 +213,7 @@ class Members(_Hashed, Atom):
 
 @_composed
 class Names(_Hashed, Atom):
-    """Every member's name meets the body."""
+    """Every member's name satisfies the body."""
 
     kind: ClassVar[str] = "object"
     body: Demand
@@ -221,7 +221,7 @@ class Names(_Hashed, Atom):
 
 @_composed
 class Elements(_Hashed, Atom):
-    """Every item from ``start`` up to ``stop`` (or the end) meets the body."""
+    """Every item from ``start`` up to ``stop`` (None for the end) satisfies the body."""
 
     kind: ClassVar[str] = "array"
     start: int
@@ -231,7 +231,7 @@ class Elements(_Hashed, Atom):
 
 @_composed
 class Count(_Hashed, Atom):
-    """At least ``size`` items meet the body; its opposite is that fewer do."""
+    """At least ``size`` items satisfy the body."""
 
     kind: ClassVar[str] = "array"
     body: Demand
@@ -247,7 +247,7 @@ class Unique(Atom):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one keyword of a schema demands."""
+    """The demand of one keyword of a schema."""
 
     word: str
     at: str  #: JSON Pointer of the keyword
@@ -255,20 +255,20 @@ class Part:
 
 
 class Schema:
-    """A schema at its place; its parts are understood when they are asked for."""
+    """A schema at its position; its parts are converted on first use."""
 
     __slots__ = ("_parts", "_read", "at", "digest", "owner")
 
     def __init__(self, digest: bytes, at: str, owner: str, read: Callable[[], Iterator[Part]]) -> None:
         self.digest = digest
-        self.at = at  #: JSON Pointer into the text; in a referenced text ``NAME#POINTER``
+        self.at = at  #: JSON Pointer into the text; in a referenced schema ``NAME#POINTER``
         self.owner = owner  #: ``reader`` or ``writer``
         self._read = read
         self._parts: tuple[Part, ...] | None = None
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What each keyword demands."""
+        """The demands of the keywords."""
         if self._parts is None:
             self._parts = tuple(self._read())
         return self._parts
@@ -284,7 +284,7 @@ class Schema:
 
 
 Demand: TypeAlias = All | Some | One | Not | Kinds | Values | Unknown | AtLeast | AtMost | Atom | Schema
-Literal: TypeAlias = tuple[Demand, bool]  #: to be met, or to be missed
+Literal: TypeAlias = tuple[Demand, bool]  #: a demand, and True if it must hold or False if it must not
 Goal: TypeAlias = frozenset[Literal]
 TRUE: Final = All(())
 FALSE: Final = Some(())

@@ -1,4 +1,4 @@
-"""Where references lead: the texts of one side, their base addresses and anchors; nothing is ever opened."""
+"""Resolution of references between the texts of one side, by base URL and anchor; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -32,33 +32,33 @@ _OLD: Final = frozenset({"draft-04", "draft-06", "draft-07"})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A schema somewhere in the texts."""
+    """The position of a schema in the texts."""
 
-    document: str  #: empty for the schema itself, else the name of the text
+    document: str  #: name of the referenced schema; empty for the schema itself
     at: str
     base: str
     draft: Draft
 
     @property
     def pointer(self) -> str:
-        """The place as findings name it."""
+        """The position as a JSON Pointer in findings."""
         return f"{self.document}#{self.at}" if self.document else self.at
 
 
 class Documents:
-    """A schema and all the texts that it leans on."""
+    """A schema and the texts of all its dependencies."""
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
         self.values: dict[str, Any] = {"": schema.value}
         self._ignored = _NAMED
-        self.dynamic: set[str] = set()  #: anchors that more than one place carries
+        self.dynamic: set[str] = set()  #: anchors that occur at more than one position
         self._addresses: dict[str, Place] = {}
         self._anchors: dict[tuple[str, str], Place] = {}
         self._dynamic_anchors: dict[str, int] = {}
         self._hashes: dict[int, tuple[bytes, frozenset[str]]] = {}
-        self._targets: dict[str, tuple[bytes, frozenset[str]]] = {}  #: what references lead to
+        self._targets: dict[str, tuple[bytes, frozenset[str]]] = {}  #: hashes of reference targets
         self._all: bytes | None = None
-        self.several = False  #: whether there is more than one resource with an address of its own
+        self.several = False  #: True if there is more than one resource with its own URL
         root_base = _id_of(schema.value, schema.draft) or ""
         self.root = Place("", "", root_base, schema.draft)
         self._index(schema.value, self.root)
@@ -75,12 +75,12 @@ class Documents:
         self.several = len(self.values) > 1 or len({place.at for place in self._addresses.values()}) > 1
 
     def value(self, place: Place) -> Any:
-        """Return the JSON at a place."""
+        """Return the JSON value at a position."""
         found, _ = self._walk(place.document, place.at)
         return found
 
     def below(self, place: Place, *tokens: str | int) -> Place:
-        """Return the place of an inner schema."""
+        """Return the position of a subschema."""
         value = self.value(place)
         for token in tokens:
             value = value[token]
@@ -89,7 +89,7 @@ class Documents:
         return Place(place.document, pointer(place.at, *tokens), base, place.draft)
 
     def find(self, reference: str, place: Place) -> Place | None:
-        """Return where a reference leads, or None where that is not known."""
+        """Return the target of a reference; None if it cannot be resolved."""
         for one in (reference, *_bridged(reference)):
             address, fragment = urldefrag(urljoin(place.base, one) if place.base or not one.startswith("#") else one)
             if one.startswith("#"):
@@ -119,7 +119,7 @@ class Documents:
         return Place(start.document, start.at + fragment, base, start.draft)
 
     def _walk(self, document: str, at: str) -> tuple[Any, str]:
-        """Return what stands at a pointer, and the base address there."""
+        """Return the value at a JSON Pointer, and its base URL."""
         draft = self._draft(document)
         value = self.values[document]
         base = _id_of(value, draft) or (self._addresses[document].base if document else "")
@@ -157,9 +157,9 @@ class Documents:
                 waiting.append((inner, Place(at.document, pointer(at.at, *tokens), base, at.draft)))
 
     def digest(self, place: Place, *, formats: bool = True) -> bytes:
-        """Return what is equal for schemas that demand the same, with all that they lead to.
+        """Return a digest that is equal for schemas with the same demands, references included.
 
-        One ``Documents`` is asked with or without formats, not both.
+        A ``Documents`` object must always be called with the same value of ``formats``.
         """
         self._ignored = _NAMED if formats else _NAMED | {"format"}
         text, references = self._hash(self.value(place), place)
@@ -170,7 +170,7 @@ class Documents:
             if target in closure:
                 continue
             if len(closure) >= _LARGEST_CLOSURE:
-                closure = {"": self._everything()}  # equal where all the texts are: less is not looked into
+                closure = {"": self._everything()}  # larger closures are equal only if all texts are equal
                 break
             closure[target], further = self._targets.get(target) or self._hash_target(target)
             waiting.extend(further)
@@ -189,7 +189,7 @@ class Documents:
         return self._all
 
     def _hash(self, value: Any, place: Place) -> tuple[bytes, frozenset[str]]:
-        """Return the hash of what a schema says itself, and the places that it refers to."""
+        """Return the hash of a schema's own content, and the positions that it references."""
         if not isinstance(value, dict):
             return repr(value).encode(), frozenset()
         if id(value) not in self._hashes:
@@ -224,7 +224,7 @@ class Documents:
 
 
 def inner_schemas(value: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield every schema directly inside, with the way to it."""
+    """Yield every direct subschema with its pointer tokens."""
     for word, body in value.items():
         yield from _inner(word, body)
 
@@ -240,7 +240,7 @@ def _inner(word: str, body: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 
 def data_text(value: Any) -> str:
-    """Write a value so that equal values are equal texts."""
+    """Write a value so that equal values have equal texts."""
     match value:
         case dict():
             return "{" + ",".join(f"{name!r}:{data_text(value[name])}" for name in sorted(value)) + "}"

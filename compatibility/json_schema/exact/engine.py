@@ -1,8 +1,8 @@
-"""Goals and how they are closed: split by type, along disjunctions, and into the goals of members and items.
+"""Search for a value that satisfies a goal, by splitting on types, disjunctions, members and items.
 
-A goal counts as closed until a pass leaves it open, and each goal that leaned on it is looked at again, until no more
-open (a greatest fixpoint): a value is a finite tree, so a goal that is open only by way of itself is not open at all.
-Work is counted in steps.
+A goal counts as closed until a pass leaves it open; then each goal that depends on it is checked again, until no more
+open (a greatest fixpoint). A value is a finite tree, so a goal that is open only through itself has no value. Work is
+counted in steps.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from contractlog.compatibility.json_schema.exact.values import KINDS, value_of
 __all__ = ["STEP_LIMIT", "Engine", "LimitReached"]
 
 STEP_LIMIT: Final = 100_000
-_WIDE: Final = 16  #: from how many alternatives on they are looked at together first
+_WIDE: Final = 16  #: number of alternatives from which a choice is filtered before branching
 
 
 class LimitReached(Exception):
-    """The steps are used up."""
+    """The step limit is exceeded."""
 
 
 class Engine:
-    """Decides goals, and remembers what it decided."""
+    """Decision procedure for goals, which caches its decisions."""
 
     def __init__(self, limit: int = STEP_LIMIT, *, thorough: bool = False) -> None:
-        """Decide goals.
+        """Create an engine.
 
         Args:
-            limit: how many steps may be taken.
-            thorough: also look for schemas that nothing can meet by themselves, which is seldom worth the steps.
+            limit: maximum number of steps.
+            thorough: also detect schemas that are unsatisfiable by themselves, which is seldom worth the steps.
         """
         self.thorough = thorough
         self.limit = limit
@@ -64,13 +64,13 @@ class Engine:
         self._current: Goal | None = None
 
     def step(self, size: int = 0) -> None:
-        """Count a step, and more for a look at much."""
+        """Count a step, and more for a larger piece of work."""
         self.steps += 1 + (size >> 3)
         if self.steps > self.limit:
             raise LimitReached
 
     def closed(self, goal: Goal) -> bool:
-        """Whether it is proven that no value meets the goal."""
+        """Return True if it is proven that no value satisfies the goal."""
         if any(opposite(one) in goal for one in goal):
             return True
         if goal not in self._leaning:
@@ -80,7 +80,10 @@ class Engine:
         return goal not in self._open
 
     def asks(self, literals: Iterable[Literal]) -> bool:
-        """Whether a goal below is closed as far as is known; who asks is asked again when that changes."""
+        """Return True if a sub-goal is closed as far as known.
+
+        If that changes later, the current goal is checked again.
+        """
         self.step()
         goal = frozenset(one for one in literals if one[0] != All(()) or not one[1])
         if any(opposite(one) in goal for one in goal):
@@ -88,7 +91,7 @@ class Engine:
         if not goal:
             return False
         if len(goal) == 1 and not self.thorough and all(wanted and _plain(demand) for demand, wanted in goal):
-            return False  # a schema that nothing can meet is not looked for
+            return False  # an unsatisfiable schema is not searched for
         if self._current is None:
             return self.closed(goal)
         if goal not in self._leaning:
@@ -98,7 +101,7 @@ class Engine:
         return goal not in self._open
 
     def open_branches(self, goal: Goal, kinds: Iterable[str] = KINDS) -> Iterable[Branch]:
-        """Yield the ways to meet a goal that are not closed."""
+        """Yield the branches of a goal that are not closed."""
         for kind in kinds:
             waiting: list[tuple[Branch, Iterable[Literal]]] = [(Branch(kind), goal)]
             while waiting:
@@ -115,7 +118,7 @@ class Engine:
                 waiting.extend((branch, alternative) for alternative in reversed(self._possible(branch, choice)))
 
     def may_be_missed(self, literals: Iterable[Literal], parts: Iterable[Demand]) -> list[Demand]:
-        """Return the parts of which one may be missed where the literals are met, as far as one sees at once."""
+        """Return the parts that may be violated while the literals hold, by fast propagation only."""
         possible = set[Demand]()
         for kind in KINDS:
             branch = Branch(kind)
@@ -126,7 +129,7 @@ class Engine:
         return [part for part in parts if part in possible]
 
     def _possible(self, branch: Branch, choice: Choice) -> Choice:
-        """Leave out of a wide choice what misses a member that cannot be missed: no branch has to be made for it."""
+        """Filter a wide choice: drop alternatives that require an impossible violation, instead of branching."""
         if branch.kind != "object" or len(choice) < _WIDE:
             return choice
         self.step(len(branch.atoms))
@@ -134,7 +137,7 @@ class Engine:
         return tuple(one for one in choice if not any(self._is_held(contents, *literal) for literal in one))
 
     def _is_held(self, contents: objects.Contents, demand: Demand, wanted: bool) -> bool:  # noqa: FBT001 - a literal
-        """Whether the literal misses a member that has to be met."""
+        """Return True if the literal requires a member to violate a demand that it cannot violate."""
         if wanted or not isinstance(demand, Members) or (name := objects.only_name(demand.names)) is None:
             return False
         self.evaluator.match(contents.patterns)
@@ -153,7 +156,7 @@ class Engine:
         self._current = outer
 
     def _take(self, branch: Branch, literals: Iterable[Literal]) -> bool:
-        """Add demands to a branch; False where they cannot hold together."""
+        """Add literals to a branch; return False if they contradict each other."""
         waiting = list(literals)
         while True:
             while waiting:
@@ -199,12 +202,12 @@ class Engine:
 
     def _combined(self, branch: Branch, parts: list[Literal], waiting: list[Literal], *, every: bool) -> None:
         if every or len(parts) == 1:
-            waiting.extend(reversed(parts))  # the first one, a type, is taken first
+            waiting.extend(reversed(parts))  # the first one, a type, is processed first
         else:
             branch.choices.append(tuple((part,) for part in parts))
 
     def _propagate(self, branch: Branch, waiting: list[Literal]) -> bool:
-        """Drop what is settled from the choices; a choice with one alternative left is none."""
+        """Simplify the choices; a single remaining alternative is assumed, and none at all is a contradiction."""
         left = []
         for choice in branch.choices:
             kept = self._alternatives(branch, choice)
@@ -220,7 +223,7 @@ class Engine:
         return True
 
     def _alternatives(self, branch: Branch, choice: Choice) -> Choice | None:
-        """Return the alternatives that are still possible; None where one holds already."""
+        """Return the alternatives that are still possible; None if one already holds."""
         kept = []
         for alternative in choice:
             answers = [branch.settled(one) for one in alternative]
@@ -234,7 +237,7 @@ class Engine:
         return tuple(kept)
 
     def _ends(self, branch: Branch) -> bool:  # noqa: PLR0911 - one for each type
-        """Whether no value is left in a branch."""
+        """Return True if no value is possible in a branch."""
         self.step(len(branch.atoms))
         if branch.keys is not None:
             return self._listed(branch, [value_of(key) for key in branch.keys if key[0] == branch.kind])
@@ -253,7 +256,7 @@ class Engine:
                 return objects.none_left(branch.atoms, self.asks, self.evaluator) or self._only_empty(branch, {})
 
     def _listed(self, branch: Branch, values: list[Any]) -> bool:
-        """Whether none of the only values meets everything; one that does is remembered."""
+        """Return True if none of the listed values satisfies the branch; else store one that certainly does."""
         unsure = False
         for value in values:
             answers = [self._answer(value, literal) for literal in branch.literals]
@@ -283,7 +286,7 @@ def _most(demand: Demand, *, wanted: bool) -> int:
 
 
 def _plain(demand: Demand) -> bool:
-    """Whether a schema alone may be taken for one that something meets."""
+    """Return True for a schema without a ``false`` part, which is assumed to be satisfiable."""
     return isinstance(demand, Schema) and not any(part.demand == Some(()) for part in demand.parts)
 
 

@@ -1,4 +1,4 @@
-"""Whether a value meets a demand: yes, no, or (None) nobody knows."""
+"""Evaluation of demands on values, with the results True, False and None (unknown)."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from contractlog.compatibility.json_schema.exact.values import key_of, kind_of
 
 __all__ = ["Evaluator", "is_named"]
 
-_MATCH: Final = 16  #: what one pattern is, beside a small look
+_MATCH: Final = 16  #: cost of matching one pattern
 
 
 def is_named(names: NameSet, name: str) -> bool | None:
-    """Whether a name is in a set; None where a pattern is not understood."""
+    """Return whether a name is in a set; None if a pattern is not supported."""
     if name in names.names:
         return not names.inverted
     unknown = False
@@ -68,26 +68,26 @@ def _some(answers: Iterable[bool | None]) -> bool | None:
 
 
 class Evaluator:
-    """Holds values against demands; every look is a step."""
+    """Evaluator of demands on values; every evaluation costs steps."""
 
     def __init__(self, step: Callable[[int], None], *, whole: bool = False) -> None:
-        """Hold values against demands.
+        """Create an evaluator.
 
         Args:
-            step: called for every look, with its size beyond that of a small one.
-            whole: take whole numbers for written without a fraction; otherwise nobody knows how they are written.
+            step: called for every evaluation, with its additional cost.
+            whole: assume that whole numbers are written without fraction; otherwise their notation is unknown.
         """
         self._step = step
         self._whole = whole
-        self._open: set[tuple[bytes, int]] = set()  #: references that lead back without going down
+        self._open: set[tuple[bytes, int]] = set()  #: open pairs of schema and value, to detect circular references
 
     def match(self, patterns: int) -> None:
-        """Count a look at a text with patterns."""
+        """Charge the matching of a text with patterns."""
         if patterns:
             self._step(_MATCH * patterns)
 
     def meets(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each combination
-        """Whether the value meets the demand."""
+        """Return whether the value satisfies the demand; None if unknown."""
         self._step(0)
         match demand:
             case Schema():
@@ -179,7 +179,7 @@ class Evaluator:
 
 
 def _perhaps_named(names: NameSet, value: dict[str, Any]) -> Iterable[str]:
-    """Return the names of members that may be in a set; a set of one name is looked up."""
+    """Return the names of members that may be in a set; for a single name by lookup."""
     if names.patterns:
         return [name for name in value if is_named(names, name) is not False]
     if names.inverted:

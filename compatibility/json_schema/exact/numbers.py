@@ -1,4 +1,4 @@
-"""Numbers that meet demands, exactly: an interval, a step that numbers must be multiples of, and what is excluded."""
+"""Satisfiability of demands on numbers, exactly: interval, step and excluded values."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _FEW: Final = 64
 
 
 class _Interval:
-    """What the bounds leave."""
+    """The interval and step that the demands on a number allow."""
 
     def __init__(self, literals: Iterable[Literal]) -> None:
-        self.low: tuple[Fraction, bool] | None = None  #: and whether it is excluded
+        self.low: tuple[Fraction, bool] | None = None  #: limit, and True if it is excluded
         self.high: tuple[Fraction, bool] | None = None
         self.step: Fraction | None = None
         self.missed: list[Fraction] = []
@@ -53,7 +53,7 @@ class _Interval:
         return self.low[0] > self.high[0] or (self.low[0] == self.high[0] and (self.low[1] or self.high[1]))
 
     def few(self) -> list[Fraction] | None:
-        """Return every number left where they are few; None where they are many."""
+        """Return all possible numbers if there are few; else None."""
         if self.low is None or self.high is None:
             return None
         if self.low[0] == self.high[0]:
@@ -66,7 +66,7 @@ class _Interval:
 
 
 def none_left(literals: list[Literal]) -> bool:
-    """Whether it is certain that no number meets the demands."""
+    """Return True if certainly no number satisfies the demands."""
     found = _Interval(literals)
     if found.empty or found.lexical == {True, False}:
         return True
@@ -77,7 +77,7 @@ def none_left(literals: list[Literal]) -> bool:
 
 
 def _fits(number: Fraction, literals: list[Literal]) -> bool:
-    """Whether nothing speaks against a number."""
+    """Return True if a number violates no demand that can be decided."""
     return all(_holds(number, demand, wanted=wanted) for demand, wanted in literals)
 
 
@@ -95,7 +95,7 @@ def _holds(number: Fraction, demand: Demand, *, wanted: bool) -> bool:
 
 
 def candidates(literals: list[Literal]) -> Iterator[Fraction]:
-    """Yield numbers that meet the demands, the simplest first."""
+    """Yield numbers that satisfy the demands, simplest first."""
     found = _Interval(literals)
     seen = set[Fraction]()
     for number in [*(found.few() or ()), *_tried(found)]:
@@ -125,5 +125,5 @@ _OFFSETS: Final = sorted(range(-12, 13), key=abs)
 
 
 def _common(one: Fraction, other: Fraction) -> Fraction:
-    """Return the smallest step whose multiples are multiples of both."""
+    """Return the smallest number that is a multiple of both."""
     return Fraction(lcm(one.numerator, other.numerator), gcd(one.denominator, other.denominator))

@@ -1,7 +1,7 @@
-"""Objects that meet demands: which members there are, which there may be, and what they hold.
+"""Satisfiability of demands on objects: required, possible and forbidden members and their values.
 
-A member is looked for under every name that is spoken of, and under one name for each way in which the patterns tell
-all other names apart.
+A member is tried under every name that the demands mention, and under one name for each combination of patterns that
+other names can match.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Asks: TypeAlias = Callable[[Iterable[Literal]], bool]
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """A member that must be there: under such a name, with such a value."""
+    """A member that must exist: its set of names, and demands on its value and name."""
 
     names: NameSet
     value: tuple[Literal, ...] = ()
@@ -44,16 +44,16 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Where a member may be, and what it must meet there."""
+    """A possible name for a member, with the demands on its value."""
 
-    name: str | None  #: None for any name that meets the demands on names
+    name: str | None  #: None for any name that satisfies ``naming``
     naming: tuple[Literal, ...]
     value: tuple[Literal, ...]
 
 
 @dataclass(slots=True)
 class Contents:
-    """What the demands say of an object, put together."""
+    """The demands on an object, combined."""
 
     least: int = 0
     most: int | None = None
@@ -61,12 +61,12 @@ class Contents:
     everywhere: list[tuple[NameSet, Literal]] = field(default_factory=list)
     naming: list[Literal] = field(default_factory=list)
     sought: list[Sought] = field(default_factory=list)
-    patterns: int = 0  #: how many a name has to be held against
-    _places: dict[str | None, list[int]] = field(default_factory=dict)  #: in ``everywhere``, by the only name meant
+    patterns: int = 0  #: number of patterns that a name must be matched with
+    _places: dict[str | None, list[int]] = field(default_factory=dict)  #: indexes into ``everywhere`` by single name
 
     @classmethod
     def of(cls, literals: list[Literal]) -> Contents:
-        """Put the demands together."""
+        """Combine the demands."""
         contents = cls(*lengths(literals))
         for demand, wanted in literals:
             match demand:
@@ -77,7 +77,7 @@ class Contents:
                 case Members() if wanted:
                     contents.everywhere.append((demand.names, (demand.body, True)))
                 case Members() if (name := only_name(demand.names)) is not None:
-                    contents.required[name] = None  # there is one member of a name, so everything is asked of it
+                    contents.required[name] = None  # a name has one member, so all demands on the name apply to it
                     contents.everywhere.append((demand.names, (demand.body, False)))
                 case Members():
                     contents.sought.append(Sought(demand.names, value=((demand.body, False),)))
@@ -93,20 +93,20 @@ class Contents:
         return contents
 
     def named(self) -> list[str]:
-        """Return every name that is spoken of."""
+        """Return every name that the demands mention."""
         found = dict(self.required)
         for names in [names for names, _ in self.everywhere] + [sought.names for sought in self.sought]:
             found |= dict.fromkeys(sorted(names.names))
         return list(found)
 
     def at(self, name: str) -> list[Literal]:
-        """Return what the member of a name must meet, as far as it is certain."""
+        """Return the demands that certainly apply to the member of a name."""
         certain = self._places.get(name, [])
         others = [place for place in self._places.get(None, ()) if is_named(self.everywhere[place][0], name)]
         return [self.everywhere[place][1] for place in sorted(certain + others)]
 
     def cases(self, sought: Sought, evaluator: Evaluator) -> Iterator[Case]:
-        """Yield where a member may be; together they leave out nothing."""
+        """Yield all possible names for a member, as cases that cover everything."""
         full = self.most is not None and len(self.required) >= self.most
         listed = sorted(sought.names.names) if not sought.names.inverted and not sought.names.patterns else None
         for name in self.named() if listed is None else listed:
@@ -120,7 +120,7 @@ class Contents:
             yield from self._others(sought)
 
     def _others(self, sought: Sought) -> Iterator[Case]:
-        """Yield the names that nothing speaks of, by the patterns that tell them apart."""
+        """Yield the cases for names that are not mentioned, one for each combination of matching patterns."""
         sets = [names for names, _ in self.everywhere] + [sought.names]
         patterns = sorted({pattern for names in sets for pattern in names.patterns})
         spoken = Values(frozenset(("string", name) for name in self.named()))
@@ -140,12 +140,12 @@ class Contents:
 
 
 def only_name(names: NameSet) -> str | None:
-    """Return the name of a set that has just one."""
+    """Return the only name in a set; None if there may be others."""
     return next(iter(names.names)) if len(names.names) == 1 and not names.inverted and not names.patterns else None
 
 
 def _reaches(names: NameSet, matched: set[str]) -> bool:
-    """Whether a set holds a name that nothing speaks of and that matches just these patterns."""
+    """Return True if a set contains unmentioned names that match exactly these patterns."""
     return bool(names.patterns & matched) is not names.inverted
 
 
@@ -155,7 +155,7 @@ def _speaks_against(evaluator: Evaluator, name: str, literal: Literal) -> bool:
 
 
 def none_left(literals: list[Literal], asks: Asks, evaluator: Evaluator) -> bool:
-    """Whether it is certain that no object meets the demands."""
+    """Return True if certainly no object satisfies the demands."""
     contents = Contents.of(literals)
     least = max(contents.least, len(contents.required))
     if contents.most is not None and least > contents.most:
@@ -175,7 +175,7 @@ def _closed(case: Case, asks: Asks) -> bool:
 
 
 def _too_few(contents: Contents, asks: Asks, evaluator: Evaluator) -> bool:
-    """Whether fewer members are possible than there must be."""
+    """Return True if fewer members are possible than required."""
     possible = 0
     for case in contents.cases(Sought(_ALL), evaluator):
         if not _closed(case, asks):

@@ -1,6 +1,6 @@
-"""Regular expressions as automata.
+"""Conversion of regular expressions to automata.
 
-The regular part of the ECMA language is understood: literals, classes, groups, alternation, repetition, anchors. For
+The regular subset of ECMA patterns is supported: literals, classes, groups, alternation, repetition, anchors. For
 look-around, back-references, word boundaries and Unicode properties there is no automaton, and nothing is concluded.
 """
 
@@ -20,7 +20,7 @@ _PUNCTUATION: Final = frozenset("^$\\.*+?()[]{}|/-")
 
 @lru_cache(maxsize=1_024)
 def automaton(pattern: str) -> Automaton | None:
-    """Return a pattern's automaton, or None where it has none."""
+    """Return a pattern's automaton; None if it is not supported."""
     try:
         return _Reader(pattern).read()
     except (NotRegular, RecursionError):
@@ -28,7 +28,7 @@ def automaton(pattern: str) -> Automaton | None:
 
 
 class _Reader:
-    """Reads a pattern into fragments, each with one way in and one way out."""
+    """Parser of patterns into fragments of an automaton, each with one entry and one exit state."""
 
     def __init__(self, pattern: str) -> None:
         self.text = pattern
@@ -73,7 +73,7 @@ class _Reader:
         return into, out
 
     def repeated(self, start: int, first: int, last: int) -> int:
-        """Apply what follows a term; each further copy reads the term's text once more."""
+        """Apply the quantifier of a term; each further copy parses the term's text again."""
         least, most = self.quantifier()
         after = self.position
         if (least, most) == (1, 1):
@@ -191,7 +191,7 @@ class _Reader:
             raise NotRegular
         self.position += digits
         code = int(text, 16)
-        if 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004 - half of a pair
+        if 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004  - half of a surrogate pair
             raise NotRegular
         return code
 
@@ -202,7 +202,7 @@ class _Reader:
         found: list[tuple[int, int]] = []
         while self.peek() != "]":
             if self.peek() == "[" or self.text.startswith(("&&", "--", "~~"), self.position):
-                raise NotRegular  # engines differ in what this means
+                raise NotRegular  # the meaning differs between engines
             low = self.member()
             if self.peek() == "-" and self.text[self.position + 1 : self.position + 2] not in {"]", ""}:
                 self.take()

@@ -1,4 +1,4 @@
-"""From keywords to demands: what each draft means by its words."""
+"""Conversion of JSON Schema keywords to demands, by draft."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ _LARGEST_SIZE: Final = 1 << 53
 
 
 class Reading:
-    """Understands the schemas of one side."""
+    """Converter of the schemas of one side to demands."""
 
     def __init__(self, owner: str, schema: JsonSchema, referenced: Mapping[str, str], *, formats: bool = False) -> None:
-        """Understand one side.
+        """Prepare the conversion of one side.
 
         Args:
             owner: ``reader`` or ``writer``.
             schema: the whole schema.
-            referenced: name to text of every schema leaned on.
-            formats: let ``format`` demand something.
+            referenced: name -> text of every dependency.
+            formats: convert ``format`` to a demand instead of ignoring it.
         """
         self.owner = owner
         self.formats = formats
@@ -72,7 +72,7 @@ class Reading:
         return self.schema(self.documents.root)
 
     def schema(self, place: Place) -> Schema:
-        """Return the schema at a place, understood when it is looked into."""
+        """Return the schema at a position, converted on first use."""
         key = (place.document, place.at)
         if key not in self._schemas:
             digest = self.documents.digest(place, formats=self.formats)
@@ -102,13 +102,13 @@ class _Words:
         self.draft = _ORDER[place.draft.name]
 
     def spoken(self) -> list[str]:
-        """Return the keywords that count here, in the order of the text; types first, for they settle most."""
+        """Return the effective keywords in textual order, but ``type`` first, as it decides most."""
         if self.draft < _2019 and "$ref" in self.value:
             return ["$ref"]
         return sorted(self.value, key=lambda word: word != "type")
 
     def demand(self, word: str) -> Demand | None:
-        """Return what a keyword demands; None where it demands nothing."""
+        """Return the demand of a keyword; None if it has none."""
         handler = _HANDLERS.get(word)
         if handler is None:
             return None
@@ -145,7 +145,7 @@ class _Words:
     def bound(self, word: str, body: Any) -> Demand | None:
         upper = word.endswith("aximum")
         if not isinstance(body, Number):
-            return None  # draft 4: a mark at the limit
+            return None  # draft 4: a flag of the limit
         marked = self.draft < _D6 and self.value.get(f"exclusive{word.capitalize()}") is True
         return Bound(figure(body), upper, word.startswith("exclusive") or marked)
 
@@ -180,7 +180,7 @@ class _Words:
         return Members(self.others(), self.inner(word))
 
     def others(self) -> NameSet:
-        """Return the names that neither ``properties`` nor ``patternProperties`` speak of."""
+        """Return the names that neither ``properties`` nor ``patternProperties`` cover."""
         names, patterns = self.value.get("properties") or (), self.value.get("patternProperties") or ()
         return NameSet(frozenset(names), frozenset(patterns), inverted=True)
 
@@ -218,7 +218,7 @@ class _Words:
         found: list[Demand] = [Count(self.inner(word), least)] if least else []
         if counted and "maxContains" in self.value:
             found.append(Not(Count(self.inner(word), _size(self.value["maxContains"]) + 1)))
-        # a value of another type has no items: the opposite must not ask for an array
+        # values of other types have no items, so the negation must not require an array
         return All(tuple(_on_arrays(one) for one in found))
 
     def unique(self, _word: str, body: Any) -> Demand:
@@ -276,7 +276,7 @@ class _Words:
 
 
 def _on_arrays(demand: Demand) -> Demand:
-    """Let the opposite of an atom hold for values that are no arrays."""
+    """Make the negation of an atom hold for values other than arrays."""
     if isinstance(demand, Not):
         return Some((Not(Kinds(frozenset({"array"}))), demand))
     return demand

@@ -1,4 +1,4 @@
-"""Strings that meet demands: lengths, patterns and what is excluded, decided by automata where there are any."""
+"""Satisfiability of demands on strings: lengths, patterns and excluded values, with automata."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["none_left", "text_for"]
 
 
 def none_left(literals: list[Literal]) -> bool:
-    """Whether it is certain that no string meets the demands."""
+    """Return True if certainly no string satisfies the demands."""
     return text_for(literals) is Answer.NONE
 
 
 def text_for(literals: list[Literal]) -> str | Answer:
-    """Find a string that meets all demands that are understood; none, where these alone cannot be met."""
+    """Return a string that satisfies all supported demands, or ``Answer.NONE`` if they contradict."""
     least, most = lengths(literals)
     if most is not None and least > most:
         return Answer.NONE
@@ -31,7 +31,7 @@ def text_for(literals: list[Literal]) -> str | Answer:
 
 
 def lengths(literals: list[Literal]) -> tuple[int, int | None]:
-    """Return the smallest and the largest size that is left."""
+    """Return the minimum and maximum size that the demands allow."""
     least, most = 0, None
     for demand, wanted in literals:
         if isinstance(demand, AtLeast) and wanted:
@@ -45,7 +45,7 @@ def lengths(literals: list[Literal]) -> tuple[int, int | None]:
 
 
 def _filled(least: int, most: int | None, avoided: frozenset[str]) -> str | Answer:
-    """Return a string of a length; only lengths are asked for, so any characters will do."""
+    """Return a string that satisfies limits on its length only."""
     if least > _LONGEST:
         return Answer.UNKNOWN
     if most == 0:
@@ -59,7 +59,7 @@ def _filled(least: int, most: int | None, avoided: frozenset[str]) -> str | Answ
 
 
 def _numbered(number: int, length: int) -> str:
-    """Return a text of a length, another one for each number."""
+    """Return a text of the given length, a different one for each number."""
     if not length:
         return "" if not number else "a" * number
     return (chr(ord("a") + number % 26) * length) if number < 26 else "a" * (length - 1) + chr(0x4E00 + number)  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""Where a reader refuses what a writer admits: down through members and items to the keyword, with a document."""
+"""Findings of policy EXACT: located at the violated keyword, with a document as evidence."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MAX_LIFTED: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """A place in the documents: what the writer demands there, and how a value there becomes a document."""
+    """A position in the documents: the writer's demands there, and how to embed a value in a document."""
 
     writer: tuple[Literal, ...]
     writer_at: str
@@ -44,7 +44,7 @@ class _Here:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """A demand of the reader that is not proven at a place."""
+    """A demand of the reader that is not proven at a position."""
 
     here: _Here
     demand: Demand
@@ -53,7 +53,7 @@ class _Refusal:
 
 
 class Telling:
-    """Tells the findings of a pair that is not proven."""
+    """Reporter of the findings of a pair that is not proven."""
 
     def __init__(self, engine: Engine, reader: Schema, writer: Schema, *, formats: bool = False) -> None:
         self._engine = engine
@@ -64,7 +64,7 @@ class Telling:
         self._goal = frozenset({(writer, True), (reader, False)})
 
     def findings(self) -> Iterator[Finding]:
-        """Yield a finding for each keyword that refuses, or may refuse, what the writer admits."""
+        """Yield a finding for each keyword that rejects, or may reject, what the writer admits."""
         document = [] if self._formats else self._witness.value(self._goal)
         root = _Here(((self._writer, True),), "", lambda value: iter((value,)))
         refusals = islice(self._refusals(_Refusal(root, self._reader, "", "")), _MAX_FINDINGS)
@@ -107,7 +107,7 @@ class Telling:
                 pass
 
     def _inside(self, here: _Here, demand: Members | Elements) -> _Here | None:
-        """Go to a member or item that may break the demand."""
+        """Descend to a member or item that may violate the demand."""
         goal = frozenset((*here.writer, (demand, False)))
         for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
             found = self._member(here, demand, branch.atoms) if isinstance(demand, Members) else None
@@ -170,7 +170,7 @@ class Telling:
         return _told(UNDECIDED, one, f"{undecided}: {self._reason(one)}")
 
     def _document(self, one: _Refusal) -> list[Any]:
-        """Return a whole document that the writer admits and the reader refuses at this place."""
+        """Return a whole document that the writer admits and the reader rejects at this position."""
         for value in self._witness.value((*one.here.writer, (one.demand, False))):
             for made in islice(one.here.lift(value), _MAX_LIFTED):
                 if self._witness.holds(made, self._goal):
@@ -178,7 +178,7 @@ class Telling:
         return []
 
     def _reason(self, one: _Refusal) -> str:
-        """Say what stands in the way."""
+        """Return the reason why the proof failed."""
         goal = frozenset((*one.here.writer, (one.demand, False)))
         for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
             for demand, _ in branch.literals:

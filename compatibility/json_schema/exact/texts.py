@@ -1,4 +1,4 @@
-"""Whether any text matches some patterns and misses others, and which."""
+"""Search for a text that matches some patterns and not others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Answer", "find_text"]
 
 
 class Answer(Enum):
-    """What is said in place of a text."""
+    """Result in place of a text."""
 
     NONE = "there is no such text"
     UNKNOWN = "nobody knows"
@@ -23,7 +23,7 @@ class Answer(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """How far a text has come: each automaton's states, the length as far as it matters, and a prefix to avoid."""
+    """Search state: states of each automaton, length up to its limit, current prefix of an excluded text."""
 
     states: tuple[frozenset[int], ...]
     length: int
@@ -34,7 +34,10 @@ class _Here:
 def find_text(
     patterns: tuple[tuple[Automaton, bool], ...], least: int, most: int | None, avoided: frozenset[str]
 ) -> str | Answer:
-    """Find the shortest text that matches some patterns, misses the others, has a length, and is none of some texts."""
+    """Return the shortest text of an allowed length that satisfies the patterns and is not in ``avoided``.
+
+    Each automaton has a flag: True if the text must match it, False if it must not.
+    """
     if most is not None and least > most:
         return Answer.NONE
     limit = least if most is None else most + 1
@@ -70,19 +73,19 @@ def _longer(avoided: str | None, character: str, prefixes: set[str]) -> str | No
 
 
 def _met(patterns: Sequence[tuple[Automaton, bool]], here: _Here, *, start: bool) -> bool:
-    """Whether a text that ends here matches what it must, and misses what it must."""
+    """Return True if a text that ends here satisfies all patterns."""
     return all(
         one.found(states, start=start) is wanted for (one, wanted), states in zip(patterns, here.states, strict=True)
     )
 
 
 def _lost(patterns: Sequence[tuple[Automaton, bool]], here: _Here) -> bool:
-    """Whether a pattern that must be missed was found already."""
+    """Return True if a pattern that must not match has already been found."""
     return any(1 in states and not wanted for (_, wanted), states in zip(patterns, here.states, strict=True))
 
 
 def _representatives(automata: Iterable[Automaton], prefixes: Iterable[str]) -> list[int]:
-    """Return one character for each class that no automaton tells apart."""
+    """Return one character for each class of characters that all automata treat alike."""
     singles = {ord(text[-1]) for text in prefixes if text}
     cuts = {0, 0xD800, 0xE000} | {edge for code in singles for edge in (code, code + 1)}
     for one in automata:

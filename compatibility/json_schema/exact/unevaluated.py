@@ -1,7 +1,8 @@
-"""What ``unevaluatedProperties`` and ``unevaluatedItems`` apply to, case by case of which branches are valid.
+"""Scope of ``unevaluatedProperties`` and ``unevaluatedItems``, by cases of valid branches.
 
-A branch that is not valid evaluates nothing. So for every set of branches that may be the valid ones there is a case:
-these are met, those are missed, and what no valid one speaks of is left. More cases than a few are not looked at.
+A branch that is not valid evaluates nothing. So there is a case for every set of branches that may be valid: these are
+satisfied, the others violated, and everything that no valid branch evaluates is left. Beyond a few cases the scope is
+unknown.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ Make = Callable[[Place], Schema]
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """Some branches are met and some missed: what is evaluated then."""
+    """A case of valid and invalid branches, and the members and items evaluated in it."""
 
     demands: tuple[Demand, ...] = ()
     names: frozenset[str] = frozenset()
     patterns: frozenset[str] = frozenset()
-    listed: int = 0  #: how many items from the start
-    contained: tuple[Demand, ...] = ()  #: items that meet one of these
+    listed: int = 0  #: number of leading items
+    contained: tuple[Demand, ...] = ()  #: demands; items that satisfy one of them are evaluated
     all_members: bool = False
     all_items: bool = False
 
@@ -59,16 +60,16 @@ class _Case:
 
 
 class _TooMany(Exception):
-    """There are more cases than anyone looks at, or what is evaluated is not known."""
+    """There are too many cases, or what is evaluated is unknown."""
 
 
 def members_left(documents: Documents, place: Place, make: Make, body: Demand) -> Demand | None:
-    """Return what the word demands of members; None where that is not known."""
+    """Return the keyword's demand on members; None if unknown."""
     return _left(documents, place, make, "unevaluatedProperties", lambda case: _members(case, body))
 
 
 def items_left(documents: Documents, place: Place, make: Make, body: Demand) -> Demand | None:
-    """Return what the word demands of items; None where that is not known."""
+    """Return the keyword's demand on items; None if unknown."""
     return _left(documents, place, make, "unevaluatedItems", lambda case: _items(case, body))
 
 
@@ -96,7 +97,7 @@ def _left(
 
 
 class _Cases:
-    """Finds the cases of a schema."""
+    """Enumeration of the cases of a schema."""
 
     def __init__(self, documents: Documents, make: Make, *, items: bool) -> None:
         self.documents = documents
@@ -120,10 +121,10 @@ class _Cases:
         return cases
 
     def _own(self, value: dict[str, Any], place: Place, without: str) -> _Case:
-        """Return what the schema's own words evaluate."""
+        """Return what the schema's own keywords evaluate."""
         newest = place.draft.name == _ITEMS_2020
         if self.items and "contains" in value and not newest:
-            raise _TooMany  # validators differ in whether 2019-09 takes what is contained for evaluated
+            raise _TooMany  # validators differ in whether ``contains`` evaluates items in 2019-09
         listed = value.get("prefixItems") if newest else value.get("items")
         rest = "items" if newest or not isinstance(listed, list) else "additionalItems"
         found = self.make(self.documents.below(place, "contains")) if "contains" in value and newest else None
@@ -138,7 +139,7 @@ class _Cases:
         )
 
     def _choices(self, word: str, value: dict[str, Any], place: Place, depth: int) -> list[_Case] | None:
-        """Return the cases that a word adds; None where it adds none."""
+        """Return the cases that a keyword adds; None if it adds none."""
         body = value[word]
         match word:
             case "$ref":

@@ -1,4 +1,4 @@
-"""JSON values as they are compared: numbers are exact fractions, and every value has a hashable key."""
+"""JSON values for exact comparison: numbers are fractions, and every value has a hashable key."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from contractlog.compatibility.limits import shortened
 __all__ = ["KINDS", "TooLarge", "exact", "figure", "key_of", "kind_of", "shown", "value_of"]
 
 KINDS: Final = ("null", "boolean", "number", "string", "array", "object")
-_LARGEST_EXPONENT: Final = 2_000  #: beyond, the exact fraction of a short text would fill the memory
+_LARGEST_EXPONENT: Final = 2_000  #: a larger exponent would make the exact fraction of a short text fill the memory
 
 
 class TooLarge(Exception):
-    """A number is too large to be compared exactly."""
+    """A number is too large for an exact comparison."""
 
 
 def figure(number: Number) -> Fraction:
-    """Return the exact figure.
+    """Return the exact value.
 
     Raises:
-        TooLarge: its exponent is out of bounds.
+        TooLarge: the exponent is out of bounds.
     """
     decimal = number.decimal
     exponent = decimal.as_tuple().exponent
@@ -34,7 +34,7 @@ def figure(number: Number) -> Fraction:
 
 
 def exact(value: Any) -> Any:
-    """Turn a text's value into one with exact numbers.
+    """Convert a parsed JSON value to one with exact numbers.
 
     Raises:
         TooLarge: a number is out of bounds.
@@ -68,7 +68,7 @@ def kind_of(value: Any) -> str:
 
 
 def key_of(value: Any) -> Hashable:
-    """Return what is equal for equal values, and only for them."""
+    """Return a key that is equal for equal values only."""
     match value:
         case list():
             return ("array", tuple(map(key_of, value)))
@@ -79,7 +79,7 @@ def key_of(value: Any) -> Hashable:
 
 
 def value_of(key: Any) -> Any:
-    """Return the value that a key stands for."""
+    """Return the value of a key."""
     kind, held = key
     if kind == "array":
         return [value_of(item) for item in held]
@@ -89,7 +89,7 @@ def value_of(key: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Write a value for people, cut where it is long."""
+    """Write a value for people, truncated if it is long."""
     return shortened(json.dumps(_writable(value), ensure_ascii=False, separators=(", ", ": ")))
 
 

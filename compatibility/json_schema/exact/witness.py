@@ -1,4 +1,4 @@
-"""A value for a goal that stayed open: built along its open branches, and confirmed by the evaluator."""
+"""Construction of a value for an open goal, along its open branches, confirmed by the evaluator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ANY_NAME: Final = NameSet(inverted=True)
 
 
 class Witness:
-    """Finds values; what it returns was held against everything that was demanded."""
+    """Search for values; whatever ``value`` returns was verified against all literals."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -33,7 +33,7 @@ class Witness:
         self._known: dict[Goal, Any] = {}
 
     def value(self, literals: Iterable[Literal], depth: int = 0) -> list[Any]:
-        """Return a list with a value that meets everything, or an empty one."""
+        """Return a list with a value that satisfies all literals, or an empty list."""
         goal = frozenset(literals)
         if goal in self._known:
             return [self._known[goal]]
@@ -47,11 +47,11 @@ class Witness:
         return []
 
     def holds(self, value: Any, literals: Iterable[Literal]) -> bool:
-        """Whether a value certainly meets everything."""
+        """Return True if a value certainly satisfies all literals."""
         return all(self._evaluator.meets(value, demand) is wanted for demand, wanted in literals)
 
     def fillings(self, branch: Branch, depth: int) -> Iterator[Any]:
-        """Yield values for a branch; they may be wrong."""
+        """Yield candidate values for a branch; they need not satisfy it."""
         if branch.value:
             yield branch.value[0]
             return
@@ -72,7 +72,7 @@ class Witness:
                 yield from self.objects(Contents.of(branch.atoms), depth)
 
     def arrays(self, shape: Shape, depth: int, forced: tuple[int, Any] | None = None) -> Iterator[list[Any]]:
-        """Yield arrays of a shape; ``forced`` is an item that must be there."""
+        """Yield arrays of a shape; ``forced`` is a required item with its index."""
         extra: dict[int, list[Literal]] = {}
         for start, stop, literal in shape.somewhere if forced is None else ():
             for index in shape.starts(start, stop):
@@ -91,7 +91,7 @@ class Witness:
                 yield made
 
     def _spread(self, shape: Shape, extra: dict[int, list[Literal]], literal: Literal, count: int) -> None:
-        """Say of as many items as are needed that they meet something."""
+        """Assign a literal to as many items as needed."""
         index, placed = 0, 0
         end = shape.most if shape.most is not None else _LONGEST_ARRAY
         while placed < count and index < end:
@@ -132,7 +132,7 @@ class Witness:
     def objects(
         self, contents: Contents, depth: int, forced: tuple[Case, Any] | None = None
     ) -> Iterator[dict[str, Any]]:
-        """Yield objects with some contents; ``forced`` is a member that must be there."""
+        """Yield objects with some contents; ``forced`` is a required member with its value."""
         made: dict[str, Any] = {}
         if forced and not self._put(made, forced[0], [forced[1]]):
             return
@@ -151,7 +151,7 @@ class Witness:
         return contents.cases(sought, self._engine.evaluator)
 
     def _fill(self, made: dict[str, Any], case: Case, depth: int, *, fresh: bool = False) -> bool:
-        """Add a member; one that is there already is made anew with what it must meet beside."""
+        """Add a member, or replace an existing one unless ``fresh``."""
         if case.name in made and fresh:
             return False
         return self._put(made, case, self.value(case.value, depth + 1))
