@@ -15,9 +15,10 @@ from starlette.types import ASGIApp, Scope
 
 from contractlog.registry import cross_site, problems
 from contractlog.registry.access import metrics_token
-from contractlog.registry.access.actor import ANONYMOUS
+from contractlog.registry.access.actor import ANONYMOUS, Caller
 from contractlog.registry.access.layer import Access
 from contractlog.registry.access.layer import layers as layers_of_access
+from contractlog.registry.access.rights import EVERYTHING
 from contractlog.registry.cache import ByteCache
 from contractlog.registry.cross_site import CrossSite
 from contractlog.registry.database import open_store
@@ -66,6 +67,7 @@ from contractlog.registry.work_limits import WorkLimits
 __all__ = ["create_app"]
 
 _BUILDING: Final = threading.Lock()
+_ANYBODY: Final = Caller(ANONYMOUS, EVERYTHING)  #: every caller, if there is no authentication
 _SHARE: Final = 4  #: responses by version may use this fraction (1/4) of the cache's memory in addition to it
 _CACHED_SECONDS: Final = 5.0  #: how long another node may still serve a schema that was hard-deleted
 
@@ -154,7 +156,7 @@ class _Service(FastAPI):
         may_read = layers[Access].reader if Access in layers else _anybody
         host_is_known = layers[CrossSite].hosts.known
 
-        def reader(scope: Scope) -> str | None:
+        def reader(scope: Scope) -> Caller | None:
             return may_read(scope) if host_is_known(scope) else None
 
         return Observed(
@@ -167,8 +169,8 @@ class _Service(FastAPI):
         )
 
 
-def _anybody(_scope: Scope) -> str:
-    return ANONYMOUS
+def _anybody(_scope: Scope) -> Caller:
+    return _ANYBODY
 
 
 def _templates(app: FastAPI) -> Iterator[tuple[str, str]]:

@@ -9,10 +9,13 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote_plus
 
+import msgspec.json
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
-from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.registry.access.actor import Caller, current_rights
+from contractlog.registry.access.rights import EVERYTHING, Operation, Rights
 from contractlog.registry.bodies.answers import SchemaBody
 from contractlog.registry.bodies.profiles import Profile
 from contractlog.registry.cache import ByteCache
@@ -23,9 +26,9 @@ from contractlog.registry.services.fetches import FetchCounts
 from contractlog.registry.services.lookup import Lookup
 from contractlog.registry.telemetry.state import Telemetry
 
-__all__ = ["HotSchemas", "HotVersions", "form_of"]
+__all__ = ["HotSchemas", "HotVersions", "form_of", "readable_body"]
 
-Reader = Callable[[Scope], str | None]  #: returns the name of a caller with read permission, else None
+Reader = Callable[[Scope], Caller | None]  #: returns a caller with read permission, else None
 Made = tuple[Message, Message]  #: the start of a response, and its body
 
 #: Header of a response that came from memory because the database was unavailable; it may be older than five seconds.
@@ -38,6 +41,7 @@ _SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
 _RAW_PATH: Final = re.compile(_SCHEMA_PATH.pattern.encode())
 _VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
 _LIVE: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: query strings that select live versions
+_NAMED: Final = re.compile(rb'\{"subject":("(?:[^"\\]|\\.)*"),"version":[0-9]+,')  #: the first members of a response
 _PLAIN: Final = (DEFAULT_CONTEXT, "")
 _SHAPING: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
 
@@ -62,6 +66,21 @@ def form_of(query: bytes) -> tuple[str, str] | None:
         elif (value and name in _SHAPING) or name == b"subject" or b"%" in name:
             return None
     return _subject_form(subject) if subject else _PLAIN
+
+
+def readable_body(body: bytes, rights: Rights) -> bytes:
+    """Return a response by id without its subject and version if the caller may not read that subject.
+
+    >>> mine = Rights.of(read=["mine-*"], write=[])
+    >>> readable_body(b'{"subject":"hers","version":1,"schema":"{}"}', mine)
+    b'{"schema":"{}"}'
+    """
+    if rights is EVERYTHING or rights.may_all(Operation.READ):
+        return body
+    named = _NAMED.match(body)
+    if named is None or rights.may(Operation.READ, Subject.parse(msgspec.json.decode(named[1], type=str))):
+        return body
+    return b"{" + body[named.end() :]
 
 
 def _subject_form(value: bytes) -> tuple[str, str] | None:
@@ -100,7 +119,7 @@ class HotSchemas:
                 body = self._cache.get(key, form[1])
                 if body is not None:
                     self._note(scope, key, None)
-                    await _send(send, body)
+                    await _send(send, readable_body(body, current_rights.get()))
                     return
                 stale = self._cache.stale(key, form[1])
                 if stale is not None and self._silence() >= _PATIENCE:
@@ -119,10 +138,11 @@ class HotSchemas:
             return None
         key = (form[0], int(match[1]))
         body = self._cache.get(key, form[1])
-        actor = None if body is None else reader(scope)
-        if body is None or actor is None:
+        caller = None if body is None else reader(scope)
+        if body is None or caller is None:
             return None
-        self._note(scope, key, actor)
+        body = readable_body(body, caller.rights)
+        self._note(scope, key, caller.name)
         return _start(body), {"type": "http.response.body", "body": body}
 
     def _note(self, scope: Scope, key: tuple[str, int], actor: str | None) -> None:
@@ -133,7 +153,7 @@ class HotSchemas:
     async def _send_stale(self, body: bytes, scope: Scope, send: Send) -> None:
         scope["template"] = _TEMPLATE
         self._telemetry.stale.add()
-        await _send(send, body, STALE)
+        await _send(send, readable_body(body, current_rights.get()), STALE)
 
     async def _ask(self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Request a fresh response; send the stale one if the database is unavailable or does not answer."""

@@ -79,8 +79,8 @@ class Access:
             current_actor.reset(actor)
             current_rights.reset(rights)
 
-    def reader(self, scope: Scope) -> str | None:
-        """Return the name of a caller with read permission; None without it, or if a password check is due."""
+    def reader(self, scope: Scope) -> Caller | None:
+        """Return a caller with read permission; None without it, or if a password check is due."""
         header = _credentials(scope)
         try:
             caller = self._without_password(scope) if header is None else self._authentication.known(header)
@@ -89,7 +89,7 @@ class Access:
         if caller is None or not caller.rights.read:
             return None
         scope["actor"] = caller.name
-        return caller.name
+        return caller
 
     async def _with_password(self, header: bytes, address: str) -> Caller:
         known = self._authentication.known(header)

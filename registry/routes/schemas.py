@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from contractlog.compatibility.errors import BadRequest, InvalidSchema, InvalidSubject, SchemaNotFound
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.parsing import supported
+from contractlog.registry.access.actor import current_rights, may_read_everything
 from contractlog.registry.bodies.answers import ContextIdBody, HolderBody, SchemaStringBody
 from contractlog.registry.bodies.extended import ExtendedSchemaBody
 from contractlog.registry.dependencies import (
@@ -24,6 +25,7 @@ from contractlog.registry.dependencies import (
     ThreadsDependency,
 )
 from contractlog.registry.documented import ANYTHING, documented, listed
+from contractlog.registry.hot import readable_body
 from contractlog.registry.own import FetchCountsDependency
 from contractlog.registry.problems import Answer
 from contractlog.registry.questions import DeletedQuery, Many, PageQuery, Qualified, ViewQuery
@@ -99,7 +101,7 @@ async def schema(
     if view.plain and not fetch_max_id and not qualified and (not asked.name or asked == shown.schema.subject):
         # A schema shown under another subject than the requested one is not cached: that subject may get the id itself.
         cache.put((asked.context, schema_id), bytes(answer.body), start=start, form=asked.name)
-    return answer
+    return answer if may_read_everything() else Answer(readable_body(bytes(answer.body), current_rights.get()))
 
 
 @router.get("/schemas/ids/{schema_id}/schema", **documented(ANYTHING, SchemaNotFound, InvalidSubject, InvalidSchema))

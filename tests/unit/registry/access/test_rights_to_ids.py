@@ -126,3 +126,23 @@ def test_an_import_needs_everything(http: httpx2.Client) -> None:
     for user in WRITES:
         answer = http.post("/contractlog/v1/import", content=b"", auth=(user, "p"))
         assert answer.status_code == (400 if user in {"admin", "everywhere"} else 403)
+
+
+@pytest.mark.parametrize(("subject", "query"), [("theirs", ""), (":.eu:theirs", "?subject=:.eu:theirs")])
+def test_a_response_by_id_names_no_subject_that_its_caller_may_not_read(
+    http: httpx2.Client, subject: str, query: str
+) -> None:
+    def read(user: str) -> dict[str, Any]:
+        answer = http.get(f"/schemas/ids/1{query}", auth=(user, "p"))
+        assert answer.status_code == 200
+        return dict(answer.json())
+
+    assert register(http, "admin", subject)[0] == 200
+    for _from in ("the database", "memory"):
+        known = read("admin")
+        assert (known.pop("subject"), known.pop("version")) == (subject, 1)
+        assert read("mine") == known
+    http.app.state.services.cache.forget_all()  # type: ignore[attr-defined]
+    assert read("mine") == known
+    assert register(http, "admin", "mine-a", schema='{"type":"int"}')[0] == 200
+    assert http.get("/schemas/ids/2", auth=("mine", "p")).json().get("subject", "mine-a") == "mine-a"
