@@ -35,8 +35,10 @@ TOKEN: Final = re.compile(
 COMMENT: Final = ("//", "/*")  #: prefixes of comment tokens, which Avro schemas may contain
 
 _BRACKET: Final = re.compile(
-    r'(?:"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|[^{}\[\]"/]++|/)*+([{}\[\]])', re.DOTALL
-)  #: matches up to the next bracket
+    r'(?:"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)|[^{}\[\]"/]++|/'
+    r'|\[[^{}\[\]"/]*+\]|\{[^{}\[\]"/]*+\})*+([{}\[\]])',
+    re.DOTALL,
+)  #: matches up to the next bracket that is not part of an innermost pair
 _OPENING: Final = ("{", "[")
 _CLOSING: Final = ("}", "]")
 

@@ -16,6 +16,7 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     VersionNotFound,
 )
+from contractlog.compatibility.level import Mode
 from contractlog.compatibility.messages import details
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.rule_structure import check_rules
@@ -97,6 +98,14 @@ class _Scene:
             asked.schema_id in {None, held.schema_id}
             and (asked.version <= 0 or asked.version == held.version)
             and (latest is None or latest.version == held.version)
+        )
+
+    def is_first_version(self, asked: _Asked) -> bool:
+        """Return True if the request can only append the subject's first version: there is nothing to look up."""
+        return (
+            self.configured.mode in {None, Mode.READWRITE}
+            and asked.schema_id is None
+            and not self.snapshot.highest(self.subject)
         )
 
     def append(self, content: Content, asked: _Asked, version: int | None, judged: dict[str, Any]) -> Append:
@@ -246,7 +255,7 @@ class Registration:
         require_references(asked.rights, snapshot, subject, asked.draft.references)
         scene = _Scene(snapshot, named, subject, snapshot.state(subject), configured)
         asked = replace(asked, normalize=asked.normalize or bool(configured.normalize))
-        understood = None
+        understood: Understood | InvalidSchema | None = None
         if not asked.tags and not configured.adds:
             understood, known = self._known(scene, asked)
             if known is not None:
@@ -256,13 +265,13 @@ class Registration:
             return self._import(scene, asked)
         return self._follow(scene, asked, understood)
 
-    def _known(self, scene: _Scene, asked: _Asked) -> tuple[Understood | None, Registered | None]:
+    def _known(self, scene: _Scene, asked: _Asked) -> tuple[Understood | InvalidSchema | None, Registered | None]:
         """Find an existing version, whatever the mode.
 
-        Also return the parsed draft, if it meets the rules for new schemas.
+        Also return the parsed draft, or why it does not meet the rules for new schemas.
         """
         try:
-            understood, strictly = self._understood(scene, asked.draft)
+            understood, fault = self._understood(scene, asked)
         except InvalidSchema:
             held = held_verbatim(scene.snapshot, scene.subject, asked.draft)
             if held is None or not scene.fits(asked, held):
@@ -275,18 +284,24 @@ class Registration:
             found = self._find_completed(scene, asked, understood)
         if found is not None:
             found = replace(found, warning=understood.warning)
-        return understood if strictly else None, found
+        return fault or understood, found
 
-    def _understood(self, scene: _Scene, draft: SchemaDraft) -> tuple[Understood | None, bool]:
-        """Parse a draft, if possible by the rules for new schemas (then True); None if it has no text."""
-        if not draft.text.strip():
-            return None, False
+    def _understood(self, scene: _Scene, asked: _Asked) -> tuple[Understood | None, InvalidSchema | None]:
+        """Parse a draft, if possible by the rules for new schemas; else return their error too.
+
+        Without a text, return None. A draft that breaks the rules is parsed without them only if it may exist already,
+        because parsing takes long for large schemas.
+        """
+        if not asked.draft.text.strip():
+            return None, None
         strict = scene.configured.validate_new_schemas is not False
-        snapshot, subject = scene.snapshot, scene.subject
+        draft, snapshot, subject = asked.draft, scene.snapshot, scene.subject
         try:
-            return self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE, new=True), True
-        except InvalidSchema:
-            return self._understanding.draft(snapshot, subject, draft, strict=False), False
+            return self._understanding.draft(snapshot, subject, draft, strict=strict, seen=Seen.LIVE, new=True), None
+        except InvalidSchema as error:
+            if scene.is_first_version(asked):
+                raise
+            return self._understanding.draft(snapshot, subject, draft, strict=False), error
 
     def _find(self, scene: _Scene, asked: _Asked, understood: Understood, *, normalize: bool) -> Registered | None:
         content = understood.content(scene.snapshot, normalize=normalize)
@@ -309,13 +324,13 @@ class Registration:
             return None
         return self._find(scene, asked, replace(understood, draft=draft), normalize=asked.normalize)
 
-    def _follow(self, scene: _Scene, asked: _Asked, sent: Understood | None) -> Registered | Append:
+    def _follow(self, scene: _Scene, asked: _Asked, sent: Understood | InvalidSchema | None) -> Registered | Append:
         """Check a draft as the next version.
 
         Args:
             scene: the state.
             asked: parameters of the registration.
-            sent: the parsed draft of the request, if it meets the rules for new schemas.
+            sent: the parsed draft of the request, or why it does not meet the rules for new schemas.
         """
         snapshot, subject, configured = scene.snapshot, scene.subject, scene.configured
         number = snapshot.highest(subject) + 1
@@ -328,7 +343,11 @@ class Registration:
             numbered=asked.version != 0,
             tags=asked.tags,
         )
-        if sent is not None and (draft.text, draft.type) == (asked.draft.text, asked.draft.type):
+        if (draft.text, draft.type) != (asked.draft.text, asked.draft.type):
+            sent = None
+        if isinstance(sent, InvalidSchema):
+            raise sent
+        if sent is not None:
             understood = replace(sent, draft=replace(draft, references=sent.draft.references))
         else:
             strict = configured.validate_new_schemas is not False
