@@ -47,7 +47,7 @@ def fitted(text: str, origin: Source, start: int, target: Source, place: int) ->
 def flat(text: str, *, spaced: bool) -> str:
     r"""Put a JSON text on one line, without comments.
 
-    >>> flat('{ "a" : 1,\\n "b":[] }', spaced=True)
+    >>> flat('{ "a" : 1,\n "b":[] }', spaced=True)
     '{"a": 1, "b": []}'
     """
     space = " " if spaced else ""
