@@ -1,1 +1,1 @@
-"""Many records at a time: scanning topics, validating, reporting, finding lineage."""
+"""Audits of many records with Spark: validation of topics, reports, and lineage."""

@@ -1,4 +1,4 @@
-"""One pass over a range of offsets, without Spark: records in, a state out; the bytes go no further."""
+"""Audit of a range of offsets in one pass, without Spark; returns a state, not the records."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ __all__ = ["audit_range"]
 def audit_range(
     source: Source, offsets: OffsetRange, plan: Plan, violations: Path | None = None, *, cap: int | None = CAPPED
 ) -> AuditState:
-    """Hold every record of a range against the schema whose id it carries.
+    """Validate every record of a range against the schema whose id it carries, and return the state.
 
     Args:
-        source: where the records are.
+        source: source of the records.
         offsets: the range; ``audit_range(A + B) == audit_range(A).merged(audit_range(B))``.
-        plan: what to hold them against.
-        violations: a folder that exists and gets a file with every violating record.
-        cap: how many bytes of a violating key or value are kept there; None: all.
+        plan: the expected schemas.
+        violations: an existing folder, in which a file with every violating record is written.
+        cap: maximum number of bytes of a violating key or value in that file; None: all.
 
     Raises:
-        Unreachable: the source stopped answering.
+        Unreachable: the source stopped responding.
     """
     state, records = AuditState(), 0
     checks = {part: _Check.of(plan, offsets.topic, part) for part in PARTS}
@@ -61,12 +61,12 @@ def audit_range(
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What the records of one part are checked against."""
+    """Everything that the records of one part are checked against."""
 
     expectation: Expectation
     validators: Validators
     guids: Guids
-    names: Mapping[int, str]  #: of ids of wrong subjects
+    names: Mapping[int, str]  #: descriptions of ids of wrong subjects
 
     @classmethod
     def of(cls, plan: Plan, topic: str, part: Part) -> _Check:

@@ -1,6 +1,6 @@
-"""An audit of many ranges as Spark tasks: each reads ranges where it runs and hands back states, never records.
+"""Audit of many ranges as Spark tasks, which read them in the workers and return states, not records.
 
-Samples are the one part of a state that may be large: they come back through files, not through Spark's driver.
+Samples are the one part of a state that may be large: they are returned through files, not through Spark's driver.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from contractlog.spark_validation.violations import CAPPED
 
 __all__ = ["audit_ranges"]
 
-TASKS: Final = 64  #: at least as many, if there are ranges enough
+TASKS: Final = 64  #: minimum number, if there are enough ranges
 TASKS_PER_CORE: Final = 4
 TICK: Final = 0.25  #: seconds
-SAMPLED_VALUES: Final = 400_000  #: of one task
+SAMPLED_VALUES: Final = 400_000  #: maximum per task
 _SAMPLES: Final = ".samples-"  #: folders of a dataset that begin with a dot are not read
 
 T = TypeVar("T")
-Progress = Callable[[int], None]  #: is told how many offsets are done
+Progress = Callable[[int], None]  #: called with the number of offsets done so far
 
 
 def audit_ranges(
@@ -52,21 +52,21 @@ def audit_ranges(
     cap: int | None = CAPPED,
     progress: Progress | None = None,
 ) -> AuditState:
-    """Audit ranges on a cluster and return the state of all together.
+    """Audit ranges on a cluster and return their merged state.
 
     Args:
-        session: where to run.
-        source: where the records are; reachable from the workers.
-        ranges: what to read; they do not overlap.
-        plan: what to hold records against.
-        violations: a folder that the workers can write to, and this process can read; each range leaves one file, also
-            when it is read again.
-        cap: how many bytes of a violating key or value are kept; None: all.
-        progress: is told now and then how many offsets are done.
+        session: the Spark session.
+        source: source of the records; must be reachable from the workers.
+        ranges: the ranges to read; they do not overlap.
+        plan: the expected schemas.
+        violations: a folder that the workers can write and this process can read; each range has one file, even if it
+        is read again.
+        cap: maximum number of bytes of a violating key or value in these files; None: all.
+        progress: called regularly with the number of offsets done so far.
 
     Raises:
-        Unreachable: the source stopped answering.
-        SparkFailed: Spark, Java or a worker raised what is no error of ours.
+        Unreachable: the source stopped responding.
+        SparkFailed: Spark, Java or a worker raised an error that is not one of contractlog's.
     """
     if not ranges:
         return AuditState()
@@ -77,7 +77,7 @@ def audit_ranges(
     task = Task(source, shared, violations, cap, done, failed)
 
     def tick() -> None:
-        if failed.value:  # the tasks that wait would only find the same, one after the other
+        if failed.value:  # other tasks that wait would fail in the same way, one after another
             raise failed.value[0]
         if progress is not None:
             progress(int(done.value))
@@ -91,7 +91,7 @@ def audit_ranges(
         )
         return _together(outcomes)
     finally:
-        with suppress(Py4JError, OSError):  # of a Java that has gone nothing is left to destroy
+        with suppress(Py4JError, OSError):  # if the Java process has ended, nothing is left to destroy
             shared.destroy()
         for folder in violations.glob(f"{_SAMPLES}*"):
             shutil.rmtree(folder, ignore_errors=True)
@@ -112,7 +112,7 @@ def _together(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditState:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """The state that a task leaves, and the folder of its samples."""
+    """The state returned by a task, and the folder of its samples."""
 
     state: AuditState
     samples: Path | None
@@ -120,7 +120,7 @@ class TaskResult:
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker does with its ranges."""
+    """Function run by a worker: audits the ranges of one task."""
 
     source: Source
     plan: Any  #: a broadcast ``Plan``
@@ -130,7 +130,7 @@ class Task:
     failed: Any  #: an accumulator of errors
 
     def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[TaskResult | ContractlogError]:
-        """Yield one result, or what went wrong: an error of ours would not mend itself by trying again."""
+        """Yield one result, or an error of ours, which is not raised because a retry would not fix it."""
         state = AuditState()
         try:
             for offsets in ranges:
@@ -153,29 +153,29 @@ class Task:
 
 
 class _Errors(AccumulatorParam[list[ContractlogError]]):
-    """Errors of all tasks, in the order in which they became known."""
+    """Errors of all tasks, in order of arrival."""
 
     def zero(self, value: list[ContractlogError]) -> list[ContractlogError]:
-        """Return what nothing adds to."""
+        """Return the empty list."""
         return value[:0]
 
     def addInPlace(  # noqa: N802 - Spark's name
         self, value1: list[ContractlogError], value2: list[ContractlogError]
     ) -> list[ContractlogError]:
-        """Return both together."""
+        """Return both lists together."""
         return value1 + value2
 
 
 def _watched(context: SparkContext, job: Callable[[], list[T]], tick: Callable[[], object]) -> list[T]:
-    """Run a job in a thread of its own, so that an interruption meets us and not the talk with Java.
+    """Run a job in a separate thread, so that an interruption does not break the communication with Java.
 
-    An interruption ends this job and no other one of a session that is not ours alone.
+    An interruption cancels this job only, as the session may also run jobs of others.
     """
     tag = f"contractlog-{uuid4().hex}"
 
     def tagged() -> list[T]:
         try:
-            context.addJobTag(tag)  # holds for this thread
+            context.addJobTag(tag)  # applies to this thread
             return job()
         except Exception as error:
             raise SparkFailed.of(error) from error
@@ -186,7 +186,7 @@ def _watched(context: SparkContext, job: Callable[[], list[T]], tick: Callable[[
             while wait([running], TICK).not_done:
                 tick()
         except BaseException:
-            while not running.done():  # it may not have begun when it is cancelled first
+            while not running.done():  # the job may not have started when it is first cancelled
                 with suppress(Py4JError, OSError):
                     context.cancelJobsWithTag(tag)
                 wait([running], TICK)

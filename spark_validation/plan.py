@@ -1,4 +1,4 @@
-"""Expectations of records: which parts of which topics by which schemas, as one value that travels to workers."""
+"""Audit plan: the schemas expected in each part of each topic, as one value that is sent to workers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from contractlog.spark_validation.validators import PlannedSchema, Validators
 __all__ = ["Expectation", "Plan", "Planner", "make_plan"]
 
 AT_ONCE: Final = 8  #: requests to the registry
-ENGINE: Final = 4  #: raised when the same range may come out differently
+ENGINE: Final = 4  #: increased when the same range may have a different result
 _NO_SUBJECTS: Final[Mapping[int, tuple[tuple[str, int], ...]]] = MappingProxyType({})
 _NO_GUIDS: Final[Mapping[bytes, tuple[int, ...]]] = MappingProxyType({})
 _NO_COUNTS: Final[Mapping[int, int]] = MappingProxyType({})
@@ -47,30 +47,30 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What one part of a topic's records should be."""
+    """The expected schemas of one part of a topic's records."""
 
     audited: bool
-    known: frozenset[int] = frozenset()  #: ids that are not unknown
-    allowed: frozenset[int] | None = None  #: the ids of the strategy's subjects; None: all
+    known: frozenset[int] = frozenset()  #: ids that exist in the registry
+    allowed: frozenset[int] | None = None  #: ids of the strategy's subjects; None: all
     notes: tuple[str, ...] = ()
     strategy: Strategy | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an audit checks records against."""
+    """Everything that records are checked against in an audit."""
 
     parts: Mapping[tuple[str, Part], Expectation]
-    schemas: Mapping[int, PlannedSchema]  #: those that bodies may be decoded by
+    schemas: Mapping[int, PlannedSchema]  #: those needed to decode bodies
     subjects: Mapping[int, tuple[tuple[str, int], ...]] = field(default_factory=lambda: _plain(_NO_SUBJECTS))
     #: every (subject, version) of each id
     guids: Mapping[bytes, tuple[int, ...]] = field(default_factory=lambda: _plain(_NO_GUIDS))  #: the ids of each guid
     limits: Limits = field(default_factory=Limits)
-    samples: bool = True  #: whether samples of values are kept
+    samples: bool = True  #: whether values are sampled
 
     @property
     def fingerprint(self) -> str:
-        """Equal for plans by which every record comes out the same."""
+        """Hash that is equal for plans that give every record the same outcome."""
         body = {
             "engine": ENGINE,
             "limits": asdict(self.limits),
@@ -88,15 +88,15 @@ class Plan:
         return sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
     def validators(self, topic: str, part: Part) -> Validators:
-        """Return what ``check_part`` wants to know of a part."""
+        """Return the validators of a part, for ``check_part``."""
         return Validators(self.parts[topic, part].known, self.schemas, self.limits)
 
     def guids_of(self, topic: str, part: Part) -> Guids:
-        """Return the id of each guid: of several ids of one content, one that the part's strategy allows."""
+        """Return the id of each guid; of several, the first allowed by the part's strategy, else the first."""
         return _guids(self.guids, self.parts[topic, part].allowed)
 
     def wrong_subjects(self, topic: str, part: Part) -> Mapping[int, str]:
-        """Describe the ids of other subjects than those that a part's strategy allows."""
+        """Return a description of each id that belongs only to subjects not allowed by a part's strategy."""
         one = self.parts[topic, part]
         if one.allowed is None or one.strategy is None:
             return {}
@@ -115,15 +115,15 @@ class Plan:
 
     @property
     def strategies(self) -> dict[tuple[str, str], Strategy]:
-        """The strategies, by topic and part."""
+        """The strategies by topic and part."""
         return {key: one.strategy for key, one in self.parts.items() if one.strategy is not None}
 
     def notes(self) -> dict[tuple[str, str], Sequence[str]]:
-        """Say what is not looked at and why, by topic and part."""
+        """Return notes by topic and part, such as why a part is not audited."""
         return {(topic, part): one.notes for (topic, part), one in self.parts.items() if one.notes}
 
     def unusable(self) -> dict[int, str]:
-        """Say why validators cannot use a schema, by id."""
+        """Return the reasons why validators cannot use a schema, by id."""
         return {schema_id: planned.fault for schema_id, planned in self.schemas.items() if planned.fault}
 
 
@@ -132,7 +132,7 @@ def _plain(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 class _Uses(Mapping[tuple[str, str, int], Use]):
-    """Looks ids up when they are asked for: topics times ids would be many."""
+    """Subjects and versions looked up on demand, because topics times ids would be many entries."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -162,27 +162,27 @@ def make_plan(
     limits: Limits | None = None,
     strategies: GivenStrategies | None = None,
 ) -> Plan:
-    """Make the plan that a ``Planner`` makes first."""
+    """Return the initial plan of a ``Planner``."""
     return Planner(registry, source, ranges, limits=limits, strategies=strategies).plan()
 
 
 class Planner:
-    """Finds out what the records of topics should be.
+    """Determines the expected schemas of the records of topics.
 
     A part is checked against the subjects of its strategy (``strategies.choose_strategy``), soft-deleted versions
-    included. Where the strategy is found by the ids that records carry, a few records are read for the first plan; once
-    all records are counted, ``settled`` says whether they tell the same.
+    included. If the strategy depends on the ids that records carry, the first plan is based on a few records; once all
+    records are counted, ``settled`` returns the plan based on all of them.
 
     Args:
-        registry: where the schemas are.
-        source: where the records are.
-        ranges: what will be audited.
-        limits: how far a record is followed.
-        strategies: those that the user names.
-        samples: whether samples of values are kept.
+        registry: client of the registry with the schemas.
+        source: source of the records.
+        ranges: the ranges to audit.
+        limits: bounds on how much of a record is processed.
+        strategies: strategies given by the user.
+        samples: whether values are sampled.
 
     Raises:
-        Unreachable: the registry, or the source, does not answer.
+        Unreachable: the registry or the source does not respond.
         UsageError: a strategy is given for a topic that is not audited.
     """
 
@@ -210,15 +210,15 @@ class Planner:
         self._sampled = look_at(source, ranges, unclear)
 
     def plan(self) -> Plan:
-        """Return the plan that follows from the registry and a few records."""
+        """Return the plan based on the registry and a few records."""
         return self._plan({key: self._carried(key) for key in self._wanted})
 
     def settled(self, plan: Plan, state: AuditState) -> tuple[Plan, frozenset[str]]:
-        """Return the plan that follows from all records, and the topics that have to be read again by it.
+        """Return the plan based on all records, and the topics that have to be read again because it differs.
 
         Args:
-            plan: by which the records were read.
-            state: what they left.
+            plan: the plan with which the records were read.
+            state: the resulting state.
         """
         counts: defaultdict[tuple[str, str], Counter[int]] = defaultdict(Counter)
         for key, cell in state.cells.items():
@@ -246,7 +246,7 @@ class Planner:
         )
 
     def _is_named(self, topic: str, part: Part) -> bool:
-        """Whether the strategy of a part does not follow from its records."""
+        """Return true if the strategy of a part does not depend on its records."""
         given = self._given.of(topic, part)
         return given is Kind.TOPIC or (given in {None, Kind.ASSOCIATED} and bool(self._associated.get((topic, part))))
 
@@ -254,7 +254,7 @@ class Planner:
         wanted = [topic for topic in topics if any(self._wants_association(topic, part) for part in PARTS)]
 
         def ask(topic: str) -> list[tuple[str, str]]:
-            with suppress(NotFound):  # of a registry without associations
+            with suppress(NotFound):  # the registry has no associations
                 found = self._registry.associations_by_resource_name(topic, resource_type="topic")
                 return [(one.association_type or "value", one.subject) for one in found]
             return []
@@ -269,7 +269,7 @@ class Planner:
         return self._given.of(topic, part) in {None, Kind.ASSOCIATED}
 
     def _carried(self, key: tuple[str, Part]) -> Mapping[int, int]:
-        """Count the known ids in the few records that were read."""
+        """Count the known ids in the sampled records."""
         sampled = self._sampled.get(key)
         if sampled is None:
             return _NO_COUNTS
@@ -305,7 +305,7 @@ class Planner:
         return Expectation(audited=True, known=self._catalogue.ids, allowed=allowed, strategy=strategy)
 
     def _by_evidence(self, topic: str, part: Part, strategy: Strategy, allowed: frozenset[int]) -> Expectation:
-        """Expect the ids that records carry."""
+        """Return the expectation of a part whose strategy was chosen by the ids that its records carry."""
         named = f"{topic}-{part}"
         known = self._catalogue.ids
         if named not in self._catalogue.versions and not self._are_framed((topic, part), allowed):
@@ -320,9 +320,10 @@ class Planner:
         return frozenset(schema_id for schema_id, records in counts.items() if records) & self._catalogue.ids
 
     def _are_framed(self, key: tuple[str, Part], known: frozenset[int]) -> bool:
-        """Whether it is no accident that records carry known ids: half of all do, or half of those decode by theirs.
+        """Return true if records carry known ids too often for it to be by chance.
 
-        Plain numbers of eight bytes look like frames of low ids now and then.
+        That is the case if half of all records carry one, or half of those that do conform to its schema. Plain
+        eight-byte numbers occasionally look like frames with low ids.
         """
         sampled = self._sampled.get(key)
         if sampled is None:
@@ -337,7 +338,7 @@ class Planner:
         return carrying > 0 and (carrying * 2 >= present or conforming * 2 >= carrying)
 
     def _take(self, version: RegisteredSchema) -> None:
-        """Keep a schema that bodies may be decoded by, or why none can be."""
+        """Add a schema that bodies may be decoded by, or the reason why validators cannot use it."""
         schema_id = int(version.schema_id)
         if schema_id in self._schemas:
             return
@@ -353,7 +354,7 @@ _FOREIGN: Final = "carry no ids of this registry"
 
 
 def _fault(error: ContractlogError) -> str:
-    """Say in one line of bounded length, without control characters, why validators cannot use a schema."""
+    """Return why validators cannot use a schema, as one bounded line without control characters."""
     reason, at = error.facts.get("reason"), error.facts.get("at")
     return reason or harmless(shortened(error.message) + (f", at `{shortened(at)}`" if at else ""))
 
@@ -365,7 +366,7 @@ def _guids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | Non
 
 
 def _catalogue(registry: Registry) -> Catalogue:
-    """Fetch every version of the default context, soft-deleted ones included; what goes meanwhile is left out."""
+    """Fetch every version of the default context, soft-deleted ones too; skip those deleted meanwhile."""
     subjects = [name for name in registry.subjects(deleted=True) if not name.startswith(":.")]
     found = zip(subjects, _at_once(lambda name: _versions(registry, name), subjects), strict=True)
     return Catalogue({subject: versions for subject, versions in found if versions})
@@ -373,7 +374,7 @@ def _catalogue(registry: Registry) -> Catalogue:
 
 def _versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
     found: list[RegisteredSchema] = []
-    with suppress(NotFound):  # a subject, or one of its versions, goes while we look
+    with suppress(NotFound):  # a subject or version may be deleted meanwhile
         for number in registry.versions(subject, deleted=True):
             with suppress(NotFound):
                 found.append(registry.version(subject, number, deleted=True))

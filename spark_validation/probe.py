@@ -1,4 +1,4 @@
-"""A look at a few records of a topic, always the same ones of the same ranges, before it is planned."""
+"""Sampling of a few records per topic before planning; the same ranges give the same records."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from contractlog.spark_validation.sources.source import Source
 
 __all__ = ["Sampled", "look_at"]
 
-WINDOW: Final = 200  #: offsets that are looked at in one place
-PARTITIONS: Final = 8  #: of a topic that are looked at, at the beginning, in the middle and at the end
+WINDOW: Final = 200  #: offsets read per position
+PARTITIONS: Final = 8  #: partitions sampled per topic, each at its beginning, middle and end
 AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Keys or values of a few records, and the ids and guids in the records' headers."""
+    """Keys or values of a few records, with the ids and guids from the records' headers."""
 
     bodies: pa.Array[Any]
-    heads: pa.Array[Any]  #: null where a record has none
+    heads: pa.Array[Any]  #: null if a record has no such header
 
 
 def look_at(

@@ -1,4 +1,4 @@
-"""Results to the registry, which keeps the newest of each part of a topic."""
+"""Publication of audit results to the registry, which stores the newest for each part of a topic."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["publish"]
 
 
 def publish(registry: Registry, report: Report) -> int:
-    """Record the entry of every part; return how many. Publishing the same report again changes nothing.
+    """Publish the entry of every part and return their number; publishing a report again changes nothing.
 
     Raises:
-        Unreachable: the registry does not answer.
-        InvalidConformance: it does not take an entry.
+        Unreachable: the registry does not respond.
+        InvalidConformance: the registry rejects an entry.
     """
     for entry in report["topics"]:
         registry.publish_conformance(entry["topic"], entry)

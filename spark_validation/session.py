@@ -1,4 +1,4 @@
-"""A Spark session for audits: quick to start, quiet, and on the Python and the Java that were found."""
+"""A Spark session for audits: quick to start, quiet, with this Python and the Java that was found."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ CLUSTER: Final[Mapping[str, str]] = {"spark.ui.showConsoleProgress": "false", "s
 
 @contextmanager
 def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iterator[SparkSession]:
-    """Yield a session; one that runs already is used and left running.
+    """Yield a session; an active one is used and left running.
 
-    What Java and Spark have to say goes to a file, which stays and is told when the session cannot be had or fails.
+    Output of Java and Spark goes to a log file, which is retained and named in the error if the session cannot start or
+    fails.
 
     Raises:
         UsageError: no Java, or Spark does not start.
-        SparkFailed: the block did; it says now where Spark's log is.
+        SparkFailed: raised by the block; the path of Spark's log is added.
     """
     running = SparkSession.getActiveSession()
     if running is not None:
@@ -74,16 +75,16 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
 
 
 def _stop(session: SparkSession) -> None:
-    with suppress(Py4JError, OSError):  # its Java may have gone already
+    with suppress(Py4JError, OSError):  # the Java process may have ended already
         session.stop()
 
 
 @cache
 def prepare() -> None:
-    """Say to Spark which Java and which Python to use; worth doing before any work is.
+    """Set Java and Python for Spark in the environment; call this before any other work.
 
     Raises:
-        UsageError: there is no Java that will do.
+        UsageError: there is no suitable Java.
     """
     os.environ.update(find_java().env)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -103,7 +104,7 @@ def _started(master: str, name: str, settings: Mapping[str, str], log: Path) -> 
 
 @contextmanager
 def _interruptions_held() -> Iterator[list[int]]:
-    """Collect interruptions instead of acting on them: a Java that is left while it starts would stay for ever."""
+    """Collect SIGINT and SIGTERM without acting on them: Java abandoned during startup would never exit."""
     arrived: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield arrived
@@ -117,13 +118,13 @@ def _interruptions_held() -> Iterator[list[int]]:
         yield arrived
     finally:
         for number, handler in former.items():
-            if signal.getsignal(number) is hold:  # Spark sets one of its own, which cancels its jobs
+            if signal.getsignal(number) is hold:  # Spark installs its own, which cancels its jobs
                 signal.signal(number, handler)
 
 
 @contextmanager
 def _quiet() -> Iterator[Path]:
-    """Let processes that are started inside write their words into a file, not on our standard error."""
+    """Redirect the standard error of processes started in the block, and our own, to a file."""
     handle, path = tempfile.mkstemp(prefix="contractlog-spark-", suffix=".log")
     sys.stderr.flush()
     kept = os.dup(2)

@@ -1,4 +1,4 @@
-"""States on disk: a folder of Parquet tables, one row per value of ``contracts/observed``."""
+"""Storage of states: a folder of Parquet tables, one row per value of ``contracts/observed``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from contractlog.spark_validation.lineage.tables import read_samples, write_samp
 __all__ = ["read_state", "write_state"]
 
 FORMAT: Final = "contractlog.state/1"
-STATE: Final = "state.json"  #: written last, so a folder that has it is whole
+STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
 COVERAGE: Final = "coverage.parquet"
 CELLS: Final = "cells.parquet"
 VIOLATIONS: Final = "violations.parquet"
@@ -36,7 +36,7 @@ Rows = Mapping[str, tuple[pa.DataType, list[Any]]]
 
 
 def write_state(state: AuditState, folder: Path) -> None:
-    """Write a state into a folder, which is made if need be; outcomes are written by name."""
+    """Write a state into a folder, which is created if it does not exist; outcomes are written by name."""
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / COVERAGE, _columns(Coverage, sorted(state.coverage)))
     cells = [
@@ -79,10 +79,10 @@ def write_state(state: AuditState, folder: Path) -> None:
 
 
 def read_state(folder: Path) -> AuditState:
-    """Return the state that was written into a folder.
+    """Read the state from a folder.
 
     Raises:
-        UsageError: the folder holds no state, or one of another format.
+        UsageError: the folder contains no state, or one of another format.
     """
     try:
         told = json.loads((folder / STATE).read_text())
@@ -115,7 +115,7 @@ def _value(kind: type[Any], row: Mapping[str, Any]) -> Any:
 
 
 def _columns(kind: type[Any], values: Iterable[Any]) -> Rows:
-    """Return one column per member of a class, in its order."""
+    """Return one column per field of a dataclass, in order."""
     rows = [astuple(value) for value in values]
     text: pa.DataType = pa.string()
     number: pa.DataType = pa.int64()

@@ -1,4 +1,4 @@
-"""Subject name strategies: the subjects whose schemas a topic's records may carry, and why it is those."""
+"""Subject name strategies: the subjects whose schemas a topic's records may carry, and the reason."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from contractlog.serdes.subjects import SubjectNameStrategyType as Kind
 
 __all__ = ["Catalogue", "GivenStrategies", "Strategy", "choose_strategy"]
 
-AT_LEAST: Final = 95  #: per cent of the records with a known id that have to fit a strategy for it to be found
+AT_LEAST: Final = 95  #: minimum percentage of records with a known id that must match a strategy for it to be chosen
 _NAMES: Final[Mapping[Kind, str]] = {
     Kind.TOPIC: "TopicNameStrategy",
     Kind.RECORD: "RecordNameStrategy",
@@ -34,19 +34,19 @@ Choice = Literal["given", "association", "evidence", "default"]
 class Strategy:
     """The subject name strategy of one part of a topic."""
 
-    name: str  #: as confluent-kafka calls it; ``none`` where no strategy fits
+    name: str  #: as in confluent-kafka; ``none`` if no strategy fits
     chosen_by: Choice
     reason: str  #: for people
-    subjects: frozenset[str] | None  #: those that it allows; None: all
+    subjects: frozenset[str] | None  #: allowed subjects; None: all
 
     def body(self) -> StrategyUse:
-        """Write the strategy as a report does."""
+        """Return the strategy as an entry of the report."""
         return {"name": self.name, "chosen_by": self.chosen_by, "reason": self.reason}
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The versions of every subject of the default context, ascending, soft-deleted ones included."""
+    """The versions of every subject in the default context, ascending, soft-deleted ones included."""
 
     versions: Mapping[str, Sequence[RegisteredSchema]]
 
@@ -57,7 +57,7 @@ class Catalogue:
 
     @cached_property
     def subjects(self) -> Mapping[int, tuple[tuple[str, int], ...]]:
-        """Every (subject, version) of each id, by subject, the highest version of each."""
+        """Every (subject, version) of each id, sorted by subject; the highest version of each subject."""
         found: dict[int, dict[str, int]] = {}
         for subject, versions in sorted(self.versions.items()):
             for one in versions:
@@ -81,11 +81,11 @@ class Catalogue:
 
     @cached_property
     def record_subjects(self) -> frozenset[str]:
-        """Subjects that are named after the record of a version."""
+        """Subjects named after the record of one of their versions."""
         return frozenset(name for name, records in self._records.items() if name in records)
 
     def topic_record_subjects(self, topic: str) -> frozenset[str]:
-        """Return the subjects named ``<topic>-<record>`` after the record of a version."""
+        """Return the subjects named ``<topic>-<record>`` after the record of one of their versions."""
         start = f"{topic}-"
         return frozenset(
             name
@@ -94,7 +94,7 @@ class Catalogue:
         )
 
     def ids_of(self, subjects: frozenset[str] | None) -> frozenset[int]:
-        """Return the ids of all versions of subjects; None: of all."""
+        """Return the ids of all versions of the given subjects, or of all subjects if None."""
         if subjects is None:
             return self.ids
         found = (self.versions.get(subject, ()) for subject in subjects)
@@ -107,17 +107,17 @@ class Catalogue:
 
 @dataclass(frozen=True)
 class GivenStrategies:
-    """Strategies that the user names: for the values of all topics, and for single topics."""
+    """Strategies given by the user, for the values of all topics or for single topics."""
 
     for_all: Kind | None = None
     by_topic: Mapping[tuple[str, str], Kind] = field(default_factory=dict)  #: (topic, part) -> strategy
 
     @classmethod
     def parse(cls, arguments: Iterable[str]) -> GivenStrategies:
-        """Read ``STRATEGY``, ``TOPIC=STRATEGY`` and ``TOPIC:key=STRATEGY``.
+        """Parse ``STRATEGY``, ``TOPIC=STRATEGY`` and ``TOPIC:key=STRATEGY``.
 
         Raises:
-            UsageError: an argument is none of these, or two contradict each other.
+            UsageError: an argument has none of these forms, or two contradict each other.
         """
         for_all: Kind | None = None
         by_topic: dict[tuple[str, str], Kind] = {}
@@ -135,14 +135,14 @@ class GivenStrategies:
         return cls(for_all, by_topic)
 
     def of(self, topic: str, part: str) -> Kind | None:
-        """Return the strategy given for a part of a topic; one for all topics holds for values."""
+        """Return the strategy given for a part of a topic; one for all topics applies to values only."""
         return self.by_topic.get((topic, part)) or (self.for_all if part == "value" else None)
 
     def require_topics(self, topics: Iterable[str]) -> None:
-        """Refuse strategies for topics that are not audited.
+        """Check that every topic with a strategy is audited.
 
         Raises:
-            UsageError: there is one.
+            UsageError: a topic is not audited.
         """
         missing = sorted({topic for topic, _ in self.by_topic} - set(topics))
         if missing:
@@ -158,18 +158,18 @@ def choose_strategy(
     given: Kind | None,
     associated: Sequence[str],
 ) -> Strategy | None:
-    """Choose the strategy of a part: the one given, else of an association, else by the ids that records carry.
+    """Choose the strategy of a part: the given one, else an association, else by the ids in records.
 
     Args:
         topic: the topic.
         part: ``key`` or ``value``.
         catalogue: the registry's versions.
-        counts: how many records carry each id; those that the registry does not know do not count.
-        given: the strategy that the user names.
-        associated: the subjects that the topic is associated with.
+        counts: number of records by schema id; ids unknown to the registry are ignored.
+        given: the strategy given by the user.
+        associated: the subjects associated with the topic.
 
     Returns:
-        None where no strategy is given, the part has no subject, and no record carries a known id.
+        The strategy, or None if none is given, the part has no subject, and no record carries a known id.
     """
     named = f"{topic}-{part}"
     topic_subjects = frozenset({named})
@@ -227,7 +227,7 @@ def _kind(name: str, argument: str) -> Kind:
 
 
 def _record_name(version: RegisteredSchema) -> str:
-    """Return the full name of an Avro record, enum or fixed, or the title of a JSON schema; empty for others."""
+    """Return the full name of an Avro named type or the title of a JSON Schema; empty for others."""
     try:
         schema: Any = json.loads(version.text)
     except ValueError:
@@ -238,7 +238,7 @@ def _record_name(version: RegisteredSchema) -> str:
     while isinstance(schema, dict) and isinstance(schema.get("type"), dict):
         schema = schema["type"]
     if isinstance(schema, str):
-        return schema  # of a referenced type; no subject is called like a primitive
+        return schema  # name of a referenced type; no subject is named like a primitive
     if not isinstance(schema, dict) or schema.get("type") not in _NAMED_TYPES:
         return ""
     namespace, name = schema.get("namespace"), str(schema.get("name", ""))

@@ -1,4 +1,4 @@
-"""Prepared validators of every id that the registry knows, made when a record first carries the id."""
+"""Validators by schema id, prepared when a record first carries the id."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = ["PlannedSchema", "Validators"]
 
 @dataclass(frozen=True, slots=True)
 class PlannedSchema:
-    """A schema with the texts that it references."""
+    """A schema with the texts of its references."""
 
     schema: RegisteredSchema
     referenced: Mapping[str, str] = field(default_factory=dict)
-    fault: str = ""  #: why no validator can use it; empty if one can
+    fault: str = ""  #: reason why validators cannot use the schema; empty if they can
 
 
 class _NotUsable:
-    """Stands for a schema that no validator can use: records that carry it cannot be judged."""
+    """Validator for a schema that cannot be used, so that records which carry it cannot be checked."""
 
     def judge(
         self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
@@ -39,7 +39,7 @@ class _NotUsable:
 
 
 class Validators(Mapping[int, Validator]):
-    """Every known id; only those that bodies are decoded by have a schema, and are prepared once."""
+    """Validators of the registry's ids, prepared on first use; only ids that decode bodies have a schema."""
 
     def __init__(self, known: frozenset[int], schemas: Mapping[int, PlannedSchema], limits: Limits) -> None:
         self._known = known

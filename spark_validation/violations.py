@@ -1,4 +1,4 @@
-"""``violations.parquet``: every violating record, in one file per range, written by whoever read the range."""
+"""``violations.parquet``: every violating record, in one file per range, written by its reader."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from contractlog.spark_validation.sources.records import OffsetRange
 
 __all__ = ["CAPPED", "VIOLATIONS", "ViolationsFile", "write_nothing"]
 
-CAPPED: Final = 1024  #: bytes of a violating key or value that are kept, unless all are asked for
-LONGEST: Final = 120  #: characters of a topic that stand in the name of a file
+CAPPED: Final = 1024  #: default limit on the stored bytes of a violating key or value
+LONGEST: Final = 120  #: characters of a topic in a file name
 _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("topic", pa.string()),
     ("partition", pa.int32()),
     ("offset", pa.int64()),
     ("timestamp", pa.timestamp("us", "UTC")),
     ("part", pa.string()),
-    ("schema_id", pa.int64()),  # null where the record carries none
+    ("schema_id", pa.int64()),  # null if the record carries none
     ("code", pa.string()),
     ("path", pa.string()),
     ("field", pa.string()),
     ("detail", pa.string()),
-    ("bytes", pa.binary()),  # of the key or value, the first ones
-    ("size", pa.int64()),  # of all of them
+    ("bytes", pa.binary()),  # of the key or value, up to the limit
+    ("size", pa.int64()),  # number of bytes before the limit was applied
 ]
 VIOLATIONS: Final = pa.schema(_COLUMNS)
 _NAMES: Final = {outcome.value: outcome.name for outcome in Outcome}
 
 
 class ViolationsFile:
-    """The violating records of one range; the file appears when the block ends well, and then it is whole.
+    """Writer of the violating records of one range, whose file appears complete when the block succeeds.
 
-    Its name follows from the range, so a range that is read again replaces what it left before.
+    The file's name is derived from the range, so reading a range again replaces its file.
 
     Args:
-        folder: where it goes.
-        offsets: whose records they are.
-        cap: how many bytes of a key or value are kept; None: all.
+        folder: folder of the file.
+        offsets: the range.
+        cap: maximum number of bytes of a key or value; None: all.
     """
 
     def __init__(self, folder: Path, offsets: OffsetRange, *, cap: int | None = CAPPED) -> None:
@@ -76,7 +76,7 @@ class ViolationsFile:
             self._target.unlink(missing_ok=True)
 
     def add(self, batch: pa.RecordBatch, part: Part, checked: Checked) -> None:
-        """Write the rows of a batch that break their contract in a part."""
+        """Write the rows of a batch whose key or value (the part) violates its contract."""
         rows = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
         if not len(rows):
             return
@@ -107,14 +107,17 @@ class ViolationsFile:
 
 
 def _named(topic: str) -> str:
-    """Return a topic as files are called: never hidden, and short, as a topic may have as long a name as a file."""
+    """Return a file name for a topic that is not hidden and leaves room for the rest.
+
+    The name of a topic may be as long as the name of a file.
+    """
     if len(topic) <= LONGEST:
         return f"of-{topic}"
     return f"of-{topic[:LONGEST]}-{sha256(topic.encode()).hexdigest()[:16]}"
 
 
 def write_nothing(folder: Path) -> None:
-    """Make a folder without violations readable as a table of none."""
+    """Write an empty table if a folder has no violations, so that it can be read as Parquet."""
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.glob("*.parquet")):
         pq.write_table(VIOLATIONS.empty_table(), folder / "none.parquet")

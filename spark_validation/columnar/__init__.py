@@ -1,1 +1,4 @@
-"""Columnar validation: Arrow buffers in, one outcome per record out; numpy and pyarrow, no objects, no Spark."""
+"""Columnar validation of Arrow buffers, one outcome per record.
+
+It uses numpy and pyarrow, not Spark, and makes no Python object per Avro value.
+"""

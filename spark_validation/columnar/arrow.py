@@ -1,4 +1,4 @@
-"""Between numpy and Arrow, without copies."""
+"""Conversions between numpy and Arrow without copies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def numbers_in(buffer: pa.Buffer | None, kind: type[Number]) -> NDArray[Number]:
-    """Return what a buffer holds; nothing, where there is none."""
+    """Return a buffer's content as numbers; empty if there is no buffer."""
     return np.frombuffer(buffer, kind) if buffer else np.zeros(0, kind)  # type: ignore[call-overload]
 
 
@@ -24,10 +24,10 @@ def buffer_of(array: NDArray[Any]) -> pa.Buffer:
 
 
 def from_numpy(array: NDArray[Any]) -> Any:
-    """Return an Arrow array of the same type."""
+    """Return a numpy array as an Arrow array of the same type."""
     return pa.array(array)
 
 
 def pick(values: pa.Array[Any], where: NDArray[np.intp]) -> pa.Array[Any]:
-    """Return some of the values."""
+    """Return the values at some positions."""
     return values.take(from_numpy(where))

@@ -1,4 +1,4 @@
-"""Avro binary: exact, and without building a value."""
+"""Validator of Avro binary records: exact, and without building values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SENTENCES: Final = MappingProxyType(
 
 
 class AvroValidator:
-    """Holds records against one Avro schema."""
+    """Validates records against one Avro schema."""
 
     def __init__(self, schema: Schema, limits: Limits, *, few: int = FEW) -> None:
         self._program = Program.of(compile_schema(schema), limits.places)
@@ -50,7 +50,7 @@ class AvroValidator:
     def judge(
         self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
     ) -> Judged:
-        """Judge the records whose bodies stand at ``data[start:end]``, ascending and without overlap."""
+        """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
         tally = Tally(data, starts.size, self._limits, columns=columns)
         cursors = Cursors(np.arange(starts.size), starts, ends)
         Walk(tally, self._few).run(self._program.root, cursors)
@@ -69,7 +69,7 @@ class AvroValidator:
         )
 
     def _detail(self, tally: Tally, row: int, starts: NDArray[np.int64], ends: NDArray[np.int64]) -> str:
-        """Say what is wrong with a record, and where in its body."""
+        """Describe the violation of a record, with its position in the body."""
         number = int(tally.where[row])
         left = int(ends[row] - tally.at[row])
         place = tally.places[number] if number >= 0 else self._program.root

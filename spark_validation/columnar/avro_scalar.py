@@ -1,7 +1,7 @@
-"""One Avro record at a time: the readable truth about what is exact, and the way out for shapes that few records have.
+"""Reference implementation of Avro validation, one record at a time; also used for few records.
 
-Rules, in byte order: every integer is read whole before what it says is judged; a string's bytes must be there before
-its text is judged; a container is too deep before its first byte is read.
+Rules, in byte order: an integer is read in full before its value is checked; a string's bytes must be present before
+its text is checked; the depth of a container is checked before its first byte is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Collect = Callable[[Place, int, int], None]
 
 
 class Broken(Exception):
-    """The record cannot be read on; where and why."""
+    """The record cannot be read any further: outcome, place in the schema, and position."""
 
     def __init__(self, code: Outcome, place: Place, at: int) -> None:
         super().__init__(code.name)
@@ -36,7 +36,7 @@ class Broken(Exception):
 
 
 class ScalarWalk:
-    """Walks one record from ``pos`` to ``end``; each method returns the position after what it read."""
+    """Walks one record from ``pos`` to ``end``; each method advances ``pos`` past the bytes that it reads."""
 
     __slots__ = ("collect", "data", "end", "limits", "pos")
 
@@ -51,7 +51,7 @@ class ScalarWalk:
         """Read one value.
 
         Raises:
-            Broken: the first rule that does not hold.
+            Broken: the first rule that is violated.
         """
         if place.node.kind is Kind.UNION:
             place = self.branch(place)
@@ -81,7 +81,7 @@ class ScalarWalk:
         return (raw >> 1) ^ -(raw & 1)
 
     def take(self, place: Place, size: int) -> int:
-        """Step over bytes that must be there; return where they start."""
+        """Skip ``size`` bytes, which must be present; return the position of the first."""
         start = self.pos
         if size > self.end - start:
             raise Broken(Outcome.TRUNCATED, place, start)
@@ -89,7 +89,7 @@ class ScalarWalk:
         return start
 
     def length(self, place: Place) -> int:
-        """Read the length of a string or a block, whose bytes must be there."""
+        """Read the length of a string or a block, whose bytes must be present."""
         start = self.pos
         length = self.varint(place, LONG_BYTES)
         if not 0 <= length <= self.limits.length:
@@ -99,33 +99,33 @@ class ScalarWalk:
         return length
 
     def read_boolean(self, place: Place) -> None:
-        """A boolean is one byte, 0 or 1; others are true, where nobody is strict."""
+        """Read a boolean: one byte, 0 or 1; any other byte is true unless ``strict_booleans`` is set."""
         start = self.take(place, 1)
         if self.limits.strict_booleans and self.data[start] > 1:
             raise Broken(Outcome.BAD_BOOLEAN, place, start)
         self.collect(place, start, int(self.data[start] != 0))
 
     def read_int(self, place: Place) -> None:
-        """An int has 32 bits in at most five bytes."""
+        """Read an int: 32 bits in at most five bytes."""
         start = self.pos
         self.collect(place, start, self.varint(place, INT_BYTES))
 
     def read_long(self, place: Place) -> None:
-        """A long has 64 bits in at most ten bytes."""
+        """Read a long: 64 bits in at most ten bytes."""
         start = self.pos
         self.collect(place, start, self.varint(place, LONG_BYTES))
 
     def read_fixed(self, place: Place) -> None:
-        """Floats, doubles and fixed values have the size that the schema says."""
+        """Read a float, double or fixed value, whose size is set by the schema."""
         self.collect(place, self.take(place, place.node.size), place.node.size)
 
     def read_bytes(self, place: Place) -> None:
-        """Bytes are a length and as many bytes."""
+        """Read bytes: a length, then that many bytes."""
         length = self.length(place)
         self.collect(place, self.take(place, length), length)
 
     def read_string(self, place: Place) -> None:
-        """A string is bytes that are UTF-8, without surrogates and in shortest form."""
+        """Read a string: bytes that are UTF-8, without surrogates and in shortest form."""
         length = self.length(place)
         start = self.take(place, length)
         try:
@@ -135,7 +135,7 @@ class ScalarWalk:
         self.collect(place, start, length)
 
     def read_enum(self, place: Place) -> None:
-        """An enum is the index of one of its symbols."""
+        """Read an enum: the index of one of its symbols."""
         start = self.pos
         index = self.varint(place, INT_BYTES)
         if not 0 <= index < len(place.node.symbols):
@@ -143,7 +143,7 @@ class ScalarWalk:
         self.collect(place, start, index)
 
     def branch(self, place: Place) -> Place:
-        """Read the index of one of the branches of a union, which its value follows."""
+        """Read the branch index of a union and return the place of that branch; its value comes next."""
         start = self.pos
         index = self.varint(place, INT_BYTES)
         if not 0 <= index < len(place.node.children):
@@ -151,18 +151,18 @@ class ScalarWalk:
         return place.child(index)
 
     def read_record(self, place: Place) -> None:
-        """A record is its fields, one after the other."""
+        """Read the fields of a record in order."""
         self.open(place)
         for index in range(len(place.node.children)):
             self.walk(place.child(index))
 
     def read_blocks(self, place: Place) -> None:
-        """An array or a map is blocks of items, the last of which has none."""
+        """Read an array or a map: blocks of items, ended by a block without items."""
         self.open(place)
         self.rest_of_blocks(place, 0)
 
     def rest_of_blocks(self, place: Place, empties: int) -> None:
-        """Read blocks to the last; ``empties`` items without bytes were counted before."""
+        """Read the remaining blocks; ``empties`` is the number of items without bytes counted so far."""
         while True:
             count, stop = self.block_header(place)
             if not count:
@@ -177,7 +177,7 @@ class ScalarWalk:
                 raise Broken(Outcome.BAD_LENGTH, place, self.pos)
 
     def block_header(self, place: Place) -> tuple[int, int | None]:
-        """Read how many items a block has and, where the count is negative, where it ends."""
+        """Read a block's item count and, if the count is negative, the position of its end (else None)."""
         count = self.varint(place, LONG_BYTES)
         stop = None
         if count < 0:
@@ -190,18 +190,18 @@ class ScalarWalk:
 
     @staticmethod
     def items_are_empty(place: Place) -> bool:
-        """Whether items take no bytes, so that a count alone says how many there are."""
+        """Return true if items take no bytes, so that only the count says how many there are."""
         return place.node.children[-1].empty and place.node.kind is Kind.ARRAY
 
     def read_items(self, place: Place, count: int) -> None:
-        """Read items of a block."""
+        """Read ``count`` items of a block."""
         steps = [place.child(index) for index in range(len(place.node.children))]
         for _ in range(count):
             for step in steps:
                 self.walk(step)
 
     def open(self, place: Place) -> None:
-        """Go into a container, unless too many are open."""
+        """Enter a container, unless it exceeds the depth limit."""
         if place.depth > self.limits.depth:
             raise Broken(Outcome.TOO_DEEP, place, self.pos)
 

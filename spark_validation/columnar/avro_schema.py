@@ -1,4 +1,4 @@
-"""From the tree that the parser made to the nodes that the walkers read by."""
+"""Compiler of parsed Avro schemas into the nodes that the walkers read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LOGICAL: Final[Mapping[str, frozenset[Kind]]] = MappingProxyType(
 
 
 def compile_schema(schema: avro.Schema) -> Node:
-    """Return the root node; named types are one node each, so recursive schemas become cycles."""
+    """Return the root node; each named type is a single node, so recursive schemas become cycles."""
     named: dict[str, Node] = {}
     waiting: list[tuple[avro.Node, Node]] = []
     made: list[Node] = []
@@ -64,7 +64,7 @@ def compile_schema(schema: avro.Schema) -> Node:
 
 
 def _shell(written: avro.Node) -> Node:
-    """Return a node that knows everything but its children."""
+    """Return a node that is complete except for its children."""
     kind = Kind[written.type.upper()] if isinstance(written, avro.Primitive) else Kind[type(written).__name__.upper()]
     node = Node(kind, written.at, size=_SIZES.get(kind, 0))
     match written:
@@ -79,7 +79,7 @@ def _shell(written: avro.Node) -> Node:
 
 
 def _logical(written: avro.Node, node: Node) -> Logical | None:
-    """Return the logical type, unless the specification says to ignore it."""
+    """Return the logical type; None if there is none or the specification says to ignore it."""
     name = written.logical_type
     if name is None or node.kind not in _LOGICAL.get(name, ()):
         return None
@@ -94,19 +94,19 @@ def _logical(written: avro.Node, node: Node) -> Logical | None:
 
 
 def _whole(number: Any) -> int | None:
-    """Return a small whole number that was written as one."""
+    """Return a schema attribute as int if it is a whole number of at most 10 characters, else None."""
     if isinstance(number, Number) and number.integral and len(number.text) <= _LONGEST_NUMBER:
         return int(number.text)
     return None
 
 
 def _most_digits(size: int) -> int:
-    """Return how many decimal digits always fit into a two's complement number of so many bytes."""
+    """Return how many decimal digits always fit into a two's complement number of ``size`` bytes."""
     return (8 * size - 1) * 30103 // 100000 if size else 0
 
 
 def _mark_empty(made: list[Node]) -> None:
-    """Mark nodes whose values take no bytes; a record does when all its fields do, but not within itself."""
+    """Mark nodes whose values take no bytes, including records of only such fields, unless recursive."""
     users: dict[int, list[Node]] = defaultdict(list)
     filled: dict[int, int] = {}
     for node in made:

@@ -1,6 +1,6 @@
-"""All records of a batch at once: the schema is walked once, with a cursor per record.
+"""Avro validation of all records of a batch together: one walk of the schema, a cursor per record.
 
-The rules are those of ``avro_scalar``, which also takes over where so few records are left that arrays do not pay.
+The rules are those of ``avro_scalar``, which takes over once too few records are left for arrays to pay off.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _FIXED_SIZE: Final = frozenset({Kind.FLOAT, Kind.DOUBLE, Kind.FIXED})
 
 
 class Walk:
-    """One walk over a batch; cursors end where their value does, and broken records leave the set."""
+    """One walk over a batch; each cursor ends after its value, and violating records leave the set."""
 
     __slots__ = ("_found", "_row", "few", "final", "scalar", "tally")
 
     def __init__(self, tally: Tally, few: int = FEW) -> None:
         self.tally = tally
         self.few = few
-        self.final = np.zeros(tally.codes.size, np.int64)  #: by row: where a cursor waits for the others of its set
+        self.final = np.zeros(tally.codes.size, np.int64)  #: by row: end position of finished cursors
         self.scalar = ScalarWalk(tally.data.data, tally.limits, self._collect)
         self._found: dict[Place, list[tuple[int, int, int]]] = {}
         self._row = 0
@@ -54,7 +54,7 @@ class Walk:
         self._found.clear()
 
     def read(self, place: Place, cursors: Cursors) -> None:
-        """Read the value at a place."""
+        """Read the value at a place with every cursor."""
         kind = place.node.kind
         if place.node.empty or not cursors.size:
             return
@@ -73,7 +73,7 @@ class Walk:
             self._blocks(place, cursors)
 
     def _union(self, place: Place, cursors: Cursors) -> None:
-        """Split the set by branch, and join it again."""
+        """Split the set by branch, read each branch, and join the set again."""
         branches = place.node.children
         indexes, _ = read_index(self.tally, place, cursors, len(branches), Outcome.BAD_UNION_INDEX)
         present = range(len(branches)) if len(branches) <= _FEW_BRANCHES else np.unique(indexes).tolist()
@@ -95,7 +95,7 @@ class Walk:
             cursors.keep(self.tally.codes[cursors.rows] == 0)
 
     def _blocks(self, place: Place, cursors: Cursors) -> None:
-        """Read blocks until no record has one left."""
+        """Read blocks until no record has any left."""
         going = cursors.pick(slice(None))
         empties = np.zeros(going.size, np.int64)
         while going.size > self.few:
@@ -108,7 +108,7 @@ class Walk:
             counts, stops, empties = counts[~ended], stops[~ended], empties[~ended]
             before = going.rows
             if ScalarWalk.items_are_empty(place):
-                many = counts > self.tally.limits.items - empties  # no sum: it could overflow
+                many = counts > self.tally.limits.items - empties  # a sum could overflow
                 empties = empties + counts
                 if many.any():
                     self.tally.fail(place, going, many, Outcome.TOO_MANY_ITEMS)
@@ -126,7 +126,7 @@ class Walk:
         self._settle(cursors)
 
     def _block_headers(self, place: Place, going: Cursors) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Read how many items each block has and, where the count is negative, where it ends."""
+        """Read each block's item count and, if the count is negative, its end (else ``_NO_STOP``)."""
         tally = self.tally
         counts, _ = read_integers(tally, place, going, LONG_BYTES)
         stops = np.full(counts.size, _NO_STOP, np.int64)
@@ -139,7 +139,7 @@ class Walk:
             where = where[np.searchsorted(before, sized.rows)]
             going.pos[where] = sized.pos
             stops[where] = sized.pos + sizes
-            # The lowest integer has no positive twin; as a count it is as impossible as the highest.
+            # The lowest int64 has no positive counterpart; the highest is just as impossible as a count.
             counts = np.where(counts == np.iinfo(np.int64).min, np.iinfo(np.int64).max, np.abs(counts))
             if sized.size != before.size:
                 kept = tally.codes[going.rows] == 0
@@ -153,7 +153,7 @@ class Walk:
         return counts, stops
 
     def _items(self, place: Place, cursors: Cursors, counts: NDArray[np.int64]) -> None:
-        """Read as many items as each block has."""
+        """Read ``counts`` items with each cursor."""
         item = place.child(len(place.node.children) - 1)
         if place.node.kind is Kind.ARRAY and item.node.kind in _FIXED_SIZE:
             step_over_fixed(self.tally, item, cursors, counts)
@@ -182,12 +182,12 @@ class Walk:
         self._settle(cursors)
 
     def _settle(self, cursors: Cursors) -> None:
-        """Let all cursors of a set go on from where they wait."""
+        """Drop violating records, and move the remaining cursors of a set to their final positions."""
         cursors.keep(self.tally.codes[cursors.rows] == 0)
         cursors.pos = self.final[cursors.rows]
 
     def _one_by_one(self, cursors: Cursors, step: Callable[[ScalarWalk, int], None]) -> None:
-        """Let the scalar walker take one step with each cursor."""
+        """Advance each cursor with the scalar walker."""
         ends = cursors.pos.copy()
         kept = np.ones(cursors.size, np.bool_)
         scalar = self.scalar

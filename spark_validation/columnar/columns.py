@@ -1,4 +1,4 @@
-"""Values of conforming records, as one Arrow array per field and type."""
+"""Values of conforming records as one Arrow array per field and type."""
 
 from __future__ import annotations
 
@@ -17,30 +17,33 @@ __all__ = ["FieldColumn", "Piece", "join"]
 
 _INTEGER: Final = "int64"
 _FLOAT: Final = "double"
-_EXACT: Final = 2**53  # up to here, every whole number is a double
+_EXACT: Final = 2**53  # every whole number up to this magnitude is exact as a double
 
 
 @dataclass(frozen=True, slots=True)
 class FieldColumn:
-    """The values of one field, of one type; a field whose values have several types has several columns."""
+    """The values of one field and one type; a field with values of several types has several columns."""
 
-    field: str  #: ``legs[].carrier``, ``tags{}``; empty where the record is no more than a value
-    rows: NDArray[np.int64]  #: the row in the batch of each value, ascending; items of an array keep their order
+    field: str  #: ``legs[].carrier``, ``tags{}``; empty if the record itself is the value
+    rows: NDArray[np.int64]  #: batch row of each value, ascending; items of an array stay in order
     values: pa.Array[Any]  #: without nulls
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some values of a field, and what puts them in order."""
+    """Some values of a field, with their order."""
 
     field: str
     rows: NDArray[np.int64]
-    order: NDArray[np.int64]  #: of values of one row
+    order: NDArray[np.int64]  #: sort key among values of one row
     values: pa.Array[Any]
 
 
 def join(pieces: Iterable[Piece]) -> list[FieldColumn]:
-    """Return one column per field and type; whole numbers join the others of their field where that loses nothing."""
+    """Return one column per field and type.
+
+    Integers are merged into the floats of their field if no value loses precision.
+    """
     grouped: dict[tuple[str, str], list[Piece]] = defaultdict(list)
     for piece in pieces:
         if len(piece.values):
@@ -60,7 +63,7 @@ def _fits_floats(piece: Piece) -> bool:
 
 
 def _joined(field: str, pieces: list[Piece]) -> FieldColumn:
-    """Return the pieces as one column: by row, and inside a row by order."""
+    """Merge the pieces into one column, sorted by row, then by order within a row."""
     if len(pieces) == 1:
         rows, order, values = pieces[0].rows, pieces[0].order, pieces[0].values
     else:

@@ -1,4 +1,4 @@
-"""Where in the bytes each record of a batch stands, and what was learned about it."""
+"""Read positions of the records of a batch, and the outcomes and values collected so far."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class Cursors:
 
     @property
     def size(self) -> int:
-        """How many records are in the set."""
+        """Number of records in the set."""
         return self.rows.size
 
     def pick(self, where: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Cursors:
-        """Return some of the cursors as a set of their own."""
+        """Return some of the cursors as a new set."""
         return Cursors(self.rows[where], self.pos[where], self.end[where])
 
     def keep(self, kept: NDArray[np.bool_]) -> None:
-        """Let the others go."""
+        """Drop all cursors except those selected by the mask."""
         self.rows, self.pos, self.end = self.rows[kept], self.pos[kept], self.end[kept]
 
     def become(self, other: Cursors) -> None:
-        """Stand where another set stands."""
+        """Take over the rows and positions of another set."""
         self.rows, self.pos, self.end = other.rows, other.pos, other.end
 
 
 class Tally:
-    """What is known of each record: its outcome, where it failed, and the values found at collected places."""
+    """Results by record: outcome, place and position of the failure, and the values of collected places."""
 
     __slots__ = ("_numbers", "at", "buffer", "chunks", "codes", "columns", "data", "limits", "places", "where")
 
@@ -64,7 +64,7 @@ class Tally:
         self._numbers: dict[Place, int] = {}
 
     def number(self, place: Place) -> int:
-        """Return the index of a place."""
+        """Return the index of a place in ``places``; add it if it is new."""
         number = self._numbers.setdefault(place, len(self.places))
         if number == len(self.places):
             self.places.append(place)
@@ -78,7 +78,7 @@ class Tally:
         code: Outcome | NDArray[np.uint8],
         at: NDArray[np.int64] | None = None,
     ) -> NDArray[np.bool_]:
-        """Give an outcome to some of the cursors and let them go; return which were kept."""
+        """Set an outcome for the cursors in ``bad`` and drop them; return the mask of the remaining ones."""
         rows = cursors.rows[bad]
         self.codes[rows] = code if isinstance(code, Outcome) else code[bad]
         self.where[rows] = self.number(place)
@@ -88,22 +88,22 @@ class Tally:
         return kept
 
     def fail_one(self, place: Place, row: int, code: Outcome, at: int) -> None:
-        """Give an outcome to one record."""
+        """Set the outcome of one record."""
         self.codes[row] = code
         self.where[row] = self.number(place)
         self.at[row] = at
 
     def wants(self, place: Place) -> bool:
-        """Whether the values at a place are asked for, as a column or by the rule of a logical type."""
+        """Return true if the values at a place are needed, for a column or for the rule of a logical type."""
         return place.node.logical is not None or (self.columns and place.collected)
 
     def collect(
         self, place: Place, rows: NDArray[np.int64], starts: NDArray[np.int64], values: NDArray[np.int64]
     ) -> None:
-        """Keep values for the passes that follow."""
+        """Store values for later passes."""
         self.chunks.setdefault(place, []).append((rows, starts, values))
 
     def collect_each(self, place: Place, found: Iterable[tuple[int, int, int]]) -> None:
-        """Keep values that were read one by one."""
+        """Store values that were read one by one: triples of row, start and integer."""
         rows, starts, values = (np.array(column, np.int64) for column in zip(*found, strict=True))
         self.collect(place, rows, starts, values)

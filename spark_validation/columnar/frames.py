@@ -1,7 +1,7 @@
-"""The frame of each record of a column: an id or a guid before the body, or in a header of the record.
+"""Parser of each record's frame: a schema id or guid before the body, or in a header of the record.
 
 Before the body: magic byte 0 and the schema id in four bytes, big-endian; or magic byte 1 and the schema's guid in
-sixteen. In a header: the same bytes, and the body stays as it is.
+sixteen. In a header: the same bytes, and the body has no prefix.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ _UNKNOWN_ID: Final = 0
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """A column of records as positions in its bytes; nothing is copied."""
+    """The frames of a column, as positions in its bytes; nothing is copied."""
 
     data: NDArray[np.uint8]
-    starts: NDArray[np.int64]  #: of each body
+    starts: NDArray[np.int64]  #: start of each body
     ends: NDArray[np.int64]
     null: NDArray[np.bool_]
     framed: NDArray[np.bool_]
-    schema_ids: NDArray[np.int32]  #: 0 where there is no frame, or an unknown guid
-    faults: Mapping[int, str] = field(default_factory=dict)  #: row -> sentence, of bad headers and unknown guids
+    schema_ids: NDArray[np.int32]  #: 0 if there is no frame or the guid is unknown
+    faults: Mapping[int, str] = field(default_factory=dict)  #: row -> sentence, for invalid headers and unknown guids
 
     def by_schema(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Yield each schema id that a record carries, with the rows that do, ascending."""
+        """Yield each schema id with the rows of the records that carry it, ascending."""
         rows = np.flatnonzero(self.framed)
         ids = self.schema_ids[rows]
         if rows.size and (ids == ids[0]).all():
@@ -55,12 +55,12 @@ class Frames:
 def read_frames(
     bodies: pa.BinaryArray | pa.LargeBinaryArray, heads: pa.Array[Any] | None = None, guids: Guids = _NO_GUIDS
 ) -> Frames:
-    """Read the frames of a column; slices and both sizes of offsets are supported.
+    """Read the frames of a column; slices and both offset widths are supported.
 
     Args:
-        bodies: keys or values as the log has them.
-        heads: ids and guids from the records' headers, null where a record has none; such a body has no prefix.
-        guids: the ids of known guids.
+        bodies: keys or values as stored in the log.
+        heads: ids and guids from the records' headers, null if a record has none; a body with one has no prefix.
+        guids: schema ids by guid.
     """
     size = len(bodies)
     wide = pa.types.is_large_binary(bodies.type)
@@ -89,7 +89,7 @@ def read_frames(
 
 
 def _read_guid_prefixes(frames: Frames, rows: NDArray[np.intp], guids: Guids) -> None:
-    """Take known guids from before bodies; other bodies may begin with such a byte, too."""
+    """Read guids before bodies; unknown ones are ignored, as unframed bodies may start with the same byte."""
     for row in rows.tolist():
         start = int(frames.starts[row]) - HEADER_SIZE
         schema_id = guids.get(frames.data[start + 1 : start + _GUID_FRAME].tobytes())
@@ -99,7 +99,7 @@ def _read_guid_prefixes(frames: Frames, rows: NDArray[np.intp], guids: Guids) ->
 
 
 def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any], guids: Guids) -> Frames:
-    """Take ids and guids from headers where there are any; each distinct value is read once."""
+    """Apply ids and guids from headers, where present; each distinct header value is parsed once."""
     rows = np.flatnonzero(~np.asarray(heads.is_null()) & ~frames.null)
     encoded: Any = heads.dictionary_encode()
     indexes = np.asarray(encoded.indices.fill_null(0))
@@ -115,7 +115,7 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any]
 
 
 def _read_head(head: bytes, guids: Guids) -> tuple[bool, np.int32, str]:
-    """Return whether a header holds an id or guid, the id, and what is wrong with it."""
+    """Return whether a header has the form of an id or guid, the id, and a description of any fault."""
     if len(head) == HEADER_SIZE and head[0] == MAGIC:
         return True, np.frombuffer(head[1:], ">u4").astype(np.uint32).view(np.int32)[0], ""
     if len(head) == _GUID_FRAME and head[0] == GUID_MAGIC:

@@ -1,4 +1,4 @@
-"""Schema ids and guids in record headers: the second form of the frame, in which the body stays as it is."""
+"""Schema ids and guids in record headers, the framing in which bodies have no prefix."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType({"key": KEY_ID_HEADER, "valu
 
 
 def schema_headers(headers: pa.Array[Any], part: str) -> pa.Array[Any] | None:
-    """Return the value of each record's schema header, null where it has none; None when no record has one.
+    """Return each record's schema header value, null if it has none; None if no record has one.
 
-    Of several headers of the name the last counts, as for deserializers.
+    Of several headers with the name, the last one counts, as in deserializers.
 
     Args:
-        headers: ``array<struct<key string, value binary>>``, null where a record has no headers.
+        headers: ``array<struct<key string, value binary>>``, null if a record has no headers.
         part: ``key`` or ``value``.
     """
     if headers.null_count == len(headers):

@@ -1,4 +1,4 @@
-"""The values of JSON documents, as columns: one Arrow array per place and type."""
+"""Values of JSON documents as columns: one Arrow array per place and type."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from contractlog.spark_validation.columnar.json_places import Place
 __all__ = ["Flattening"]
 
 _TIMESTAMP: Final = pa.timestamp("us", "UTC")
-_LEAST, _MOST = -(2**63), 2**63 - 1  # of columns of integers; others are sampled as floats
+_LEAST, _MOST = -(2**63), 2**63 - 1  # range of integer columns; values outside it become floats
 _TYPES: Final[dict[type, Any]] = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 _Found = tuple[list[int], list[Any]]
 
 
 class Flattening:
-    """Takes documents apart, one after the other."""
+    """Splits documents into values by place and type, one document after another."""
 
     __slots__ = ("_depth", "_found")
 
@@ -32,7 +32,7 @@ class Flattening:
         self._found: dict[type, dict[Place, _Found]] = {kind: {} for kind in _TYPES}
 
     def add(self, row: int, place: Place, value: Any) -> None:
-        """Take in a value and all below it, to the depth that is followed."""
+        """Add a value and everything below it, down to the depth limit."""
         kind = type(value)
         if kind is dict or kind is list:
             if place.depth >= self._depth:
@@ -54,7 +54,7 @@ class Flattening:
             found[1].append(value)
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield what was taken in."""
+        """Yield the values added so far."""
         for kind, found in self._found.items():
             for place, (rows, values) in found.items():
                 column = pa.array(values, _TYPES[kind])
@@ -66,7 +66,7 @@ class Flattening:
 
 
 def _times(piece: Piece) -> Iterator[Piece]:
-    """Yield texts as points in time; what is none stays a text."""
+    """Yield texts as timestamps; those that cannot be parsed, or have no UTC offset, remain texts."""
     try:
         yield Piece(piece.field, piece.rows, piece.order, pc.cast(piece.values, _TIMESTAMP))
     except pa.ArrowInvalid:

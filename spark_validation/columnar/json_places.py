@@ -1,7 +1,7 @@
-"""Where in a JSON document a value stands, as its schema sees it: members that the schema names, items, and others.
+"""Places of values in JSON documents, by their schema: named members, other members, and items.
 
-``tags{}`` is any member that the schema does not name, so that a document with many keys has few fields, and so that
-fields are the same as those of an Avro map.
+``tags{}`` is any member that the schema does not name. Documents with many keys thus have few fields, and the fields
+are the same as those of an Avro map.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ __all__ = ["Place", "root_place"]
 
 _SAME_VALUE: Final = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_ONE: Final = ("if", "then", "else")
-_MOST_SCHEMAS: Final = 1000  # that apply to one value
+_MOST_SCHEMAS: Final = 1000  # applying to one value
 
 Scoped = tuple[dict[str, Any], jsonschema_rs.Resolver]
 """A schema, and what its references are resolved by."""
 
 
 class Place:
-    """A path of the value, with all schemas that may apply there."""
+    """A path of the value, with all schemas that may apply to it."""
 
     __slots__ = ("_item", "_members", "_named", "_other", "_schemas", "depth", "field", "is_time")
 
     def __init__(self, path: str, depth: int, schemas: Iterable[Scoped]) -> None:
         self.field = path
-        self.depth = depth  #: how many objects and arrays are open here
+        self.depth = depth  #: number of objects and arrays that enclose the value
         self._schemas = list(_applying(schemas))
         self.is_time = any(schema.get("format") == "date-time" for schema, _ in self._schemas)
         self._named = {name for schema, _ in self._schemas for name in _dict(schema, "properties")}
@@ -68,7 +68,7 @@ class Place:
         return self._item
 
     def path_of(self, steps: Sequence[str | int]) -> str:
-        """Write the path of a value below this place."""
+        """Return the path of a value below this place."""
         place = self
         for step in steps:
             place = place.item() if isinstance(step, int) else place.member(step)
@@ -92,7 +92,7 @@ def _dict(schema: dict[str, Any], word: str) -> dict[str, Any]:
 
 
 def _applying(schemas: Iterable[Scoped]) -> Iterator[Scoped]:
-    """Yield the schemas and all others that speak of the same value, each once."""
+    """Yield the schemas and all others that apply to the same value; each ``$ref`` is followed once."""
     waiting: list[tuple[Any, jsonschema_rs.Resolver]] = list(schemas)
     referred: set[tuple[str, str]] = set()
     for _ in range(_MOST_SCHEMAS):

@@ -1,4 +1,4 @@
-"""JSON documents: orjson reads, jsonschema-rs validates; nothing is fetched, patterns are bounded."""
+"""Validator of JSON documents, with orjson and jsonschema-rs; no URL is fetched, patterns are bounded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOO_DEEP: Final = "depth limit exceeded"
 
 
 class JsonValidator:
-    """Holds documents against one JSON Schema."""
+    """Validates documents against one JSON Schema."""
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str], limits: Limits) -> None:
         ready = prepare(schema, referenced, formats=limits.formats, backtracking=limits.backtracking, mask="the value")
@@ -38,7 +38,7 @@ class JsonValidator:
     def judge(
         self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
     ) -> Judged:
-        """Judge the documents that stand at ``data[start:end]``."""
+        """Validate the documents at ``data[start:end]``."""
         codes = np.zeros(starts.size, np.uint8)
         places = np.full(starts.size, -1, np.int32)
         numbers: dict[tuple[str, str], int] = {}
@@ -64,14 +64,14 @@ class JsonValidator:
         return Judged(codes, places, list(numbers), details, list(flattening.pieces()))
 
     def _explain(self, value: Any) -> tuple[str, str, str]:
-        """Return schema pointer, field and sentence of the first thing that a document breaks."""
+        """Return schema pointer, field and description of a document's first violation."""
         fault = self._faults.first(value, deepest=True)
         path = fault.schema_path if self._is_there(fault.schema_path) else fault.evaluation_path
         field = self._root.path_of(fault.instance_path[: self._limits.depth])
         return pointer("", *path), field, shortened(fault.sentence)
 
     def _is_there(self, path: Sequence[str | int]) -> bool:
-        """Whether a path leads through the schema's own text; it does not where it lies in one that is leaned on."""
+        """Return true if a path is in the schema's own text, false if it leads into a referenced schema."""
         node = self._contents
         for step in path:
             try:

@@ -1,4 +1,4 @@
-"""From positions in the batch's bytes to Arrow arrays: values are copied by numpy and Arrow, none becomes an object."""
+"""Arrow arrays of the values at positions in a batch's bytes, copied without making Python objects."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_MILLIS: Final = np.iinfo(np.int64).max // _MILLIS
 
 
 def pieces(tally: Tally) -> Iterator[Piece]:
-    """Yield the values that conforming records have at each collected place."""
+    """Yield the values of conforming records at each collected place."""
     broken = tally.codes != Outcome.CONFORMS
     for place, chunks in tally.chunks.items():
         if not place.collected:
@@ -37,7 +37,7 @@ def pieces(tally: Tally) -> Iterator[Piece]:
             kept = ~broken[rows]
             rows, starts, values = rows[kept], starts[kept], values[kept]
         if place.node.logical is not None and place.node.logical.name == "timestamp-millis":
-            kept = (values <= _MOST_MILLIS) & (values >= -_MOST_MILLIS)  # what microseconds cannot hold is left out
+            kept = (values <= _MOST_MILLIS) & (values >= -_MOST_MILLIS)  # others overflow microseconds: left out
             rows, starts, values = rows[kept], starts[kept], values[kept]
         if rows.size:
             yield Piece(place.field, rows, starts, _array(tally, place, starts, values))
@@ -63,7 +63,7 @@ def _array(tally: Tally, place: Place, starts: NDArray[np.int64], values: NDArra
         case Kind.INT | Kind.LONG:
             made = from_numpy(values)
         case Kind.FLOAT:
-            with np.errstate(invalid="ignore"):  # a signalling NaN is a value like others
+            with np.errstate(invalid="ignore"):  # a signalling NaN is a valid value
                 made = from_numpy(_words(tally, starts, "<f4").astype(np.float64))
         case Kind.DOUBLE:
             made = from_numpy(_words(tally, starts, "<f8"))
@@ -80,7 +80,7 @@ def _array(tally: Tally, place: Place, starts: NDArray[np.int64], values: NDArra
 def _logical(
     tally: Tally, logical: Logical, starts: NDArray[np.int64], values: NDArray[np.int64]
 ) -> pa.Array[Any] | None:
-    """Return values of a logical type that Arrow has too."""
+    """Return the values of a logical type that Arrow also has, else None."""
     made: pa.Array[Any] | None = None
     match logical.name:
         case "timestamp-micros":
@@ -97,7 +97,7 @@ def _logical(
 
 
 def _decimals(tally: Tally, logical: Logical, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.Array[Any]:
-    """Return two's complement numbers as decimals: their lowest bytes, extended by their sign."""
+    """Return two's complement numbers as decimals, by sign-extending their lowest bytes."""
     wide = pa.decimal128 if logical.precision <= pa.decimal128(38).precision else pa.decimal256
     kind = wide(logical.precision, logical.scale)
     width = kind.bit_width // 8
@@ -109,13 +109,13 @@ def _decimals(tally: Tally, logical: Logical, starts: NDArray[np.int64], lengths
 
 
 def _words(tally: Tally, starts: NDArray[np.int64], kind: str) -> NDArray[Any]:
-    """Return the numbers of a fixed size that start there."""
+    """Return the fixed-size numbers that start at each position."""
     words = np.lib.stride_tricks.sliding_window_view(tally.data, np.dtype(kind).itemsize)[starts]
     return words.view(kind)[:, 0]
 
 
 def _small(values: pa.Array[Any], kind: pa.DataType) -> pa.Array[Any]:
-    """Return the values with offsets of 32 bits; a batch's bytes fit, or the large type stays."""
+    """Return the values with 32-bit offsets, or unchanged if they are too large for that."""
     large = pa.large_string() if pa.types.is_string(kind) else pa.large_binary()
     _, offsets, content = values.buffers()
     same = pa.Array.from_buffers(large, len(values), [None, offsets, content])

@@ -1,4 +1,4 @@
-"""Values without parts: each reader moves a set of cursors past one value, and lets those go that cannot be read."""
+"""Readers of values without children: each moves cursors past one value and drops those that fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Integers = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def read_integers(tally: Tally, place: Place, cursors: Cursors, longest: int) -> Integers:
-    """Read a zigzag integer of at most ``longest`` bytes."""
+    """Read a zigzag integer of at most ``longest`` bytes with each cursor."""
     values, after, codes = read_varints(tally.data, cursors.pos, cursors.end, longest)
     if codes is not None:
         bad = codes > 0
@@ -34,7 +34,7 @@ def read_integers(tally: Tally, place: Place, cursors: Cursors, longest: int) ->
 
 
 def read_lengths(tally: Tally, place: Place, cursors: Cursors) -> NDArray[np.int64]:
-    """Read the length of a string or a block, whose bytes must be there."""
+    """Read the length of a string or a block, whose bytes must be present."""
     lengths, starts = read_integers(tally, place, cursors, LONG_BYTES)
     bad = (lengths < 0) | (lengths > tally.limits.length)
     if bad.any():
@@ -47,7 +47,7 @@ def read_lengths(tally: Tally, place: Place, cursors: Cursors) -> NDArray[np.int
 
 
 def read_index(tally: Tally, place: Place, cursors: Cursors, size: int, outcome: Outcome) -> Integers:
-    """Read an int that must be below ``size``."""
+    """Read an int that must be at least 0 and below ``size``."""
     indexes, starts = read_integers(tally, place, cursors, INT_BYTES)
     bad = (indexes < 0) | (indexes >= size)
     if bad.any():
@@ -57,7 +57,7 @@ def read_index(tally: Tally, place: Place, cursors: Cursors, size: int, outcome:
 
 
 def _skip(tally: Tally, place: Place, cursors: Cursors, size: int) -> None:
-    """Step over bytes that must be there."""
+    """Skip ``size`` bytes, which must be present."""
     short = size > cursors.end - cursors.pos
     if short.any():
         tally.fail(place, cursors, short, Outcome.TRUNCATED)

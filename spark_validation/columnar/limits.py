@@ -1,4 +1,4 @@
-"""Bounds that hold for hostile records, and the one rule that is only asked in strict audits."""
+"""Bounds for hostile records, and the options of strict audits."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Final
 
 __all__ = ["Limits"]
 
-_DEEPEST: Final = 128  # the walkers recurse: what is asked for must fit into the interpreter's stack
+_DEEPEST: Final = 128  # the walkers recurse: the depth must fit into the interpreter's stack
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How far a record is followed."""
+    """Bounds on how much of a record is processed."""
 
-    depth: int = 128  #: records, arrays and maps inside each other; more is ``TOO_DEEP``
+    depth: int = 128  #: nested records, arrays and maps; more is ``TOO_DEEP``
     items: int = 1_000_000  #: items of one array that take no bytes; more is ``TOO_MANY_ITEMS``
     length: int = 2**31 - 1  #: bytes of one string or block; more is ``BAD_LENGTH``
     strict_booleans: bool = False  #: whether a boolean other than 0 and 1 is ``BAD_BOOLEAN``
     formats: bool = False  #: whether a JSON Schema's ``format`` is asserted
-    places: int = 20_000  #: value paths of one schema that are remembered and become columns
+    places: int = 20_000  #: value paths of one schema that are cached and become columns
     backtracking: int = 100_000  #: steps of a JSON Schema pattern that cannot be matched in linear time
 
     def __post_init__(self) -> None:

@@ -1,6 +1,7 @@
-"""What logical types ask of values that decode: a second pass, so that decoders which know no logical types agree.
+"""Rules of logical types, checked in a second pass over values that decode.
 
-Any int is a date and any long a timestamp, however far from today; a uuid, a decimal and a time of day have rules.
+The first pass thus agrees with decoders that ignore logical types. Any int is a date and any long a timestamp, however
+far from today; a uuid, a decimal and a time of day have rules.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ _HEX: Final = np.isin(np.arange(256), np.frombuffer(b"0123456789abcdefABCDEF", n
 _WORD: Final = 8  # bytes of an int64
 _WORD_DIGITS: Final = 18  # decimal digits that always fit into it
 _DIGITS_PER_BIT: Final = 0.30103  # just above log10(2)
-_LONGEST_POWER: Final = 100_000  # precisions beyond this are never asked: no record is that long
+_LONGEST_POWER: Final = 100_000  # larger precisions are not checked: no record is that long
 
 
 def check_logical_types(tally: Tally) -> None:
-    """Give ``LOGICAL_TYPE`` to records that decode but break a rule; of several, the first in byte order is told."""
+    """Set ``LOGICAL_TYPE`` for records that decode but violate a rule; report the first in byte order."""
     first = np.full(tally.codes.size, np.iinfo(np.int64).max)
     for place, chunks in tally.chunks.items():
         logical = place.node.logical
@@ -46,7 +47,7 @@ def check_logical_types(tally: Tally) -> None:
 
 
 def _broken(tally: Tally, place: Place, logical: Logical, chunk: Chunk) -> NDArray[np.bool_] | None:
-    """Return which values break the rule of their type, or None when it has no rule."""
+    """Return which values violate the rule of their type, or None if the type has no rule."""
     _, starts, values = chunk
     match logical.name:
         case "time-millis" | "time-micros":
@@ -60,7 +61,7 @@ def _broken(tally: Tally, place: Place, logical: Logical, chunk: Chunk) -> NDArr
 
 
 def _not_uuid(tally: Tally, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell which texts are not 8-4-4-4-12 hexadecimal digits."""
+    """Return which texts are not 8-4-4-4-12 hexadecimal digits."""
     bad: NDArray[np.bool_] = lengths != _UUID_LENGTH
     right = np.flatnonzero(~bad)
     letters = tally.data[starts[right][:, None] + np.arange(_UUID_LENGTH)]
@@ -73,7 +74,7 @@ def _not_uuid(tally: Tally, starts: NDArray[np.int64], lengths: NDArray[np.int64
 def _over_precision(
     tally: Tally, starts: NDArray[np.int64], lengths: NDArray[np.int64], precision: int
 ) -> NDArray[np.bool_]:
-    """Tell which two's complement numbers have more decimal digits than allowed, or no bytes at all."""
+    """Return which two's complement numbers have more decimal digits than allowed, or no bytes at all."""
     bad: NDArray[np.bool_] = lengths == 0
     if precision <= _WORD_DIGITS:
         short = (lengths > 0) & (lengths <= _WORD)

@@ -1,4 +1,4 @@
-"""An Avro schema as the walkers see it: nodes know what to read, places where in schema and value that is."""
+"""Avro schemas compiled for the walkers: nodes (what to read) and places (paths of the value)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["CONTAINERS", "Kind", "Logical", "Node", "Place", "Program"]
 
 
 class Kind(IntEnum):
-    """What is read at a node."""
+    """Type of the value read at a node."""
 
     NULL = 0
     BOOLEAN = 1
@@ -33,7 +33,7 @@ CONTAINERS: Final = frozenset({Kind.ARRAY, Kind.MAP, Kind.UNION, Kind.RECORD})
 
 @dataclass(frozen=True, slots=True)
 class Logical:
-    """A logical type whose rule or column type differs from that of the bytes below it."""
+    """A logical type that adds a rule or a column type to its underlying type."""
 
     name: str  #: as the specification writes it
     precision: int = 0  #: of ``decimal``
@@ -42,7 +42,7 @@ class Logical:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A node of the schema, once for each place in its text; uses of a named type share the node of its definition."""
+    """A node of the schema, one per position in its text; uses of a named type share one node."""
 
     kind: Kind
     pointer: str  #: JSON Pointer into the schema's text
@@ -50,21 +50,21 @@ class Node:
     logical: Logical | None = None
     symbols: tuple[str, ...] = ()  #: of an enum
     names: tuple[str, ...] = ()  #: of a record's fields
-    children: list[Node] = field(default_factory=list)  #: fields' types, branches, items, or a map's keys and values
-    empty: bool = False  #: every value takes no bytes at all
+    children: list[Node] = field(default_factory=list)  #: field types, branches, items, or a map's keys and values
+    empty: bool = False  #: true if values take no bytes at all
 
 
 @dataclass(slots=True, eq=False)
 class Program:
-    """A schema, ready to be walked; grows the places that data reaches."""
+    """A schema that is ready to be walked; places are created as data reaches them."""
 
     root: Place
-    limit: int  #: how many places are remembered
+    limit: int  #: maximum number of cached places
     grown: int = 1
 
     @classmethod
     def of(cls, node: Node, limit: int) -> Program:
-        """Return the program that starts at a node."""
+        """Return the program with this root node."""
         root = Place(node, "", 1, frozenset(), collected=True)
         program = cls(root, limit)
         root.program = program
@@ -72,7 +72,7 @@ class Program:
 
 
 class Place:
-    """A node as reached along one path of the value; a recursive schema has as many as its data goes deep."""
+    """A node reached along one path of the value; recursive schemas have one per level found in the data."""
 
     __slots__ = ("_children", "_open", "collected", "depth", "field", "node", "program")
 
@@ -81,8 +81,8 @@ class Place:
     def __init__(self, node: Node, path: str, depth: int, opened: frozenset[Node], *, collected: bool) -> None:
         self.node = node
         self.field = path  #: the value's path, as ``legs[].carrier``
-        self.depth = depth  #: how many containers are open once this one is
-        self.collected = collected  #: whether leaves below become columns: not past a recursion
+        self.depth = depth  #: number of enclosing containers, this one included
+        self.collected = collected  #: whether leaves below become columns; false inside a recursion
         self._open = opened
         self._children: list[Place | None] | None = None
 

@@ -1,4 +1,4 @@
-"""A schema that is just ``bytes``: its frame holds the value as it is, without a length, so every body conforms."""
+"""Validator for the schema ``bytes``, whose values have no length in the frame: every body conforms."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["RawValidator", "is_raw"]
 
 
 def is_raw(schema: Schema) -> bool:
-    """Whether values of this schema are written without their length."""
+    """Return true if values of this schema are written without their length."""
     return isinstance(schema.root, Primitive) and schema.root.type == "bytes"
 
 
 class RawValidator:
-    """Finds nothing to object to."""
+    """Accepts every record."""
 
     def judge(
         self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
     ) -> Judged:
-        """Judge the records whose bodies stand at ``data[start:end]``, ascending and without overlap."""
+        """Validate the records whose bodies are at ``data[start:end]``, ascending and without overlap."""
         count = starts.size
         judged = Judged(np.zeros(count, np.uint8), np.full(count, -1, np.int32), [], {}, [])
         if columns and count:

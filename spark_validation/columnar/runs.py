@@ -1,4 +1,4 @@
-"""Items that follow each other without anything between: whole runs of numbers are found at once, not item by item."""
+"""Readers of contiguous array items: runs of numbers are read in one step instead of item by item."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from contractlog.spark_validation.columnar.varints import INT_BYTES, LONG_BYTES,
 __all__ = ["spread", "step_over_fixed", "step_over_integers"]
 
 _MORE: Final = 0x80
-_MOST_BYTES: Final = 1 << 20  # looked at together; more would cost memory and gain nothing
+_MOST_BYTES: Final = 1 << 20  # processed together; more would cost memory and gain nothing
 
 
 def step_over_fixed(tally: Tally, item: Place, cursors: Cursors, counts: NDArray[np.int64]) -> None:
-    """Step over items that all have the same size."""
+    """Skip items that all have the same size."""
     size = item.node.size
     fitting = (cursors.end - cursors.pos) // size
     short = counts > fitting
@@ -33,7 +33,7 @@ def step_over_fixed(tally: Tally, item: Place, cursors: Cursors, counts: NDArray
 
 
 def step_over_integers(tally: Tally, item: Place, cursors: Cursors, counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Step over integers; return which cursors stay, because something is wrong with one of theirs."""
+    """Skip integers; return which cursors were not moved because one of their integers is invalid."""
     longest = INT_BYTES if item.node.kind is Kind.INT else LONG_BYTES
     groups = np.cumsum(np.minimum(cursors.end - cursors.pos, counts * longest)) // _MOST_BYTES
     stay = np.zeros(cursors.size, np.bool_)
@@ -48,10 +48,13 @@ def step_over_integers(tally: Tally, item: Place, cursors: Cursors, counts: NDAr
 def _step_over_some(
     tally: Tally, item: Place, cursors: Cursors, counts: NDArray[np.int64], longest: int
 ) -> NDArray[np.bool_]:
-    """An integer ends with a byte below 128, so the n-th such byte from here ends the n-th integer."""
+    """Skip the integers of one group of cursors; return which were not moved.
+
+    An integer ends with a byte below 128, so the n-th such byte after a cursor ends its n-th integer.
+    """
     spans = np.minimum(cursors.end - cursors.pos, counts * longest)
     bytes_at = spread(cursors.pos, spans, 1)
-    lasts = bytes_at[tally.data[bytes_at] < _MORE]  # where integers end, ascending
+    lasts = bytes_at[tally.data[bytes_at] < _MORE]  # positions where integers end, ascending
     first = np.searchsorted(lasts, cursors.pos)
     stay: NDArray[np.bool_] = np.searchsorted(lasts, cursors.pos + spans) - first < counts
     found = np.where(stay, 0, counts)

@@ -1,4 +1,4 @@
-"""Pieces of the batch's bytes as Arrow arrays, and which of them are UTF-8."""
+"""Slices of a batch's bytes as Arrow arrays, and their validation as UTF-8."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _ASCII_END = 0x80
 
 
 def gather(buffer: pa.Buffer, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> pa.Array[Any]:
-    """Return the pieces as one array with bytes of its own."""
+    """Return the slices as one array that owns its bytes."""
     if not starts.size:
         return pa.array([], pa.large_binary())
-    bounds = np.empty(2 * starts.size, np.int64)  # pieces, and between them gaps that nobody takes
+    bounds = np.empty(2 * starts.size, np.int64)  # slices alternate with the gaps between them, which are not picked
     bounds[0::2] = starts
     bounds[1::2] = starts + lengths
     whole = pa.Array.from_buffers(pa.large_binary(), bounds.size - 1, [None, buffer_of(bounds), buffer])
@@ -27,7 +27,7 @@ def gather(buffer: pa.Buffer, starts: NDArray[np.int64], lengths: NDArray[np.int
 
 
 def not_utf8(buffer: pa.Buffer, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.bool_] | None:
-    """Return which pieces are not UTF-8 (overlong forms and surrogates included), or None when all are."""
+    """Return which slices are not UTF-8 (overlong forms and surrogates included), or None if all are."""
     pieces = gather(buffer, starts, lengths)
     _, offsets, content = pieces.buffers()
     packed = numbers_in(content, np.uint8)

@@ -1,4 +1,4 @@
-"""A column of framed records in, one outcome per record out: the public face of columnar validation."""
+"""Public interface of columnar validation: a column of framed records in, one outcome per record out."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ _NO_FRAME: Final = "neither the record nor a header of it begins with a magic by
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is known of each record of a column."""
+    """The outcome of each record of a column."""
 
     codes: NDArray[np.uint8]  #: ``Outcome`` numbers
     schema_ids: NDArray[np.int32]  #: 0 where the record carries none
     places: NDArray[np.int32]  #: index into ``places_table``; -1 for none, or for a record as a whole
     places_table: list[tuple[str, str]]  #: JSON Pointer into the schema's text, and the value's path
     details: dict[int, str]  #: row -> sentence; violating rows only
-    columns: list[FieldColumn]  #: of conforming rows, where columns were asked for
+    columns: list[FieldColumn]  #: of conforming rows, if columns were requested
 
 
 def prepare(
     schema: RegisteredSchema, referenced: Mapping[str, str] = _NOTHING, *, limits: Limits = _LIMITS
 ) -> Validator:
-    """Return what holds records against a schema; keep it, one per schema id.
+    """Return the validator of a schema; cache it, one per schema id.
 
     Args:
-        schema: as the registry has it.
-        referenced: name of every schema leaned on, directly or not, to its text; those that lean on nothing come first.
-        limits: how far a record is followed.
+        schema: as registered.
+        referenced: text of every direct and transitive reference by name, dependencies before their dependents.
+        limits: bounds on how much of a record is processed.
 
     Raises:
-        InvalidSchema: the text cannot be read, or leans on something that was not given.
+        InvalidSchema: the text cannot be parsed, or a reference is missing.
     """
     parsed = parse(schema.draft, referenced, strict=False)
     if schema.type is SchemaType.JSON:
@@ -73,16 +73,16 @@ def check_part(
     guids: Guids = _NO_GUIDS,
     names: Mapping[int, str] = _NO_NAMES,
 ) -> Checked:
-    """Judge each record of a column: the first outcome that holds.
+    """Return the outcome of each record of a column: the first that applies.
 
     Args:
-        bodies: keys or values as the log has them, frames included; nulls are tombstones.
-        known: what each schema id that the registry knows stands for.
-        allowed: the ids of the part's subject; None where ``WRONG_SUBJECT`` is not asked.
-        columns: whether the values of conforming records are wanted as columns.
-        heads: ids and guids from the records' headers (``headers.schema_headers``); None where no record has one.
-        guids: the ids of known guids.
-        names: what schema ids are called in sentences about the wrong subject.
+        bodies: keys or values as stored in the log, frames included; nulls are tombstones.
+        known: the validator of each schema id in the registry.
+        allowed: schema ids allowed by the part's subjects; None to skip the check for ``WRONG_SUBJECT``.
+        columns: whether to return the values of conforming records as columns.
+        heads: ids and guids from the records' headers (``headers.schema_headers``); None if no record has one.
+        guids: schema ids by guid.
+        names: descriptions of schema ids for messages about the wrong subject.
     """
     frames = read_frames(bodies, heads, guids)
     codes = np.full(len(bodies), Outcome.NOT_FRAMED, np.uint8)
@@ -111,7 +111,7 @@ def _refuse(checked: Checked, rows: NDArray[np.intp], outcome: Outcome, sentence
 
 
 def _take_in(checked: Checked, rows: NDArray[np.intp], judged: Judged) -> list[Piece]:
-    """Take over what was said of some rows; return their values, by row of the column."""
+    """Copy a validator's results for some rows into ``checked``; return their values by column row."""
     checked.codes[rows] = judged.codes
     placed = judged.places >= 0
     checked.places[rows[placed]] = judged.places[placed] + len(checked.places_table)

@@ -1,4 +1,4 @@
-"""Variable-length integers of many records at once."""
+"""Decoder of variable-length integers, many records at a time."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ LONG_BYTES: Final = 10
 
 _MORE: Final = 0x80
 _GROUP: Final = 7
-_LAST_OF_INT: Final = 0x0F  # what the fifth byte may add to 28 bits
-_LAST_OF_LONG: Final = 0x01  # what the tenth byte may add to 63 bits
+_LAST_OF_INT: Final = 0x0F  # highest value of the fifth byte, which adds to 28 bits
+_LAST_OF_LONG: Final = 0x01  # highest value of the tenth byte, which adds to 63 bits
 _ONE_BYTE: Final = np.array([(n >> 1) ^ -(n & 1) for n in range(_MORE)], np.int64)
 
 
@@ -28,12 +28,12 @@ def read_varints(
 
     Args:
         data: all bytes; not empty.
-        pos: where each integer starts.
-        end: where each record ends.
+        pos: start of each integer.
+        end: end of each record.
         longest: ``INT_BYTES`` or ``LONG_BYTES``.
 
     Returns:
-        The integers, the positions after them, and an outcome for each, or None when all can be read.
+        The integers, the positions after them, and an outcome for each, or None if all are valid.
     """
     byte = data.take(pos, mode="clip")
     after = pos + 1
@@ -56,7 +56,7 @@ def read_varints(
 def _read_rest(
     data: NDArray[np.uint8], raw: NDArray[np.uint64], after: NDArray[np.int64], going: NDArray[np.intp], longest: int
 ) -> NDArray[np.uint8] | None:
-    """Read the bytes after the first, in place."""
+    """Read the bytes after the first; update ``raw`` and ``after`` in place."""
     for nth in range(1, longest):
         at = after[going]
         byte = data.take(at, mode="clip")
@@ -73,7 +73,7 @@ def _read_rest(
 
 
 def _judge_last(byte: NDArray[np.uint8], going: NDArray[np.intp], size: int, longest: int) -> NDArray[np.uint8] | None:
-    """Say what the last possible byte makes of its integer."""
+    """Return the outcomes of integers of maximum length, judged by their last byte; None if all are valid."""
     most = _LAST_OF_INT if longest == INT_BYTES else _LAST_OF_LONG
     over = byte > most
     if not over.any():

@@ -1,1 +1,1 @@
-"""The verbs that run on Spark."""
+"""Verbs of the command line that run on Spark."""

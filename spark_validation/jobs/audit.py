@@ -1,4 +1,4 @@
-"""``contractlog audit``: hold every record of topics against the schema whose id it carries."""
+"""``contractlog audit``: validate every record of topics against the schema whose id it carries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PERCENT: Final = 100.0
 
 
 def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Audit topics and write the report; exit code 1 when a part conforms less than ``--fail-under``."""
+    """Audit topics and write the report; exit code 1 if a part conforms less than ``--fail-under``."""
     add_source(parser)
     add_reading(parser)
     parser.add_argument(
@@ -77,7 +77,7 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def add_source(parser: ArgumentParser) -> None:
-    """Add the topics, and where they are: ``--bootstrap-servers`` or ``--archive``."""
+    """Add the topics and their source: ``--bootstrap-servers`` or ``--archive``."""
     parser.add_argument(
         "topics", nargs="*", metavar="TOPIC", help="none named: all that do not start with _, or all of the archive"
     )
@@ -90,7 +90,7 @@ def add_source(parser: ArgumentParser) -> None:
 
 
 def add_reading(parser: ArgumentParser) -> None:
-    """Add how records are read: ``--strategy`` and ``--timestamp-unit``."""
+    """Add the options for reading records: ``--strategy`` and ``--timestamp-unit``."""
     parser.add_argument(
         "--strategy",
         action="append",
@@ -107,12 +107,12 @@ def add_reading(parser: ArgumentParser) -> None:
 
 
 def source_of(options: Namespace) -> Source:
-    """Return where the topics are, as the arguments or the environment name it.
+    """Return the source of the topics, as given by the arguments or the environment.
 
     Raises:
-        UsageError: neither does, or both do.
+        UsageError: no source is given, or two are.
     """
-    from contractlog.spark_validation.sources.kafka_talk import shared_file  # noqa: PLC0415 - help is quick
+    from contractlog.spark_validation.sources.kafka_talk import shared_file  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
 
     if options.archive:
@@ -124,10 +124,10 @@ def source_of(options: Namespace) -> Source:
 
 
 def _audit(options: Namespace) -> int:
-    from contractlog.spark_validation.columnar.limits import Limits  # noqa: PLC0415 - help is quick without numpy
-    from contractlog.spark_validation.jobs import auditing  # noqa: PLC0415 - help is quick without Spark
+    from contractlog.spark_validation.columnar.limits import Limits  # noqa: PLC0415 - fast help, without numpy
+    from contractlog.spark_validation.jobs import auditing  # noqa: PLC0415 - fast help, without Spark
     from contractlog.spark_validation.jobs.lines import last_line, missing_exit  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.jobs.progress import COMPARING, ProgressLine  # noqa: PLC0415 - belongs to the work
+    from contractlog.spark_validation.jobs.progress import COMPARING, ProgressLine  # noqa: PLC0415 - not needed for help
     from contractlog.spark_validation.strategies import GivenStrategies  # noqa: PLC0415 - as above
     from contractlog.spark_validation.violations import CAPPED  # noqa: PLC0415 - as above
 
@@ -155,7 +155,7 @@ def _audit(options: Namespace) -> int:
         _tell(report, options)
         say(f"the report: {options.out / 'report.html'}")
         if options.publish:
-            from contractlog.spark_validation.publish import publish  # noqa: PLC0415 - only when asked
+            from contractlog.spark_validation.publish import publish  # noqa: PLC0415 - only when requested
 
             say(f"published {publish(registry, report)} entries to {registry.url}")
     code = FINDINGS if missing_exit(report) else CLEAN
@@ -164,7 +164,7 @@ def _audit(options: Namespace) -> int:
 
 
 def _tell(report: Report, options: Namespace) -> None:
-    from contractlog.spark_validation.jobs.lines import lines  # noqa: PLC0415 - help is quick
+    from contractlog.spark_validation.jobs.lines import lines  # noqa: PLC0415 - for fast help
 
     if options.format == "json":
         result_json(report)

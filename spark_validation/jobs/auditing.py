@@ -1,4 +1,4 @@
-"""A whole audit: plan, one pass, summary, and a folder that appears when everything in it is there."""
+"""A whole audit: plan, one pass, summary, and a folder that appears when it is complete."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REPORT: Final = "report.json"
 PAGE: Final = "report.html"
 VIOLATIONS: Final = "violations.parquet"
 STATE: Final = "state"
-RANGES: Final = 64  #: to cut the work into, so that cores share it evenly and the progress can be seen
+RANGES: Final = 64  #: target number of ranges, so that cores share the work evenly and progress is visible
 LEAST, MOST = 25_000, 1_000_000  #: offsets of a range
 
 Say = Callable[[str], None]
@@ -50,19 +50,19 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be audited, by what, and where."""
+    """Parameters of an audit."""
 
     registry: Registry
     source: Source
-    topics: tuple[str, ...] = ()  #: none means all
+    topics: tuple[str, ...] = ()  #: if empty, all
     limits: Limits = Limits()  # noqa: RUF009 - frozen
     master: str = "local[*]"
-    cap: int | None = CAPPED  #: bytes of a violating key or value that are kept; None: all
+    cap: int | None = CAPPED  #: maximum number of bytes of a violating key or value in the results; None: all
     strategies: GivenStrategies = GivenStrategies()  # noqa: RUF009 - frozen
     threshold: float = THRESHOLD  #: conformance below it is ``failing``
-    fail_under: float = FAIL_UNDER  #: named in the report; the exit code follows it
-    samples: bool = True  #: whether samples of values are kept, for lineage
-    lineage: bool = False  #: whether lineage is looked for in them
+    fail_under: float = FAIL_UNDER  #: shown in the report; determines the exit code
+    samples: bool = True  #: whether values are sampled, for lineage
+    lineage: bool = False  #: whether lineage is inferred from the samples
 
 
 def audit_to_folder(
@@ -73,14 +73,15 @@ def audit_to_folder(
     progress: ProgressLine | None = None,
     lineage_progress: ProgressLine | None = None,
 ) -> Report:
-    """Audit and write ``report.json``, ``report.html``, ``violations.parquet`` and ``state/`` into a folder.
+    """Audit and write the results into a folder.
 
-    The folder is there when all of it is; until then, and when it is interrupted, what stood there before still does.
+    These are ``report.json``, ``report.html``, ``violations.parquet`` and ``state/``. The folder is replaced when all
+    of them are complete; until then, and if the audit is interrupted, its previous content remains.
 
     Raises:
-        UsageError: a topic does not exist, or the folder holds something else.
-        Unreachable: the registry or the broker does not answer.
-        SparkFailed: Spark ended with an error that is none of ours.
+        UsageError: a topic does not exist, or the folder contains something else.
+        Unreachable: the registry or the broker does not respond.
+        SparkFailed: Spark ended with an error that was not raised by contractlog.
     """
     with _replaced(out) as folder:
         state, plan = _audit(order, folder / VIOLATIONS, say, progress)
@@ -109,14 +110,14 @@ def audit_to_folder(
 
 
 def audit_to_state(order: Order, *, say: Say, progress: ProgressLine | None = None) -> AuditState:
-    """Audit and return the state alone; nothing is written that stays."""
+    """Audit and return only the state; no file remains."""
     with TemporaryDirectory(prefix="contractlog-") as folder:
         state, _ = _audit(order, Path(folder, VIOLATIONS), say, progress)
     return state
 
 
 def _notes(source: Source, plan: Plan) -> dict[tuple[str, str], list[str]]:
-    """Say what is not looked at and why, by topic and part."""
+    """Return notes by topic and part, such as why a part is not audited or which files are skipped."""
     notes = {key: list(said) for key, said in plan.notes().items()}
     for topic, part in plan.parts:
         if part == "value":
@@ -167,7 +168,11 @@ def _audit(order: Order, violations: Path, say: Say, progress: ProgressLine | No
 
 @contextmanager
 def _replaced(out: Path) -> Iterator[Path]:
-    """Yield a new folder beside ``out``; it takes its place when the block ends well, and goes when it does not."""
+    """Yield a new folder beside ``out``, which replaces it if the block succeeds and is removed if not.
+
+    Raises:
+        UsageError: ``out`` contains something else than a report, or cannot be written.
+    """
     if out.exists() and not (out.is_dir() and ((out / REPORT).exists() or not any(out.iterdir()))):
         raise UsageError(f"{out} is there already and is no report; name another folder with --out", out=str(out))
     try:
@@ -186,7 +191,7 @@ def _replaced(out: Path) -> Iterator[Path]:
 
 
 def _exchange(place: Path, fresh: Path) -> None:
-    """Put a folder in the place of another; what stood there comes back when that is interrupted half-way."""
+    """Replace a folder by another; if that is interrupted half-way, the former one is restored."""
     former = Path(mkdtemp(prefix=f".{place.name}.former-", dir=place.parent))
     kept = former / place.name
     try:
@@ -201,7 +206,7 @@ def _exchange(place: Path, fresh: Path) -> None:
 
 @contextmanager
 def _terminated_is_interrupted() -> Iterator[None]:
-    """Let a termination end the work as Ctrl-C does, tidily."""
+    """Handle SIGTERM as Ctrl-C in the block, so that temporary files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""``contractlog lineage``: what topics were made from, found in their values."""
+"""``contractlog lineage``: print the sources of topics, inferred from their values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMAT: Final = "contractlog.lineage/1"
 
 
 def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Print the edges that values prove; exit code 0 whether there are any or not."""
+    """Print the edges proven by values; the exit code is 0 whether there are any or not."""
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help="what was this made from? (default: every topic)")
     parser.add_argument("--state", type=Path, metavar="DIR", help="the state that an audit left, or the audit's --out")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here in place of standard output")
@@ -50,9 +50,9 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _audited(options: Namespace) -> AuditState:
-    """Audit everything, whatever topics are asked for: any of the others may be what they were made from."""
-    from contractlog.spark_validation.jobs.auditing import Order, audit_to_state  # noqa: PLC0415 - help is quick
-    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - belongs to the work
+    """Audit all topics, even if only some are requested: any other may be their source."""
+    from contractlog.spark_validation.jobs.auditing import Order, audit_to_state  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - not needed for help
     from contractlog.spark_validation.strategies import GivenStrategies  # noqa: PLC0415 - as above
 
     source = source_of(options)
@@ -67,14 +67,14 @@ def _audited(options: Namespace) -> AuditState:
 
 
 def _read(folder: Path) -> AuditState:
-    from contractlog.spark_validation.states import read_state  # noqa: PLC0415 - help is quick
+    from contractlog.spark_validation.states import read_state  # noqa: PLC0415 - for fast help
 
     inner = folder / "state"
     return read_state(inner if inner.is_dir() else folder)
 
 
 def _run(options: Namespace, state: AuditState) -> int:
-    from contractlog.contracts.observed.bounds import unsampled_notes  # noqa: PLC0415 - help is quick
+    from contractlog.contracts.observed.bounds import unsampled_notes  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import COMPARING, ProgressLine  # noqa: PLC0415 - as above
     from contractlog.spark_validation.lineage.infer import edges  # noqa: PLC0415 - as above
 
@@ -104,11 +104,11 @@ def _written(found: list[Edge], state: AuditState, options: Namespace) -> str:
     if options.format == "json":
         return json.dumps({"format": FORMAT, "lineage": found}, indent=1) + "\n"
     if options.format == "openlineage":
-        from contractlog.spark_validation.lineage.openlineage import events  # noqa: PLC0415 - only when asked
+        from contractlog.spark_validation.lineage.openlineage import events  # noqa: PLC0415 - only when requested
 
         made = events(found, _namespace(options), datetime.now(UTC))
         return "".join(json.dumps(event) + "\n" for event in made)
-    from contractlog.spark_validation.lineage.words import FIRST_SLICE, told  # noqa: PLC0415 - help is quick
+    from contractlog.spark_validation.lineage.words import FIRST_SLICE, told  # noqa: PLC0415 - for fast help
 
     if not state.samples:
         return (
@@ -126,8 +126,8 @@ def _listed(topics: Sequence[str]) -> str:
 
 
 def _namespace(options: Namespace) -> str:
-    """Name the broker whose topics these are: as arguments or environment do, else as the audit's report does."""
-    from contractlog.spark_validation.lineage.openlineage import kafka_namespace  # noqa: PLC0415 - only when asked
+    """Return the namespace of the broker given by arguments or environment, else by the audit's report."""
+    from contractlog.spark_validation.lineage.openlineage import kafka_namespace  # noqa: PLC0415 - only when requested
 
     brokers = find_brokers(options)
     if brokers is not None:
@@ -142,7 +142,7 @@ def _namespace(options: Namespace) -> str:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file so that it appears complete or not at all."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         partial.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A report as lines on a terminal: one for each part of a topic, what needs attention first."""
+"""Report as lines on a terminal: one for each part of a topic, those that need attention first."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _CHOSEN: Final[Mapping[str, str]] = {
     "association": "by association",
     "evidence": "found in the records",
 }
-CODES: Final = 4  #: that a line names
-TOPICS: Final = 3  #: that the last line names
+CODES: Final = 4  #: maximum number in a line
+TOPICS: Final = 3  #: maximum number in the last line
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -39,13 +39,13 @@ def lines(report: Report) -> Iterator[str]:
 
 
 def missing_exit(report: Report) -> list[TopicPart]:
-    """Return the parts that conform less than ``--fail-under`` asks for."""
+    """Return the parts that conform less than ``--fail-under``."""
     limit = report["thresholds"]["fail_under"]
     return [part for part in report["topics"] if part["conformance"] is not None and part["conformance"] < limit]
 
 
 def last_line(report: Report, code: int) -> str:
-    """Say which of the two shares was missed, by how many parts, and what the exit code is."""
+    """Return a line with the parts that missed each of the two thresholds, and the exit code."""
     thresholds = report["thresholds"]
     failing = [part for part in report["topics"] if part["verdict"] == "failing"]
     verdicts = f"verdict threshold {percent(thresholds['verdict'])} (--threshold): {_missed_by(failing)}"

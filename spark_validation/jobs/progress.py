@@ -1,6 +1,6 @@
-"""Progress of long work: one line that is rewritten on a terminal, a line now and then in a log.
+"""Progress of long work: one line that is rewritten on a terminal, or occasional lines in a log.
 
-It says what is done, how much of how much, how fast, and how long it will still take.
+It contains the activity, the amount done and in total, the rate, and the estimated time left.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ COMPARING: Final = ("finding lineage", "comparisons of two topics")
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _CLEAR: Final = "\r\x1b[K"
-_SHOWN_EVERY: Final = 0.1  #: seconds between two states of the line on a terminal
+_SHOWN_EVERY: Final = 0.1  #: seconds between updates on a terminal
 LOGGED_EVERY: Final = 30.0  #: seconds between two lines in a log
 
 
 class ProgressLine:
-    """Tells how far work is; on a terminal the line is gone afterwards.
+    """Progress display of some work; on a terminal, the line is removed afterwards.
 
     Args:
-        doing: what is done.
-        noun: what is counted.
-        stream: where to write.
-        clock: seconds.
-        announced: whether a log gets a line at the beginning and at the end, too.
+        doing: the activity.
+        noun: the unit counted.
+        stream: output stream.
+        clock: returns the time in seconds.
+        announced: whether a log also gets a line at the start and at the end.
     """
 
     def __init__(
@@ -50,21 +50,21 @@ class ProgressLine:
         self._started = self._told = 0.0
 
     def start(self, total: int) -> None:
-        """Begin to count to a total."""
+        """Start counting towards a total."""
         self._total, self._done = total, 0
         self._started = self._told = self._clock()
         if self._terminal or self._announced:
             self._tell(0, self._started)
 
     def __call__(self, done: int) -> None:
-        """Show how much is done."""
+        """Update the amount done, and show it if an update is due."""
         self._done = done
         now = self._clock()
         if now - self._told >= (_SHOWN_EVERY if self._terminal else LOGGED_EVERY):
             self._tell(done, now)
 
     def finish(self) -> None:
-        """Take the line away, or end the log of it."""
+        """Remove the line from a terminal, or write the last line to a log."""
         if self._terminal:
             self._stream.write(_CLEAR)
             self._stream.flush()
@@ -78,7 +78,7 @@ class ProgressLine:
         self._stream.flush()
 
     def text(self, done: int, seconds: float) -> str:
-        """Return the line, after so many seconds."""
+        """Return the line for an amount done after some seconds."""
         said = f"{self._doing}: {done:,} of {self._total:,} {self._noun}"
         if not done or seconds <= 0:
             return said

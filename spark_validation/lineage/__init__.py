@@ -1,1 +1,1 @@
-"""Where streams come from, found in their values."""
+"""Lineage between topics, inferred from sampled values."""

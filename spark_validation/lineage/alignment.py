@@ -1,4 +1,4 @@
-"""Which row of one topic a row of another may have been made from, judged by one field that both hold."""
+"""Alignment of the rows of two topics by one field that both have, and the agreement of aligned rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Cells = npt.NDArray[np.uint32]
 __all__ = ["AGREEING", "Agreement", "Alignment", "align", "compare", "pooled"]
 
 
-AGREEING: Final = 0.95  #: share of rows in which a copied field equals its source, or more
+AGREEING: Final = 0.95  #: minimum share of rows in which a copied field equals its source
 
 
 FEWEST_SURE: Final = 20
@@ -23,20 +23,20 @@ FEWEST_SURE: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Pairs of rows with an equal value in the anchoring fields, the later row beside the latest one before it."""
+    """Target rows, each paired with the latest earlier source row that has the same anchor value."""
 
     sources: Integers  #: rows of the source
     targets: Integers  #: rows of the target
-    controls: Integers  #: other rows of the source with the same value, next to the first; -1 where there is none
-    found: float  #: share of the target's rows that have a counterpart, where the sample would hold it
+    controls: Integers  #: other rows of the source with the same value, next to the paired one; -1 if there is none
+    found: float  #: share of target rows with a counterpart, among those whose counterpart the sample would contain
 
     @property
     def once(self) -> float:
-        """How far every row of the source serves one row of the target: 1 when none serves two."""
+        """Distinct source rows per pair: 1 if no source row is paired with two target rows."""
         return len(np.unique(self.sources)) / len(self.sources) if len(self.sources) else 0.0
 
     def thinned(self, most: int) -> Alignment:
-        """Return so many of the pairs at most, evenly chosen."""
+        """Return at most ``most`` of the pairs, evenly spaced."""
         if len(self.targets) <= most:
             return self
         chosen = np.arange(most) * len(self.targets) // most
@@ -45,27 +45,27 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Shares of aligned rows in which a field of the source (first axis) equals one of the target (second axis)."""
+    """Shares of aligned rows in which a source field (first axis) equals a target field (second axis)."""
 
     share: npt.NDArray[np.float64]
-    control: npt.NDArray[np.float64]  #: the same with other rows of the source in the right ones' place
+    control: npt.NDArray[np.float64]  #: the same with other rows of the source instead of the aligned ones
     equal: Integers  #: number of pairs that agree
-    compared: Integers  #: number of pairs in which the target's field has a value, by field of the target
-    values: Integers  #: distinct values of those that agree, where that is nearly always; else 0
+    compared: Integers  #: number of pairs in which the target field has a value, by target field
+    values: Integers  #: number of distinct agreeing values if the share is at least ``AGREEING``, else 0
 
 
 def align(source: Field, target: Field) -> Alignment:
-    """Return the pairs of rows that two fields anchor.
+    """Return the pairs of rows with equal values in two fields.
 
-    Where the source keeps only some occurrences of a value, those of whole days are kept, so a counterpart is looked
-    for on the same day, and not behind the last that was kept.
+    If the source sampled only some occurrences of a value, these are all of the sampled days except perhaps the last. A
+    counterpart is then looked up on the same day only, and not after the last sampled occurrence.
     """
     places = np.minimum(np.searchsorted(source.distinct, target.hashes), len(source.distinct) - 1)
     known = source.distinct[places] == target.hashes
     whole = known & source.whole[places]
     ends = np.cumsum(source.counts)
     last = ends[places] - 1
-    early = target.turns < source.turns[last]  # of such days everything is kept, of the last one perhaps not
+    early = target.turns < source.turns[last]  # days sampled in full; the last one may not be
     at_last = (target.turns == source.turns[last]) & (target.times <= source.times[last])
     b = np.flatnonzero(whole | (known & (early | at_last)))
 
@@ -88,7 +88,7 @@ def align(source: Field, target: Field) -> Alignment:
 
 
 def _last_before(groups: Integers, times: Integers, group: Integers, time: Integers) -> Integers:
-    """Return the place of the last (group, time) that is not greater, in lists that ascend."""
+    """Return the index of the last (group, time) that is not greater, in ascending lists."""
     order = np.lexsort((np.repeat([0, 1], [len(groups), len(group)]), np.r_[times, time], np.r_[groups, group]))
     from_source = order < len(groups)
     latest = np.cumsum(from_source) - 1
@@ -98,9 +98,10 @@ def _last_before(groups: Integers, times: Integers, group: Integers, time: Integ
 
 
 def compare(source: Topic, target: Topic, alignment: Alignment, *, neighbours: bool = True) -> Agreement:
-    """Return how far the fields of aligned rows agree, and how far they would with other rows in the right ones' place.
+    """Return how often the fields of aligned rows agree, and how often they do with other rows.
 
-    Those are neighbours of the right rows, in time and among the rows with the same value, or else any rows.
+    The other rows are neighbours of the aligned ones, in time and among the rows with the same value, or, if
+    ``neighbours`` is false, any rows.
     """
     made = target.cells[alignment.targets]
     given = source.cells[alignment.sources]
@@ -128,13 +129,13 @@ def _share(given: Cells, made: Cells) -> npt.NDArray[np.float64]:
 
 
 def _equal(given: Cells, made: Cells) -> Integers:
-    """Count the rows in which a given field (first axis) equals a made one (second axis) that has a value."""
+    """Count the rows in which a source field (first axis) equals a non-null target field (second axis)."""
     valued = made != 0
     return np.stack([np.count_nonzero((column[:, None] == made) & valued, axis=0) for column in given.T])
 
 
 def pooled(alignments: list[Alignment]) -> Alignment:
-    """Return the pairs of several alignments together; where they differ on a row the first has its way."""
+    """Return the pairs of several alignments together; if they differ on a target row, the first one wins."""
     targets = np.concatenate([alignment.targets for alignment in alignments])
     kept, firsts = np.unique(targets, return_index=True)
     sources = np.concatenate([alignment.sources for alignment in alignments])[firsts]

@@ -1,8 +1,8 @@
-"""The canonical text of a value: equal values have equal texts, whichever format carried them.
+"""Canonical text of a value: equal values have equal texts, regardless of their format.
 
-Integers and integral floats are decimal digits, moments are microseconds since 1970 UTC (RFC 3339 texts too), dates
-are ISO dates, strings are themselves: ``5``, ``5.0`` and ``"5"`` meet, and so do a timestamp in Avro and a date-time in
-JSON.
+Integers and integral floats are decimal digits, timestamps are microseconds since 1970 UTC (RFC 3339 texts too), dates
+are ISO dates, other strings are unchanged: ``5``, ``5.0`` and ``"5"`` are equal, and so are a timestamp in Avro and a
+date-time in JSON.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _one_by_one(values: pa.Array[Any], text: Callable[[Any], str]) -> pa.Array[A
 
 def _of_strings(values: pa.Array[Any]) -> pa.Array[Any]:
     matched: Any = pc.match_substring_regex(values, _MOMENT)
-    moments: Any = matched.fill_null(False)  # noqa: FBT003 - what fills a null
+    moments: Any = matched.fill_null(False)  # noqa: FBT003 - replaces nulls
     if not pc.any(moments).as_py():
         return values
     return cast(
@@ -61,7 +61,7 @@ def _moment_text(text: str) -> str:
     try:
         moment = datetime.fromisoformat(text.upper())
         return str((moment - _EPOCH) // _MICROSECOND)
-    except (ValueError, OverflowError):  # a thirtieth of February is a string like any other
+    except (ValueError, OverflowError):  # invalid dates, such as 30 February, are plain strings
         return text
 
 

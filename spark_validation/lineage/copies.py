@@ -1,4 +1,4 @@
-"""Fields that were copied from an earlier topic, row by row."""
+"""Detection of fields that were copied from an earlier topic, row by row."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from contractlog.spark_validation.lineage.topics import Field, Integers, Topic
 
 __all__ = ["Copied", "CopiedField", "candidates", "copied", "proofs", "same_field"]
 
-TRIED: Final = 256  #: pairs of rows that are enough for a proof
-BEYOND_CHANCE: Final = 0.3  #: so much more often than in a neighbouring row
+TRIED: Final = 256  #: number of pairs of rows that suffices for a proof
+BEYOND_CHANCE: Final = 0.3  #: minimum difference to the agreement with neighbouring rows
 FEWEST_ROWS: Final = 20
 FEWEST_VALUES: Final = 3
 SERVED_ONCE: Final = 0.7
 FOUND: Final = 0.2
-CONTAINED: Final = 0.25  #: share of the target's values that the source has too, or no anchor
-MOST_ANCHORS: Final = 16  #: pairs of fields that are tried per pair of topics
+CONTAINED: Final = 0.25  #: minimum share of the target's values that an anchor's source also has
+MOST_ANCHORS: Final = 16  #: maximum number of field pairs tried per pair of topics
 
 
 @dataclass(frozen=True, slots=True)
 class CopiedField:
-    """A field of the source that a field of the target repeats."""
+    """A source field that was copied to a target field."""
 
     source: str
     score: float  #: share of aligned rows in which both are equal
@@ -35,19 +35,19 @@ class CopiedField:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """What a target repeats of a source."""
+    """Fields of a target that were copied from a source."""
 
-    found: float  #: share of the target's rows that have a counterpart in the source
-    kept: float  #: how many rows the target has for each of the source's, about
-    fields: dict[str, CopiedField]  #: by field of the target
+    found: float  #: share of target rows that have a counterpart in the source
+    kept: float  #: approximate number of target rows per source row
+    fields: dict[str, CopiedField]  #: by target field
 
 
 def copied(source: Topic, target: Topic) -> Copied | None:
-    """Return what the target repeats of the source, if anything.
+    """Return the fields of the target that were copied from the source, or None if there are none.
 
-    Rows are put side by side by a field that both hold: each row of the target beside the latest one before it in the
-    source. That proves something when other fields agree as well, nearly always, far more often than in neighbouring
-    rows, and when rows of the source are not used again and again, as those of a table that is looked up in are.
+    Rows are aligned by a field that both topics have: each target row with the latest source row before it. This is a
+    proof if other fields agree too, nearly always and far more often than in neighbouring rows, and if source rows are
+    not used repeatedly, as those of a lookup table are.
     """
     proven: list[tuple[float, Alignment, float]] = []
     for anchor, made in candidates(source, target):
@@ -68,7 +68,7 @@ def copied(source: Topic, target: Topic) -> Copied | None:
 
 
 def candidates(source: Topic, target: Topic) -> list[tuple[int, int]]:
-    """Return pairs of fields that share values, those that share most occurrences first."""
+    """Return the pairs of fields that share values, those with the most shared occurrences first."""
     common = np.intersect1d(source.values, target.values, assume_unique=True)
     if len(common) < FEWEST_VALUES:
         return []
@@ -83,7 +83,7 @@ def candidates(source: Topic, target: Topic) -> list[tuple[int, int]]:
 
 
 def _counts(field: Field, values: npt.NDArray[np.uint64]) -> Integers:
-    """Return how often each value was kept of a field."""
+    """Return the number of sampled occurrences of each value in a field."""
     places = np.minimum(np.searchsorted(field.distinct, values), len(field.distinct) - 1)
     return np.where(field.distinct[places] == values, field.counts[places], 0)
 
@@ -91,9 +91,9 @@ def _counts(field: Field, values: npt.NDArray[np.uint64]) -> Integers:
 def proofs(
     source: Topic, target: Topic, anchor: tuple[int, int], agreement: Agreement, fewest: int = FEWEST_ROWS
 ) -> npt.NDArray[np.bool_]:
-    """Return which pairs of fields agree so often that the rows must belong together.
+    """Return which pairs of fields agree so often that the aligned rows must belong together.
 
-    The anchoring fields prove nothing, nor do fields that repeat them in the same topic.
+    The anchoring fields themselves prove nothing, nor do fields that duplicate them in the same topic.
     """
     strong = (
         (agreement.share >= AGREEING)
@@ -109,7 +109,7 @@ def proofs(
 
 
 def same_field(topic: Topic, one: int, other: int) -> bool:
-    """Return whether two fields of a topic hold the same value in nearly every row."""
+    """Return true if two fields of a topic have the same value in nearly every row."""
     if one == other:
         return True
     present = topic.cells[:, one] != 0
@@ -135,7 +135,7 @@ def _fields(source: Topic, target: Topic, alignment: Alignment) -> dict[str, Cop
 
 
 def _likeness(source: Topic, target: Topic, agreement: Agreement, f: int, g: int) -> tuple[int, bool, bool, float]:
-    """Order the fields that one may come from: those that agree most, to one row in a hundred, then by their names."""
+    """Return the sort key of a source field: agreement to one row in a hundred, then similar names."""
     given, made = source.fields[f].name, target.fields[g].name
     share = float(agreement.share[f, g])
     return round(share * 100), given == made, _last_name(given) == _last_name(made), share
@@ -146,7 +146,7 @@ def _last_name(field: str) -> str:
 
 
 def _kept(source: Field, target: Field) -> float:
-    """Return how many occurrences the target has for each of the source's, of values that both keep wholly."""
+    """Return target occurrences per source occurrence, over values that both samples contain completely."""
     places = np.minimum(np.searchsorted(target.distinct, source.distinct), len(target.distinct) - 1)
     shared = target.distinct[places] == source.distinct
     known = source.whole & np.where(shared, target.whole[places], source.distinct <= np.uint64(target.highest))

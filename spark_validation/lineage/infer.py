@@ -1,8 +1,8 @@
-"""From samples to edges: what each field of each topic was made from.
+"""Inference of lineage edges from samples: the source of each field of each topic.
 
-A first slice of lineage: fields copied row by row and fields looked up by a key are found; aggregates, arithmetic,
-masking and fields of record keys are not. Where values alone cannot tell which of two topics came first, no edge is
-named.
+This is a first slice of lineage: it finds fields copied row by row and fields looked up by a key, but not aggregates,
+arithmetic, masking or fields of record keys. If values alone cannot determine which of two topics came first, no edge
+is reported.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from contractlog.spark_validation.lineage.topics import Topic, topics_of
 
 __all__ = ["Progress", "edges"]
 
-CLEARLY: Final = 0.1  #: shares of rows that differ by more are not the same
+CLEARLY: Final = 0.1  #: a difference in shares of rows above this is significant
 
 Copies = dict[tuple[str, str], Copied]
 
 
 class Progress(Protocol):
-    """Shows how far a long computation is."""
+    """Display of the progress of a long computation."""
 
     def start(self, total: int) -> None:
-        """Begin to count to a total."""
+        """Start counting towards a total."""
 
     def __call__(self, done: int) -> None:
-        """Show how much is done."""
+        """Update the amount done."""
 
     def finish(self) -> None:
-        """End."""
+        """Finish the display."""
 
 
 def edges(state: AuditState, *, progress: Progress | None = None) -> list[Edge]:
-    """Return the edges that values prove, by target and source.
+    """Return the edges proven by values, sorted by target and source.
 
     Args:
-        state: what an audit with samples left.
-        progress: is told how many comparisons of two topics are done: each pair is compared both ways for copies, and
-            both ways for look-ups.
+        state: the state of an audit with samples.
+        progress: called with the number of topic comparisons done; each pair is compared both ways for copies, and both
+        ways for lookups.
     """
     topics = topics_of(state.samples)
     if progress is None:
@@ -81,10 +81,12 @@ def _edges(topics: list[Topic], step: Callable[[], None]) -> list[Edge]:
 
 
 def _directed(copies: Copies) -> Copies:
-    """Where each of two topics holds rows of the other first, only a part that lies in the whole was made from it.
+    """Return the copies with a definite direction.
 
-    So it is when a record made from another keeps its time. Two topics made from a third that nobody sees hold each
-    other's rows first by turns: neither was made from the other.
+    Two topics can each appear to be copied from the other if copied records retain their timestamps. Then only a
+    direction in which nearly all target rows have a counterpart, and clearly more than in reverse, is retained: the
+    subset was made from the whole. Of two topics made from an unseen third, each is sometimes ahead, so neither
+    direction is retained.
     """
     return {
         (a, b): made
@@ -114,10 +116,11 @@ def _copies_of(target: Topic, copies: Copies) -> list[Edge]:
 
 
 def _nearest(sources: list[str], target: str, copies: Copies) -> str | None:
-    """Return the topic that a field comes from, among those that hold it.
+    """Return the topic that a field comes from, among those that contain its values.
 
-    A source that holds clearly more of the target's rows wins. Of the others, one that was itself made from another is
-    the source when it dropped rows which the target lacks too; when it dropped none, both are equal and the first is.
+    A source with clearly more of the target's rows wins. Of the others, a topic that was itself made from another is
+    the source if it dropped rows that the target lacks too; if it dropped none, both are equal and the first is
+    returned.
     """
     if not sources:
         return None

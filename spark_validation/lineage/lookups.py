@@ -1,4 +1,4 @@
-"""Fields that were looked up in a table by its key."""
+"""Detection of fields that were looked up in a table by its key."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from contractlog.spark_validation.lineage.topics import Field, Topic
 
 __all__ = ["LookedUp", "looked_up"]
 
-UNIQUE: Final = 1.2  #: a table has hardly more rows than keys
-REPEATED: Final = 1.5  #: who looks up does so for more rows than there are keys
+UNIQUE: Final = 1.2  #: maximum number of rows per key in a table
+REPEATED: Final = 1.5  #: minimum number of target rows per key
 FEWEST_KEYS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """A field of a table whose values stand in a field of the target, by the table's key."""
+    """A table field whose values were looked up into a target field by the table's key."""
 
     source: str
     score: float  #: share of keys for which both are equal
-    support: int  #: number of rows in which they are
+    support: int  #: number of rows in which both are equal
 
 
 def looked_up(table: Topic, target: Topic, unexplained: AbstractSet[str]) -> dict[str, LookedUp]:
-    """Return where unexplained fields of the target were looked up in the table, by field of the target.
+    """Return the table fields from which unexplained target fields were looked up, by target field.
 
-    That is proven by a dependency that both share: equal keys have equal names, far more often than other keys do. The
-    key itself is a shared key, which is no lineage.
+    The proof is a dependency that both topics have: equal keys have equal values, far more often than other keys. The
+    key itself is merely shared, which is no lineage.
     """
     best: tuple[tuple[bool, bool, int, int], dict[str, LookedUp]] | None = None
     for key, foreign in candidates(table, target):
@@ -41,8 +41,8 @@ def looked_up(table: Topic, target: Topic, unexplained: AbstractSet[str]) -> dic
         rows = _by_key(table.fields[key], target.fields[foreign])
         found = _proven(table, target, (key, foreign), rows)
         if found:
-            # The key is what the table's records are keyed by, or what the target knew before, or has most often.
-            keyed = _share_of(table.fields[key], table.keys) > 0.5  # noqa: PLR2004 - most of them
+            # Prefer the table's record key, then a target field explained by a copy, then the most frequent one.
+            keyed = _share_of(table.fields[key], table.keys) > 0.5  # noqa: PLR2004 - more than half
             present = int(np.count_nonzero(target.cells[:, foreign]))
             rank = (keyed, target.fields[foreign].name not in unexplained, present, len(rows.targets))
             if best is None or rank > best[0]:
@@ -51,8 +51,8 @@ def looked_up(table: Topic, target: Topic, unexplained: AbstractSet[str]) -> dic
 
 
 def _is_key(key: Field, foreign: Field) -> bool:
-    """Return whether a field is unique in its own topic, and repeated in the other."""
-    deep = foreign.counts[foreign.distinct <= np.uint64(foreign.deepest)]  # further up one of each was kept
+    """Return true if a field is nearly unique in its own topic, and repeated in the other."""
+    deep = foreign.counts[foreign.distinct <= np.uint64(foreign.deepest)]  # others are sampled once
     return len(key.hashes) <= UNIQUE * len(key.distinct) and float(np.mean(deep)) >= REPEATED
 
 
@@ -61,7 +61,7 @@ def _share_of(field: Field, keys: frozenset[int]) -> float:
 
 
 def _by_key(key: Field, foreign: Field) -> Alignment:
-    """Put every row of the target beside the table's row with its key, the latest one; times do not matter."""
+    """Pair every target row with the table's latest row of the same key, regardless of time."""
     places = np.minimum(np.searchsorted(key.distinct, foreign.hashes), len(key.distinct) - 1)
     shared = key.distinct[places] == foreign.hashes
     by_time = np.lexsort((key.times, key.groups))

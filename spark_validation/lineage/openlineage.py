@@ -1,6 +1,6 @@
-"""Edges as OpenLineage events: one dataset event per topic that was made from others, with an explicit lineage facet.
+"""OpenLineage events from edges: one dataset event per target topic, with an explicit lineage facet.
 
-No job is named, since values tell what was made from what, not by whom.
+No job is named, since values show which topics were made from which, not by which program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Taking coordinated samples of a batch: each distinct value is hashed once, the rest is array work."""
+"""Coordinated sampling of a batch: each distinct value is hashed once, the rest is array operations."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SECOND: Final = np.uint64(0x94D049BB133111EB)
 
 
 class FieldValues(Protocol):
-    """The values of one field in a batch: of which row each is, ascending, and the values without nulls."""
+    """The values of one field in a batch, without nulls, and their rows, ascending."""
 
     @property
     def field(self) -> str:
-        """The value's path, as ``legs[].carrier``."""
+        """Path of the values, such as ``legs[].carrier``."""
 
     @property
     def rows(self) -> Places:
-        """The row of each value."""
+        """Row of each value."""
 
     @property
     def values(self) -> pa.Array[Any]:
@@ -57,7 +57,7 @@ class _Hashed:
 
 @lru_cache(maxsize=4096)
 def field_id(field: str) -> int:
-    """Return the 32 bits by which a row's cells name a field."""
+    """Return the 32-bit hash that identifies a field in a row's cells."""
     return int.from_bytes(blake2b(field.encode(), digest_size=4, key=b"field").digest(), "little")
 
 
@@ -90,13 +90,13 @@ def sample(
             map(cells.__getitem__, np.searchsorted(wanted, at).tolist()),
         )
         taken = FieldSample(design, tuple(values))
-        known = samples.get(column.field)  # values of several types in one field come as several columns
+        known = samples.get(column.field)  # a field with values of several types has several columns
         samples[column.field] = taken if known is None else merge_samples(known, taken)
     return samples
 
 
 def _hashed(column: FieldValues, key: str) -> _Hashed:
-    """Hash each distinct value once."""
+    """Hash the values of a column, each distinct one once."""
     encoded = column.values.dictionary_encode()
     texts = cast("list[str]", canonical_texts(encoded.dictionary).to_pylist())
     secret = key.encode()
@@ -108,17 +108,17 @@ def _hashed(column: FieldValues, key: str) -> _Hashed:
 def _chosen(
     column: _Hashed, timestamps_ms: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], design: SampleDesign
 ) -> tuple[_Hashed, Words]:
-    """Return the occurrences that a sample keeps, in order, and their turns: ``samples.kept`` over arrays."""
+    """Return the sampled occurrences, in order, and their turns; ``samples.kept`` on arrays."""
     distinct = np.unique(column.hashes)
     most = max(design.breadth, design.depth)
-    if len(distinct) > most:  # no later value can be kept
+    if len(distinct) > most:  # values with higher hashes cannot be sampled
         low = column.hashes <= distinct[most - 1]
         column = _Hashed(column.field, column.rows[low], column.hashes[low])
     turns = _turns(column.hashes, timestamps_ms[column.rows])
     order = np.lexsort((offsets[column.rows], timestamps_ms[column.rows], turns, column.hashes))
     rows, hashes, turns = column.rows[order], column.hashes[order], turns[order]
     once = np.ones(len(rows), bool)
-    once[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])  # a value twice in one row counts once
+    once[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])  # repeated in a row, a value counts once
     rows, hashes, turns = rows[once], hashes[once], turns[once]
     first = np.ones(len(rows), bool)
     first[1:] = hashes[1:] != hashes[:-1]
@@ -129,7 +129,7 @@ def _chosen(
 
 
 def _turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
-    """``samples.turn_of`` over arrays."""
+    """Return the turn of each value; ``samples.turn_of`` on arrays."""
     days = (timestamps_ms // MILLISECONDS_PER_DAY).astype(np.uint64)
     mixed = hashes ^ (days * _GOLDEN)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
@@ -138,7 +138,7 @@ def _turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
 
 
 def _cells(columns: list[_Hashed], wanted: Places) -> list[bytes]:
-    """Return each wanted row as cells, ascending by field; of repeated values the first speaks for the field."""
+    """Return each wanted row as cells, ascending by field; of repeated values, the first is used."""
     columns = sorted(columns, key=lambda column: field_id(column.field))
     table = np.zeros((len(wanted), len(columns), 2), "<u4")
     present = np.zeros((len(wanted), len(columns)), bool)

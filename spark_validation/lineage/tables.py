@@ -1,4 +1,4 @@
-"""Samples as Parquet: one table of samples, and one of the rows that they share."""
+"""Parquet storage of samples: a table of samples, and one of the rows that they share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SAMPLES_COLUMNS: Final[list[pa.Field[Any]]] = [
     *(pa.field(name, pa.int64()) for name in ("breadth", "depth", "repeats")),
     pa.field("value_hash", pa.list_(pa.uint64())),
     pa.field("turn", pa.list_(pa.uint32())),
-    pa.field("row", pa.list_(pa.int32())),  # its number in the table of rows
+    pa.field("row", pa.list_(pa.int32())),  # index into the table of rows
 ]
 _ROWS_COLUMNS: Final[list[pa.Field[Any]]] = [
     pa.field("timestamp", pa.int64()),
@@ -34,7 +34,7 @@ _ROWS_COLUMNS: Final[list[pa.Field[Any]]] = [
 
 
 def write_samples(samples: Samples, folder: Path) -> None:
-    """Write samples, by topic, part and field, into a folder that exists."""
+    """Write samples, by topic, part and field, into an existing folder."""
     numbers: dict[tuple[int, int, int, bytes], int] = {}
     lines = []
     for (topic, part, field), sample in sorted(samples.items()):
@@ -48,7 +48,7 @@ def write_samples(samples: Samples, folder: Path) -> None:
 
 
 def read_samples(folder: Path) -> dict[tuple[str, str, str], FieldSample]:
-    """Return what was written into the folder; nothing when no samples were."""
+    """Read the samples from a folder; empty if none were written."""
     if not (folder / SAMPLES).exists():
         return {}
     rows = list(zip(*(column.to_pylist() for column in pq.read_table(folder / ROWS).columns), strict=True))

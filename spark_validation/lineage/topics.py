@@ -1,4 +1,4 @@
-"""A topic's samples as arrays: what each field kept, and the rows that were kept with it."""
+"""Samples of a topic as arrays: the sampled values of each field, and their rows."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ _CELLS: Final = np.dtype([("field", "<u4"), ("value", "<u4")])
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The occurrences that a field's sample keeps, by value and turn."""
+    """The sampled occurrences of a field's values, sorted by value and turn."""
 
     name: str
     hashes: npt.NDArray[np.uint64]
     turns: Integers
     times: Integers
-    rows: Integers  #: of the topic's table of rows
+    rows: Integers  #: indexes into the topic's table of rows
     distinct: npt.NDArray[np.uint64]  #: the values, ascending
-    groups: Integers  #: of each occurrence the place of its value in ``distinct``
-    counts: Integers  #: occurrences kept of each value
-    whole: npt.NDArray[np.bool_]  #: every occurrence of the value in the topic was kept
-    highest: int  #: up to this hash all values are kept
-    deepest: int  #: below this hash all values are kept in depth
+    groups: Integers  #: index into ``distinct`` of each occurrence's value
+    counts: Integers  #: number of sampled occurrences of each value
+    whole: npt.NDArray[np.bool_]  #: true if every occurrence of the value in the topic was sampled
+    highest: int  #: all values up to this hash are sampled
+    deepest: int  #: all values below this hash are sampled in depth
 
     @property
     def days(self) -> Integers:
-        """The UTC day of each occurrence."""
+        """UTC day of each occurrence, as days since 1970."""
         return self.times // MILLISECONDS_PER_DAY
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """The values of a topic, as sampled."""
+    """The sampled values of a topic."""
 
     name: str
     fields: tuple[Field, ...]
     values: npt.NDArray[np.uint64]  #: of all fields, ascending
-    cells: npt.NDArray[np.uint32]  #: of each row and field the upper half of the value's hash; 0 for null
+    cells: npt.NDArray[np.uint32]  #: upper half of the value's hash by row and field; 0 for null
     times: Integers  #: of each row
-    earlier: Integers  #: of each row the one before it in time; the first has the second
+    earlier: Integers  #: index of the previous row in time, by row; the first row has the second
     keys: frozenset[int]  #: hashes of the record keys' values
 
 
 def topics_of(samples: Mapping[tuple[str, str, str], FieldSample]) -> list[Topic]:
-    """Return the topics that were sampled by one design, by name; of several the most frequent counts."""
+    """Return the sampled topics of one design; of several designs, the most frequent is used."""
     designs = [sample.design for _, sample in sorted(samples.items())]
     if not designs:
         return []

@@ -1,4 +1,4 @@
-"""Edges as text: what each topic was made from, one field a line."""
+"""Edges as text: the sources of each topic, one field per line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCALES: Final = ((86_400_000, "days"), (3_600_000, "h"), (60_000, "min"), (1_00
 
 
 def told(edges: Sequence[Edge]) -> str:
-    """Return the edges, which come by target topic, as lines that stand in columns."""
+    """Return the edges, which are sorted by target topic, as lines with aligned columns."""
     blocks = []
     for topic, group in groupby(edges, key=lambda edge: edge["to"]["topic"]):
         lines = [_cells(edge) for edge in group]

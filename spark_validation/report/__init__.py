@@ -1,1 +1,1 @@
-"""The audit's result as report.json and report.html."""
+"""Report of an audit: ``report.html``, made from ``report.json``."""

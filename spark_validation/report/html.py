@@ -1,4 +1,4 @@
-"""``report.html``: one file, offline, made from ``report.json`` alone."""
+"""``report.html``: one file, usable offline, made from ``report.json`` alone."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ __all__ = ["render"]
 T = TypeVar("T")
 
 MAX_BYTES: Final = 1_000_000
-MAX_TODO: Final = 4  #: shown at once; the others are folded
+MAX_TODO: Final = 4  #: initially shown; the others are folded
 MAX_FOLDED_TODO: Final = 40
-UNBROKEN: Final = 24  #: letters of a command's word that fit on a phone beside the button
+UNBROKEN: Final = 24  #: letters of a word in a command that fit on a phone beside the button
 MAX_LINES: Final = 20  #: places per code and part; the rest is in report.json
 MAX_TABLE_ROWS: Final = 16
-FEW: Final = 40  #: parts; beyond, only those that need attention get a section of their own
+FEW: Final = 40  #: parts; if there are more, only those that need attention get their own section
 
 
 class _Room(NamedTuple):
-    """How much a page may show; what needs attention is shown first."""
+    """Limits on the content of a page; parts that need attention are shown first."""
 
     letters_of_pictures: int
     sections: int
-    rows: int  #: of the table of topics; beyond, topics are only named
+    rows: int  #: of the table of topics; topics beyond are listed by name only
 
 
 _ROOMS: Final = (_Room(400_000, 100, 600), _Room(200_000, 40, 600), _Room(100_000, 12, 200), _Room(0, 4, 50))
@@ -63,7 +63,7 @@ _MS: Final = {"s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
 
 
 def render(report: Report) -> str:
-    """Write the report as one HTML page of at most a megabyte; every value from outside is escaped."""
+    """Return the report as one HTML page of at most a megabyte; all external values are escaped."""
     page = ""
     for room in _ROOMS:
         page = _page(report, room)
@@ -118,12 +118,12 @@ def _page(report: Report, room: _Room) -> str:
 
 
 def _in_turn(lists: Sequence[Sequence[T]]) -> list[T]:
-    """Take the first of each list, then the second of each, and so on: no topic crowds out the others."""
+    """Take the first item of each list, then the second of each, and so on, so that all topics are shown."""
     return [item for row in zip_longest(*lists, fillvalue=None) for item in row if item is not None]
 
 
 def _need(part: TopicPart) -> tuple[int, int, str, str]:
-    """Order by need: failing before degraded before unknown before passing."""
+    """Return the sort key of a part: failing before degraded before unknown before passing."""
     return ORDER.index(part["verdict"]), -part["violating"], part["topic"], part["part"]
 
 
@@ -204,13 +204,13 @@ def _coverage_headline(part: TopicPart) -> str:
 
 
 def _strip(threshold: float) -> tuple[tuple[str, str], ...]:
-    """Return the shades of the strip and what they mean."""
+    """Return the classes of the strip's shades and their meanings."""
     few = words.percent(1 - threshold)
     return (("passing", "none"), ("degraded", f"up to {few}"), ("failing", "more"))
 
 
 def _lineage_scope(report: Report) -> Markup:
-    """Say whether lineage was looked for, and how it can be."""
+    """Return a sentence on whether lineage was inferred, and how it can be."""
     scope = report["scope"]
     if scope["lineage"]:
         return Markup("Lineage was looked for in bounded samples of the values of each field.")
@@ -233,7 +233,7 @@ def _lineage_headline(report: Report) -> str:
 
 
 def _unbroken(line: str) -> Markup:
-    """Let a command break at its spaces, and elsewhere only in words that are wider than a phone."""
+    """Allow line breaks in a command at its spaces, and elsewhere only in words wider than a phone."""
     words = (
         Markup('<span class="flag">{}</span>').format(word) if "-" in word and len(word) <= UNBROKEN else escape(word)
         for word in line.split(" ")
@@ -242,7 +242,7 @@ def _unbroken(line: str) -> Markup:
 
 
 def _prose(text: str) -> Markup:
-    """Set in code font what a sentence has between backticks; options and commands break at spaces."""
+    """Set text between backticks in code font; options and commands break at spaces."""
     *pairs, rest = text.split("`")
     if len(pairs) % 2:
         return escape(text)

@@ -1,4 +1,4 @@
-"""What the report says: the answer first, then what each kind of violation means and what to do about it."""
+"""Sentences of the report: the result, the meaning of each kind of violation, and what to do about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
     "why",
 ]
 
-ORDER: Final[tuple[Verdict, ...]] = ("failing", "degraded", "unknown", "passing")  #: what needs attention first
+ORDER: Final[tuple[Verdict, ...]] = ("failing", "degraded", "unknown", "passing")  #: most urgent first
 
 _ENCODER: Final = (
     "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
@@ -61,7 +61,7 @@ MENDS: Final[Mapping[str, str]] = {
 
 
 def answer(report: Report) -> Markup:
-    """Say in one or two sentences what a busy owner needs."""
+    """Return the result of the audit in one to three sentences, for a reader with little time."""
     parts = report["topics"]
     topics = sorted({part["topic"] for part in parts})
     if not topics:
@@ -104,13 +104,13 @@ def _worst(part: TopicPart, failing: int) -> Markup:
 
 
 def conforms(part: TopicPart) -> str:
-    """Say how much of what was audited conforms."""
+    """Return the share of audited records that conform."""
     audited = part["conforming"] + part["violating"]
     return share(part["conforming"], audited) if audited else "nothing was audited"
 
 
 def part_line(part: TopicPart) -> str:
-    """Say in one line how a part came out, with all of its range accounted for."""
+    """Return one line with the counts of a part, which add up to its offsets."""
     total = sum(partition["to_offset"] - partition["from_offset"] for partition in part["partitions"])
     counts = [
         f"{count(part['conforming'])} conforming",
@@ -124,7 +124,7 @@ def part_line(part: TopicPart) -> str:
 
 
 def rule(threshold: float) -> str:
-    """Say by which rule verdicts are given; it is the same for every part."""
+    """Return the rule by which verdicts are given, which is the same for every part."""
     return (
         f"A part is failing when less than {percent(threshold)} of its audited records conform, of all versions "
         "together or of the newest version in use (by its number); degraded when records violate within that; "
@@ -133,7 +133,7 @@ def rule(threshold: float) -> str:
 
 
 def reason(part: TopicPart) -> Markup:
-    """Say why a part has its verdict."""
+    """Return the reason for a part's verdict."""
     judged = part["conforming"] + part["violating"]
     if part["verdict"] == "unknown":
         return Markup("Nothing was audited.")
@@ -160,7 +160,7 @@ def reason(part: TopicPart) -> Markup:
 
 
 def why(part: TopicPart) -> str:
-    """Say in a few words why a part has its verdict."""
+    """Return the reason for a part's verdict in a few words."""
     threshold = percent(part["threshold"])
     match part["verdict"]:
         case "unknown":
@@ -178,7 +178,7 @@ def why(part: TopicPart) -> str:
 
 
 def exit_line(report: Report) -> str:
-    """Say what the exit code follows, and whether it was met."""
+    """Return a sentence on ``--fail-under`` and the resulting exit code."""
     limit = report["thresholds"]["fail_under"]
     missed = sum(part["conformance"] is not None and part["conformance"] < limit for part in report["topics"])
     outcome = f"missed by {plural(missed, 'part')}, so the exit code is 1" if missed else "met, so the exit code is 0"
@@ -186,7 +186,7 @@ def exit_line(report: Report) -> str:
 
 
 def strategy_line(part: TopicPart) -> str:
-    """Say by which subject name strategy a part was audited, and how that was chosen."""
+    """Return a part's subject name strategy and how it was chosen; empty if it has none."""
     strategy = part["strategy"]
     if strategy is None:
         return ""
@@ -194,7 +194,7 @@ def strategy_line(part: TopicPart) -> str:
 
 
 def command(report: Report, part: TopicPart, line: ViolationLine) -> str | None:
-    """Give the command that shows a violating record, where it can be read again."""
+    """Return the command that shows a violating record, or None if it cannot be read again from Kafka."""
     if report["source"].get("kind") != "kafka" or not line["examples"]:
         return None
     place = line["examples"][0]
@@ -206,17 +206,17 @@ def command(report: Report, part: TopicPart, line: ViolationLine) -> str | None:
 
 
 def meaning(code: str) -> str:
-    """Say what an outcome code means."""
+    """Return the meaning of an outcome code."""
     return MEANINGS.get(code, "the record breaks its contract")
 
 
 def mend(code: str) -> str:
-    """Say what to do about an outcome code."""
+    """Return the suggested fix for an outcome code."""
     return MENDS.get(code, _ENCODER)
 
 
 def by_code(lines: Sequence[ViolationLine]) -> dict[str, list[ViolationLine]]:
-    """Group violations by their code, most records first."""
+    """Group violations by code; codes, and the lines within them, by descending number of records."""
     groups: dict[str, list[ViolationLine]] = {}
     for line in sorted(lines, key=lambda line: -line["records"]):
         groups.setdefault(line["code"], []).append(line)

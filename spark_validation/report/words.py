@@ -1,4 +1,4 @@
-"""Numbers, shares, times and verdicts as people read them."""
+"""Formatting of numbers, shares, times and outcome codes for people."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def share(part: int, whole: int) -> str:
         return f"{counts} (under 0.01 %)"
     if 1 - _HUNDREDTH_OF_A_PERCENT < part / whole < 1:
         return f"{counts} (over 99.99 %)"
-    if 0.99 < part / whole < 1:  # noqa: PLR2004 - what is nearly all is told by what it lacks
+    if 0.99 < part / whole < 1:  # noqa: PLR2004 - close to 100 %, the missing share matters
         return f"{counts} ({100 * part / whole:.2f} %)"
     return f"{counts} ({significant(round(100 * part / whole, 3))} %)"
 

@@ -1,1 +1,1 @@
-"""Where records come from: Kafka by offset ranges, and Parquet archives, as one column set."""
+"""Sources of records: Kafka and Parquet archives, read by offset ranges into the same columns."""

@@ -1,4 +1,4 @@
-"""Records of a Parquet archive, ``DIR/topic=<name>/…``, by offset ranges: the same columns as from Kafka itself."""
+"""Parquet archives, ``DIR/topic=<name>/…``, read by offset ranges into the same columns as from Kafka."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from contractlog.spark_validation.sources.records import RECORDS, SPAN, TIMES, O
 
 __all__ = ["UNITS", "empty_files", "plan_ranges", "read_range", "topics", "write_range"]
 
-RANGE: Final = b"contractlog.range"  #: in a file's metadata: the range it holds, with what was absent at its ends
+RANGE: Final = b"contractlog.range"  #: metadata key of a file's offset range, which may exceed its records
 BATCH: Final = 20_000
 NEEDED: Final = ("partition", "offset", "value")
 UNITS: Final[Mapping[str, str]] = MappingProxyType(
@@ -28,7 +28,7 @@ UNITS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def topics(archive: Path) -> list[str]:
-    """Return the names of the topics that an archive holds.
+    """Return the names of the topics in an archive.
 
     Raises:
         UsageError: the folder is no archive.
@@ -42,19 +42,20 @@ def topics(archive: Path) -> list[str]:
 def plan_ranges(
     archive: Path, names: Sequence[str] = (), *, span: int = SPAN, unit: str | None = None
 ) -> list[OffsetRange]:
-    """Return the ranges that hold all records of topics; none named means all of the archive.
+    """Return the ranges that contain all records of the given topics, or of all topics if none is given.
 
-    A partition reaches from its lowest offset to its highest, or as far as the files themselves say. A topic without
-    records has one empty range; files of no bytes are passed over (``empty_files`` names them).
+    A partition extends from its lowest offset to its highest, or over the ranges in its files' metadata. A topic
+    without records has one empty range; files of zero bytes are skipped (``empty_files`` lists them).
 
     Args:
         archive: the folder.
-        names: of topics.
-        span: offsets per range at most.
-        unit: of timestamps that are written as integers, one of ``UNITS``.
+        names: topic names.
+        span: maximum number of offsets per range.
+        unit: unit of integer timestamps, one of ``UNITS``.
 
     Raises:
-        UsageError: no archive, no such topic in it, a file that is no Parquet of records, or timestamps without a unit.
+        UsageError: no archive, no such topic in it, a file that is not Parquet with records, or integer timestamps
+        without a unit.
     """
     found = topics(archive)
     for name in names:
@@ -64,17 +65,17 @@ def plan_ranges(
 
 
 def empty_files(archive: Path, topic: str) -> list[str]:
-    """Return the files of a topic that hold no bytes, as an interrupted writer leaves them."""
+    """Return the files of a topic that have zero bytes, as an interrupted writer leaves them."""
     return [str(file) for file in _parquet_files(archive, topic) if not file.stat().st_size]
 
 
 def read_range(
     archive: Path, offsets: OffsetRange, *, batch: int = BATCH, unit: str | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the records of a range in batches of ``RECORDS``; an offset that was archived twice is read once.
+    """Yield the records of a range in batches of ``RECORDS``; an offset archived twice is read once.
 
     Raises:
-        UsageError: a file is no Parquet of records.
+        UsageError: a file is not Parquet with records.
     """
     field = ds.field
     within = (
@@ -94,12 +95,12 @@ def read_range(
 
 
 def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.RecordBatch]) -> Path:
-    """Write the records of a range as one file of an archive; it is there whole or not at all."""
+    """Write the records of a range as one file of an archive; the file appears complete or not at all."""
     folder = archive / f"topic={offsets.topic}"
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}.parquet"
     unfinished = target.with_name(f".{target.name}.unfinished")
-    kept = RECORDS.remove(RECORDS.get_field_index("topic"))  # the folder says it
+    kept = RECORDS.remove(RECORDS.get_field_index("topic"))  # stored in the folder's name
     place = json.dumps([offsets.partition, offsets.start, offsets.end]).encode()
     with pq.ParquetWriter(unfinished, kept.with_metadata({RANGE: place}), compression="zstd") as writer:
         for batch in batches:
@@ -162,7 +163,7 @@ def _fresh(batch: pa.RecordBatch, offsets: OffsetRange, seen: np.ndarray) -> Ite
 
 
 def _conform(batch: pa.RecordBatch, topic: str, unit: str | None) -> pa.RecordBatch:
-    """Give a batch the columns and types of ``RECORDS``; what an archive leaves out is null."""
+    """Convert a batch to the columns and types of ``RECORDS``; missing columns are null."""
     columns: list[pa.Array[Any]] = []
     for field in RECORDS:
         if field.name == "topic":
@@ -177,7 +178,7 @@ def _conform(batch: pa.RecordBatch, topic: str, unit: str | None) -> pa.RecordBa
 
 
 def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
-    """Return points in time, null for those that mean nothing; integers are read by their unit.
+    """Return timestamps, null for those outside ``TIMES``; integers are converted by their unit.
 
     Raises:
         UsageError: integers without a unit.
@@ -196,6 +197,6 @@ def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
 
 
 def _bounds(unit: str) -> tuple[int, int]:
-    """Return the first and the last but one of the times that mean something, in a unit."""
+    """Return the range of valid times in a unit: the first, and the end (exclusive)."""
     times, divisor = {"s": (1, 1_000), "ms": (1, 1), "us": (1_000, 1), "ns": (1_000_000, 1)}[unit]
     return max(TIMES.start * times // divisor, -(2**63)), min(TIMES.stop * times // divisor, 2**63 - 1)

@@ -1,10 +1,10 @@
-"""Kafka as a Spark data source without a connector jar: raw records, one Spark partition per range of offsets.
+"""Kafka as a Spark data source without a connector jar: raw records, one partition per offset range.
 
 >>> spark.dataSource.register(KafkaDataSource)
 >>> spark.read.format("contractlog_kafka").option("kafka.bootstrap.servers", …).option("subscribe", "orders").load()
 
-Every other option that begins with ``kafka.`` goes to the client as it is, without the beginning. Secrets belong into a
-file that ``brokerConfig`` names: each worker reads it itself, and no plan holds what it says.
+Every other option that begins with ``kafka.`` is passed to the client without that prefix. Put secrets into the file
+named by ``brokerConfig``: each worker reads it itself, and its content is not part of any query plan.
 """
 
 from __future__ import annotations
@@ -30,28 +30,29 @@ _BOOTSTRAP: Final = "kafka.bootstrap.servers"
 
 
 class KafkaDataSource(DataSource):
-    """Records of topics from the first to the last stable offset, as they are when the query is planned.
+    """Records of topics from the first to the last stable offset, as of the planning of the query.
 
-    Options: ``kafka.bootstrap.servers``; ``subscribe``, topics parted by commas, all that do not start with ``_`` when
-    left out; ``maxRecordsPerPartition``, the offsets of one task; ``brokerConfig``, a file of librdkafka properties.
+    Options: ``kafka.bootstrap.servers``; ``subscribe``, comma-separated topics (default: all that do not start with
+    ``_``); ``maxRecordsPerPartition``, maximum number of offsets per task; ``brokerConfig``, a file of librdkafka
+    properties.
     """
 
     @classmethod
     def name(cls) -> str:
-        """Return the name by which Spark finds it."""
+        """Return the format name under which Spark finds the source."""
         return NAME
 
     def schema(self) -> str:
-        """Return the columns, those of Spark's own Kafka source."""
+        """Return the columns, which are those of Spark's own Kafka source."""
         return RECORDS_DDL
 
     def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002 - the columns are always these
-        """Return what plans and reads."""
+        """Return the reader for the options of this source."""
         return KafkaReader(dict(self.options))
 
 
 class KafkaReader(DataSourceReader):
-    """Plans on the driver, reads in the workers."""
+    """Plans offset ranges on the driver and reads them in the workers."""
 
     def __init__(self, options: dict[str, str]) -> None:
         given = {key.lower(): value for key, value in options.items()}
@@ -72,7 +73,7 @@ class KafkaReader(DataSourceReader):
         return {**settings_in(self._config), **self._options}
 
     def partitions(self) -> Sequence[InputPartition]:
-        """Return the ranges of offsets, their ends fixed here, once."""
+        """Return the ranges of offsets; their ends are fixed here."""
         ranges = kafka_ranges.plan_ranges(self._bootstrap, self._topics, settings=self._settings, span=self._span)
         return [InputPartition(offsets) for offsets in ranges]
 

@@ -1,7 +1,7 @@
-"""Records of a range of a Kafka topic, read committed, as Arrow batches; plain functions that need no Spark.
+"""Reader of a range of a Kafka topic, read committed, as Arrow batches; it does not need Spark.
 
-It is read to its end when the position has passed it, not when its last record has come: compaction, aborted records
-and transaction markers leave gaps anywhere.
+A range is complete when the consumer's position has passed its end, not when its last record has arrived: compaction,
+aborted records and transaction markers leave gaps anywhere.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetR
 
 __all__ = ["read_range"]
 
-BATCH: Final = 20_000  #: records handed over at once, at most
+BATCH: Final = 20_000  #: records per batch, at most
 BATCH_BYTES: Final = 64 * 2**20
-AT_ONCE: Final = 10_000  #: records asked of the client at once
-WAIT: Final = 0.2  #: seconds; what a call may wait for the last records, so it is short
+AT_ONCE: Final = 10_000  #: records requested from the client per call
+WAIT: Final = 0.2  #: seconds that a call may wait for the last records, and therefore short
 PATIENCE: Final = 30.0
 
 _DEFAULTS: Final[Settings] = {
@@ -47,7 +47,7 @@ _DEFAULTS: Final[Settings] = {
     "fetch.message.max.bytes": 8 * 2**20,
 }
 _OWNED: Final[Settings] = {
-    "group.id": "contractlog-audit",  # asked for by the client; nothing joins or commits
+    "group.id": "contractlog-audit",  # the client requires one; nothing joins or commits
     "enable.auto.commit": False,
     "enable.partition.eof": True,
     "auto.offset.reset": "error",
@@ -63,15 +63,14 @@ def read_range(
     batch: int = BATCH,
     patience: float = PATIENCE,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the committed records of a range in batches of ``RECORDS``, in order of their offsets.
+    """Yield the committed records of a range in batches of ``RECORDS``, in order of offset.
 
-    Offsets that the log does not hold (any more) are passed over. It never waits for longer than ``patience`` seconds
-    without getting on.
+    Offsets that are not (or no longer) in the log are skipped. It fails after ``patience`` seconds without progress.
 
     Raises:
-        Unreachable: the broker stopped answering before the end of the range was reached.
-        UsageError: the topic is gone.
-        BrokerDenied: the user may not read it.
+        Unreachable: the broker stopped responding before the end of the range was reached.
+        UsageError: the topic no longer exists.
+        BrokerDenied: the user may not read the topic.
     """
     if not len(offsets):
         return
@@ -111,13 +110,13 @@ def _messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, patience
 def _after_event(
     consumer: Consumer, bootstrap: str, offsets: OffsetRange, event: Message, *, position: int, patience: float
 ) -> int:
-    """Return the position after something that is no record."""
+    """Return the position after a message that is an event or error instead of a record."""
     code = code_of(event.error())
     if code != KafkaError.GROUP_AUTHORIZATION_FAILED:  # no group is used, so no permission is needed
         refuse_denied(bootstrap, event.error(), f" `{offsets.topic}`")
-    if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes are spelled so
+    if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes have an underscore
         return max(position, int(event.offset() or 0))
-    if code in _GONE:  # retention was quicker than we: go on where the log begins now
+    if code in _GONE:  # deleted by retention: continue where the log now begins
         place = TopicPartition(offsets.topic, offsets.partition)
         low, _ = answer(bootstrap, lambda: consumer.get_watermark_offsets(place, timeout=patience))
         position = max(int(low), position)

@@ -1,4 +1,4 @@
-"""Which offsets of Kafka topics there are, fixed once: from the first to the last stable one."""
+"""Offset ranges of Kafka topics, fixed at planning: from the first to the last stable offset."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def plan_ranges(
     span: int = SPAN,
     patience: float = PATIENCE,
 ) -> list[OffsetRange]:
-    """Return the ranges that hold all records of topics, from the first to the last stable offset, as they are now.
+    """Return the ranges that contain all current records of topics, up to the last stable offset.
 
     Args:
         bootstrap: the broker, ``host:port``.
-        topics: none named means all that do not start with ``_``.
-        settings: more of librdkafka's settings, for TLS and credentials.
-        span: offsets per range at most; a partition without offsets gives one empty range.
-        patience: seconds to wait for an answer.
+        topics: topic names; if empty, all that do not start with ``_``.
+        settings: additional librdkafka settings, for TLS and credentials.
+        span: maximum number of offsets per range; a partition without offsets gives one empty range.
+        patience: timeout of requests in seconds.
 
     Raises:
-        UsageError: a topic does not exist, or the broker refuses the credentials.
+        UsageError: a topic does not exist, or the broker rejects the credentials.
         BrokerDenied: the user may not see or read a topic.
-        Unreachable: the broker does not answer, or a partition has no leader.
+        Unreachable: the broker does not respond, or a partition has no leader.
     """
     reasons = Reasons()
     admin = make_client(AdminClient, {**connection(bootstrap), **settings, **reasons.config})

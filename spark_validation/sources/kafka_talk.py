@@ -1,4 +1,4 @@
-"""Talk with a Kafka cluster: how a client is set up, and what its silence means."""
+"""Client configuration and error handling for Kafka clusters."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ _PAUSE: Final = 0.1  # seconds
 
 def connection(bootstrap: str) -> dict[str, Any]:
     """Return the settings that every client has."""
-    # what the client has to say about connections reaches people as one sentence, when it matters
+    # connection errors are not logged: where they matter, they are raised as one exception
     return {"bootstrap.servers": bootstrap, "log_level": 0, "error_cb": _ignore}
 
 
 def _ignore(_: object) -> None:
-    """Swallow."""
+    """Ignore the error."""
 
 
 def shared_file(config: Path | None) -> Path | None:
-    """Return the absolute path of a file of properties, which workers read again.
+    """Return the absolute path of a properties file, which workers read again.
 
     Raises:
-        UsageError: it is a pipe, which can be read once.
+        UsageError: the file is not a regular file, such as a pipe, which can be read only once.
     """
     if config is not None and not config.is_file():
         raise UsageError(
@@ -68,10 +68,10 @@ def shared_file(config: Path | None) -> Path | None:
 
 
 def settings_in(config: Path | None) -> Settings:
-    """Return the properties in a file.
+    """Return the properties in a file, without the broker addresses.
 
     Raises:
-        UsageError: it cannot be read on this machine.
+        UsageError: the file cannot be read on this machine.
     """
     if config is None:
         return NO_SETTINGS
@@ -83,9 +83,10 @@ def settings_in(config: Path | None) -> Settings:
 
 
 def answer(bootstrap: str, ask: Callable[[], A]) -> A:
-    """Return what was asked.
+    """Return the result of a request to the cluster.
 
     Raises:
+        BrokerDenied: the user lacks a permission.
         Unreachable: the client gave up.
     """
     try:
@@ -96,14 +97,14 @@ def answer(bootstrap: str, ask: Callable[[], A]) -> A:
 
 
 def settled(ask: Callable[[], A], patience: float) -> A:
-    """Return what was asked; while a new or moving partition has no leader yet, ask again.
+    """Return the result of a request; retry while a new or moving partition has no leader.
 
     Args:
-        ask: asks of partitions that the cluster has named.
-        patience: seconds after which the answer counts, whatever it is.
+        ask: sends the request, about partitions that the cluster has listed.
+        patience: seconds after which the last error is raised.
 
     Raises:
-        KafkaException: of another kind, or still the same when patience ends.
+        KafkaException: an error of another kind, or no leader when ``patience`` ends.
     """
     deadline = time.monotonic() + patience
     while True:
@@ -116,21 +117,21 @@ def settled(ask: Callable[[], A], patience: float) -> A:
 
 
 def refuse_denied(bootstrap: str, error: KafkaError | None, what: str = "") -> None:
-    """Return unless an error says that the user lacks a permission.
+    """Raise if an error says that the user lacks a permission.
 
     Raises:
-        BrokerDenied: it does.
+        BrokerDenied: the user lacks a permission.
     """
     if error is not None and error.code() in DENIED:
         raise BrokerDenied(f"the broker at {bootstrap} does not permit this user to read{what}: {error.str()}")
 
 
 def unreachable(bootstrap: str, error: KafkaError | None, doing: str = "") -> Unreachable:
-    """Return the exception that a silent broker is told by."""
+    """Return the exception for a broker that does not respond."""
     reason = f": {error.str()}" if error is not None else ""
     return Unreachable(f"the broker at {bootstrap} does not answer{doing}{reason}", bootstrap=bootstrap)
 
 
 def code_of(error: KafkaError | None) -> int | None:
-    """Return the code of an error; None where there is none."""
+    """Return the code of an error, or None if there is no error."""
     return None if error is None else error.code()

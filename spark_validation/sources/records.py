@@ -1,4 +1,4 @@
-"""What every source gives: ranges of offsets, and records in the columns of Spark's Kafka source."""
+"""Data model of all sources: offset ranges, and records in the columns of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ RECORDS_DDL: Final = (
 )
 TIMES: Final = range(
     -62_135_596_800_000, 253_402_300_800_000
-)  #: milliseconds of the years 1 to 9999; others mean nothing
-SPAN: Final = 200_000  #: offsets that one task reads unless told otherwise
+)  #: milliseconds of the years 1 to 9999; others are invalid
+SPAN: Final = 200_000  #: default number of offsets per task
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,7 +45,7 @@ class OffsetRange:
 
 
 def split(ranges: Iterable[OffsetRange], span: int = SPAN) -> Iterator[OffsetRange]:
-    """Cut ranges into pieces of at most ``span`` offsets; an empty range stays one piece."""
+    """Split ranges into parts of at most ``span`` offsets; an empty range is returned as it is."""
     for whole in ranges:
         yield from (
             OffsetRange(whole.topic, whole.partition, start, min(start + span, whole.end))

@@ -1,4 +1,4 @@
-"""A place that records come from, as a small value that travels to workers."""
+"""Sources of records, as small values that are sent to workers."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ __all__ = ["ArchiveSource", "KafkaSource", "Source"]
 
 
 class Source(Protocol):
-    """Ranges of offsets, and the records in them; always the same records for the same range."""
+    """Offset ranges and the records in them; reading the same range always returns the same records."""
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
-        """Return the ranges that hold all records of topics; none named means all.
+        """Return the ranges that contain all records of the given topics, or of all topics if none is given.
 
         Raises:
             UsageError: a topic does not exist.
-            Unreachable: there is nobody to ask.
+            Unreachable: the source does not respond.
         """
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
         """Yield the records of a range."""
 
     def body(self) -> SourceBody:
-        """Say in a report where the records were read."""
+        """Return the description of this source for the report."""
 
     def notes(self, topic: str) -> list[str]:
-        """Say what of a topic is passed over, in sentences."""
+        """Return sentences about data of a topic that is skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class KafkaSource:
     """A Kafka cluster."""
 
     bootstrap: str
-    #: a file of librdkafka properties; each worker reads it itself, so that Spark never carries what it holds
+    #: a file of librdkafka properties; each worker reads it itself, so that its secrets never pass through Spark
     config: Path | None = None
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
-        """Return the ranges from the first to the last stable offset, as they are now."""
+        """Return the ranges from the first to the last stable offset, as of now."""
         return kafka_ranges.plan_ranges(self.bootstrap, topics, settings=settings_in(self.config), span=span)
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
@@ -55,11 +55,11 @@ class KafkaSource:
         return kafka.read_range(self.bootstrap, offsets, settings=settings_in(self.config))
 
     def body(self) -> SourceBody:
-        """Name the cluster."""
+        """Return the cluster's address for the report."""
         return {"kind": "kafka", "bootstrap_servers": self.bootstrap}
 
     def notes(self, topic: str) -> list[str]:  # noqa: ARG002 - a cluster has none
-        """Say nothing: a cluster passes nothing over."""
+        """Return no notes: nothing in a cluster is skipped."""
         return []
 
 
@@ -68,10 +68,10 @@ class ArchiveSource:
     """A folder of Parquet files."""
 
     folder: Path
-    timestamp_unit: str | None = None  #: of timestamps that are written as integers, one of ``archive.UNITS``
+    timestamp_unit: str | None = None  #: unit of integer timestamps, one of ``archive.UNITS``
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
-        """Return the ranges that the files hold."""
+        """Return the ranges contained in the files."""
         return archive.plan_ranges(self.folder, topics, span=span, unit=self.timestamp_unit)
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
@@ -79,9 +79,9 @@ class ArchiveSource:
         return archive.read_range(self.folder, offsets, unit=self.timestamp_unit)
 
     def body(self) -> SourceBody:
-        """Name the folder."""
+        """Return the folder for the report."""
         return {"kind": "archive", "archive": str(self.folder)}
 
     def notes(self, topic: str) -> list[str]:
-        """Name files that hold no bytes."""
+        """Return a note for each file of zero bytes."""
         return [f"The file `{file}` is empty and was passed over." for file in archive.empty_files(self.folder, topic)]

@@ -1,1 +1,1 @@
-"""The report's pictures, as SVG text: each works without scripts, in dark and light, and printed in grey."""
+"""Pictures of the report as SVG, which work without scripts, in dark and light, and printed in grey."""

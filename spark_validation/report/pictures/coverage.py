@@ -1,4 +1,4 @@
-"""The coverage bar: one thin bar per partition, from its first to its last offset."""
+"""Coverage bars: one thin bar per partition, from its first to its last offset."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ KINDS: Final[Mapping[Kind, str]] = MappingProxyType(
         "unaudited": "not audited",
         "absent": "absent",
     }
-)  #: and their labels
+)  #: labels by kind
 
 _WIDTH: Final = 720
 _LEFT: Final = 96
 _RIGHT: Final = 8
 _ROW: Final = 40
-_SLIVER: Final = 3.0  #: what exists is seen, however small its share
+_SLIVER: Final = 3.0  #: minimum width in pixels, so that every kind that exists is visible
 
 
 def coverage(partitions: Sequence[PartitionCounts]) -> Markup:
-    """Draw what the offsets of each partition hold; bars are as long as their range, compared with the longest."""
+    """Draw the kinds of offsets in each partition; bar lengths are relative to the longest range."""
     drawn = partitions[:MAX_BARS]
     longest = max((partition["to_offset"] - partition["from_offset"] for partition in drawn), default=0) or 1
     rows = [_bar(partition, index * _ROW, longest) for index, partition in enumerate(drawn)]
@@ -66,7 +66,7 @@ def _bar(partition: PartitionCounts, top: float, longest: int) -> Markup:
 
 
 def _widths(held: Mapping[Kind, int], scale: float) -> dict[Kind, float]:
-    """Return how wide each kind is drawn; what the slivers take, the widest gives."""
+    """Return the drawn width of each kind; the widest gives up what slivers take beyond their share."""
     exact = {kind: offsets * scale for kind, offsets in held.items() if offsets}
     widths = {kind: max(_SLIVER, width) for kind, width in exact.items()}
     if widths:

@@ -1,4 +1,4 @@
-"""The lineage graph: topics from left to right, edges as thick as what supports them."""
+"""Lineage graph: topics from left to right, edges as thick as their support."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_TOPICS: Final = 60
 
 
 def graph(edges: Sequence[Edge]) -> Markup | None:
-    """Draw which topics were made from which; None when there are too many topics for a picture."""
+    """Draw the lineage between topics; None if there is none, or too many topics for a picture."""
     fields: dict[tuple[str, str], list[Edge]] = defaultdict(list)
     for edge in edges:
         fields[edge["from"]["topic"], edge["to"]["topic"]].append(edge)
@@ -38,7 +38,7 @@ def graph(edges: Sequence[Edge]) -> Markup | None:
 
 
 def _columns(pairs: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Put every topic right of all it was made from; a cycle ends where it would go on for ever."""
+    """Assign columns so that every topic is right of its sources; with cycles, the columns are limited."""
     edges = sorted(pairs)
     column = {topic: 0 for pair in edges for topic in pair}
     for _ in column:

@@ -1,4 +1,4 @@
-"""The version river and the conformance strip in one: records per schema version over time, and where they break it."""
+"""Version river and conformance strip in one picture: records and violations per version over time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contractlog.spark_validation.report.words import share
 
 __all__ = ["OTHERS", "Bins", "binned", "river", "schema_label"]
 
-OTHERS: Final = -1  #: stands for all ids that are of no known version
+OTHERS: Final = -1  #: represents all ids of no known version
 
 MAX_BINS: Final = 110
 MAX_ROWS: Final = 12
@@ -26,12 +26,12 @@ _LEFT: Final = 132
 _ROW: Final = 56
 _BAR: Final = 36
 _STRIP: Final = 6
-_LABEL_EVERY: Final = 90  #: pixels between time labels, at least
+_LABEL_EVERY: Final = 90  #: minimum distance of time labels in pixels
 
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Records and violations per schema id (0: none, -1: all ids of no known version) and bin of time."""
+    """Records and violations per schema id (0: none, -1: all ids of no known version) and time bin."""
 
     starts: tuple[date, ...]
     days: int  #: length of a bin
@@ -40,11 +40,11 @@ class Bins:
 
 
 def binned(series: Sequence[SeriesPoint], versions: Collection[int]) -> Bins | None:
-    """Sum the days of a series into at most ``MAX_BINS`` bins; None when no record has a time.
+    """Sum the days of a series into at most ``MAX_BINS`` bins; None if no record has a time.
 
     Args:
         series: records per day and schema id.
-        versions: the ids that are told apart; all others are summed under ``OTHERS``.
+        versions: ids with separate counts; all others are summed under ``OTHERS``.
     """
     points = [(date.fromisoformat(point["window"]), point) for point in series if point["window"]]
     if not points:
@@ -69,7 +69,7 @@ def binned(series: Sequence[SeriesPoint], versions: Collection[int]) -> Bins | N
 
 
 def schema_label(schema_id: int, uses: Mapping[int, SchemaUse]) -> str:
-    """Name a schema as people know it: its version, and the id that records carry."""
+    """Return the label of a schema: its version, and the id that records carry."""
     if schema_id == OTHERS:
         return "other ids"
     if not schema_id:
@@ -84,9 +84,10 @@ def schema_label(schema_id: int, uses: Mapping[int, SchemaUse]) -> str:
 
 
 def river(bins: Bins, uses: Mapping[int, SchemaUse], *, threshold: float = THRESHOLD) -> Markup:
-    """Draw one row per schema id, most records first: bars for records, a strip below for the share that violates.
+    """Draw one row per schema id, ascending: bars for records, a strip below for the violating share.
 
-    A bin that conforms less than the threshold is drawn as failing, one with fewer violations as degraded.
+    Only the ``MAX_ROWS`` ids with the most records are drawn; ids 0 and -1 come last. A bin below the threshold is
+    drawn as failing, other bins with violations as degraded.
     """
     order = sorted(bins.records, key=lambda schema_id: -sum(bins.records[schema_id]))[:MAX_ROWS]
     order.sort(key=lambda schema_id: (schema_id <= 0, schema_id))

@@ -1,4 +1,4 @@
-"""Elements of SVG as text; every value from outside is escaped here."""
+"""SVG elements as text; all external values are escaped here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def element(name: str, *children: str, **attributes: object) -> Markup:
         Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), _plain(value)) for key, value in attributes.items()
     )
     inside = Markup("").join(escape(child) for child in children)
-    tag = Markup(name)  # noqa: S704 - the names are ours
+    tag = Markup(name)  # noqa: S704 - names are constants of this package
     if not children:
         return Markup("<{}{}/>").format(tag, written)
     return Markup("<{0}{1}>{2}</{0}>").format(tag, written, inside)
@@ -29,7 +29,7 @@ def text(content: str, *, x: float, y: float, class_: str = "label", anchor: str
 
 
 def document(title: str, *children: str, width: int, height: float) -> Markup:
-    """Write a whole picture; its title is what a screen reader says of it."""
+    """Write a whole picture; screen readers read its title."""
     return element(
         "svg",
         element("title", title),
