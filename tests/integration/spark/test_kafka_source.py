@@ -130,7 +130,7 @@ def test_an_end_beyond_the_log_ends_the_wait(kafka: Kafka) -> None:
     topic = kafka.create_topic()
     kafka.produce(topic, [{"value": b"x"}] * 5)
     with pytest.raises(Unreachable, match="at offset 5"):
-        list(source.read_range(kafka.bootstrap_servers, OffsetRange(topic, 0, 0, 9), patience=1))
+        list(source.read_range(kafka.bootstrap_servers, OffsetRange(topic, 0, 0, 9), patience=5))
 
 
 @pytest.mark.spark
