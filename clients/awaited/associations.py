@@ -122,7 +122,7 @@ class Associations(Sender):
         cascade: bool = False,
         dry_run: bool = False,
     ) -> None:
-        """Remove the associations of a resource, by its id; ``cascade`` also deletes the subjects that it owns.
+        """Remove the associations of a resource, by its id; ``cascade`` also deletes the subjects it owns.
 
         Raises:
             AssociationNotFound: the resource has none.

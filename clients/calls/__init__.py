@@ -1,4 +1,6 @@
-"""Calls of the registry's API: one function per endpoint describes the request and parses the response, without I/O.
+"""Calls of the registry's API: one function per endpoint, without I/O.
+
+Each returns a ``Call``, which describes the request and parses the response.
 
 Every call may be retried when its response was lost, except deletions (the second one would fail, as there is nothing
 left to delete), ``derive`` and ``change_many``.
