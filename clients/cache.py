@@ -1,4 +1,4 @@
-"""Client caches: schemas by id or guid never expire, as their content is fixed; the rest does."""
+"""Client caches: schemas by id or guid never expire, as their content is fixed; other responses do."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ Conversation = Generator[Attempt, Outcome, T]
 class Preference:
     """Choice of the address to try first: the first one, or after a failover the one that last responded.
 
-    Every 30 seconds one call tries the first address again; the others stay with the current one until it responds.
+    Every 30 seconds one call tries the first address again; the others use the current one until the first responds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

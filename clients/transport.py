@@ -1,6 +1,6 @@
 """Blocking transport: sends calls over httpx2, by HTTP or to an ASGI application in this process.
 
-Importing httpx2 takes a tenth of a second, so it is imported by the first connection.
+Importing httpx2 takes a tenth of a second, so it is imported when a transport is created.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Config:
     validate_fields: bool | None = None
     validate_new_schemas: bool | None = None
     validate_rules: bool | None = None
-    strict_json_schemas: bool | None = None  #: contractlog's extension: reject invalid JSON schemas
+    strict_json_schemas: bool | None = None  #: contractlog's extension: reject schemas that violate the meta-schema
     default_metadata: Metadata | None = None
     override_metadata: Metadata | None = None
     default_rule_set: RuleSet | None = None

@@ -73,7 +73,7 @@ def understand(file: SchemaFile, registry: Registry) -> ParsedSchema:
 
     Raises:
         UsageError: it is not a valid schema, or a reference is not registered. The message begins with the file,
-                followed by line and column if known.
+            followed by line and column if known.
     """
     try:
         referenced = registry.referenced(file.draft, subject=file.subject) if file.draft.references else {}
@@ -91,7 +91,7 @@ class SubjectGate:
     registry: Registry
     subject: str
     normalize: bool = False
-    planned_level: Level | None = None  #: level to be set; the registry cannot check at it yet
+    planned_level: Level | None = None  #: level about to be set; the registry's own check is then skipped
     _pending: list[tuple[SchemaFile, ParsedSchema]] = field(default_factory=list)
     _history: list[Earlier] | None = None
     _texts: dict[int, str] = field(default_factory=dict)  #: texts of the registered versions

@@ -1,4 +1,4 @@
-"""Output of verbs: results on stdout, messages on stderr, with all control sequences escaped."""
+"""Output of verbs: results on stdout, messages on stderr, without terminal controls and CI commands."""
 
 from __future__ import annotations
 
