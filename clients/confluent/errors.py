@@ -51,7 +51,7 @@ class OAuthTokenError(Unreachable):
         return f"{self.message} ({text})" if text else self.message
 
 
-become_kin(SchemaRegistryError, *_THEIRS)  # also on import if theirs is loaded: service errors may inherit from it already
+become_kin(SchemaRegistryError, *_THEIRS)  # also on import: if theirs is loaded, service errors may inherit from it
 
 
 class _Spoken:
