@@ -1,6 +1,6 @@
-"""Speaking to a registry: calls, transports, clients, caches, the command line.
+"""Clients of a schema registry: calls, transports, caches, and the command line.
 
-``Registry`` and ``AsyncRegistry`` are loaded when they are asked for, so that importing a neighbour stays cheap.
+Public names are loaded on first use, so that importing a single submodule stays cheap.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A client to be awaited: the twin of ``client.py``, method by method."""
+"""Asynchronous client of a registry, with the methods of ``client.py``."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ T = TypeVar("T")
 
 
 class AsyncRegistry(Subjects, Versions, Schemas, Levels, Associations, Service, Own):
-    """A registry, spoken to over HTTP or in this process, from one event loop.
+    """Asynchronous client of a registry, over HTTP or in this process; used from one event loop.
 
-    Every failure is an exception of ``compatibility/errors.py``: those that the service raises, ``Unreachable`` when
-    no answer came, ``UnreadableAnswer`` when it was none of a registry.
+    Every failure is an exception of ``compatibility/errors.py``: those that the service raises, ``Unreachable`` if
+    there was no response, ``UnreadableAnswer`` if the response was not that of a registry.
 
     Args:
-        url: of the registry, credentials included where it asks for them; several are separated by commas.
-        app: an ASGI application to speak to in this process, in place of a URL.
-        timeout: seconds for a whole call, all attempts included.
+        url: URL of the registry, with credentials if needed; several URLs are separated by commas.
+        app: an ASGI application to call in this process, instead of a URL.
+        timeout: seconds for a whole call, retries included.
         headers: sent with every request.
-        retries: how often, and how patiently, lost calls are repeated.
-        security: name and password, or a token; certificates, and whom to trust.
-        proxy: the URL of a proxy; None takes the one that ``HTTPS_PROXY`` and the like name, if any.
-        caching: how much is remembered, and for how long.
-        watch: is told of every request, and of what the memory knew.
+        retries: number of attempts of a failed call, and the pauses between them.
+        security: user and password, or a token; client certificate and trusted CA.
+        proxy: URL of a proxy; None uses the one in ``HTTPS_PROXY`` and the like, if any.
+        caching: sizes and lifetimes of the caches.
+        watch: hooks called for every request and every cache lookup.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class AsyncRegistry(Subjects, Versions, Schemas, Levels, Associations, Service, 
 
     @property
     def latest_generation(self) -> int:
-        """How often it was forgotten which versions are the newest; serializers ask again when it grows."""
+        """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
         return self._known.memory.latest.generation
 
     @property
     def url(self) -> str:
-        """Where the registry answers, without credentials."""
+        """URL of the registry, without credentials; of several, the first."""
         return self._transport.urls[0]
 
     async def __aenter__(self) -> Self:
@@ -91,32 +91,32 @@ class AsyncRegistry(Subjects, Versions, Schemas, Levels, Associations, Service, 
         await self.close()
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         await self._transport.close()
 
     def with_context(self, context: str) -> Self:
-        """Return the registry as it is seen inside a context (``.eu``): plain names mean the subjects there.
+        """Return a client for a context (``.eu``), in which unqualified subject names are resolved.
 
-        Connections and memory are shared; closing one closes both.
+        Connections and caches are shared; closing either client closes both.
         """
         inside = copy(self)
-        inside._context = context if context.startswith(".") else f".{context}"  # noqa: SLF001 - of our own kind
+        inside._context = context if context.startswith(".") else f".{context}"  # noqa: SLF001 - of the same class
         inside._known = Remembering(self._known.memory, inside._context)  # noqa: SLF001
         return inside
 
     def forget(self) -> None:
-        """Forget everything that was remembered."""
+        """Clear all caches."""
         self._known.memory.clear()
 
     async def send(self, call: Call[T]) -> T:
-        """Send any call of ``calls/`` and return what it reads."""
+        """Send a call of ``calls/`` and return its parsed response."""
         try:
             return await self._transport.send(call if self._context is None else call.within(self._context))
         finally:
             self._known.sent(call)
 
     async def walk(self, walk: Walk[T]) -> T:
-        """Send the calls that a walk asks for, until it returns."""
+        """Send the calls that a walk yields, and return its result."""
         try:
             call = next(walk)
             while True:

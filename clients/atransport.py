@@ -1,4 +1,4 @@
-"""Sends calls over httpx2 and awaits their answers: the twin of ``transport.py``."""
+"""Asynchronous transport: sends calls over httpx2, like ``transport.py``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class AsyncTransport(HttpSide):
-    """Sends calls and awaits their answers, in one event loop."""
+    """Asynchronous transport; used from one event loop."""
 
     def __init__(self, url: str | None, **options: Any) -> None:
         super().__init__(url, **options)
@@ -28,7 +28,7 @@ class AsyncTransport(HttpSide):
         )
 
     async def send(self, call: Call[T]) -> T:
-        """Carry a call through and return what it reads."""
+        """Send a call, with retries, and return its parsed response."""
         talk = self.conversation_of(call)
         attempt = next(talk)
         for number in itertools.count(1):
@@ -42,10 +42,10 @@ class AsyncTransport(HttpSide):
             except StopIteration as done:
                 result: T = done.value
                 return result
-        raise AssertionError  # numbers do not end
+        raise AssertionError  # unreachable: the loop has no end
 
     async def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         await self._client.aclose()
 
     async def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
@@ -72,7 +72,7 @@ class AsyncTransport(HttpSide):
                     body.undecodable(error)
                 return body.answer()
         except TimeoutError:
-            if not patience.expired():  # the application's own
+            if not patience.expired():  # raised by the application
                 raise
             return self.late(sent=True)
         except self.httpx2.RequestError as error:
@@ -80,20 +80,20 @@ class AsyncTransport(HttpSide):
 
 
 class _Opening:
-    """A connection without TLS yet: httpcore2 leaves it open when the handshake is cancelled."""
+    """Closes a connection whose TLS handshake was cancelled, which httpcore2 leaves open."""
 
     def __init__(self) -> None:
         self._stream: Any = None
 
     async def trace(self, event: str, info: dict[str, Any]) -> None:
-        """Follow the events of a request, as the extension ``trace`` of httpx2 reports them."""
+        """Track the TLS handshake by the events of a request, which httpx2's extension ``trace`` reports."""
         if event.endswith("connect_tcp.complete"):
             self._stream = info["return_value"]
         elif event.endswith("start_tls.complete"):
             self._stream = None
 
     async def __aenter__(self) -> None:
-        """Nothing is open."""
+        """Enter the block; no connection is open yet."""
 
     async def __aexit__(self, *_error: object) -> None:
         if self._stream is not None:

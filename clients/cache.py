@@ -1,4 +1,4 @@
-"""What a client remembers: contents by id for ever, since an id stands for one content; the rest for a while."""
+"""Client caches: schemas by id or guid never expire, as their content is fixed; other responses do."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ __all__ = ["Aging", "Caching", "IdCache"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: bytes of schemas, with what stands beside their texts
-_MEMBER: Final = 128  # what each reference, rule and metadata cost beside their texts, roughly
-_OVERHEAD: Final = 1_024  # what an entry costs beside its text, roughly
+DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: bytes of schemas: texts, references, metadata and rules
+_MEMBER: Final = 128  # approximate bytes of a reference, rule or metadata object, without its strings
+_OVERHEAD: Final = 1_024  # approximate bytes of an entry, without its text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caching:
-    """How much a client remembers, and for how long."""
+    """Sizes and lifetimes of a client's caches."""
 
-    capacity: int = DEFAULT_CAPACITY  #: bytes of schemas that are kept by id and by guid, each
-    latest_seconds: float = 60.0  #: how long the newest version of a subject is believed; 0 asks always
-    absent_seconds: float = 2.0  #: how long an id that nobody knows is not asked for again
-    entries: int = 10_000  #: newest versions, and unknown ids, that are kept
+    capacity: int = DEFAULT_CAPACITY  #: bytes of the cache by id, and again of the cache by guid
+    latest_seconds: float = 60.0  #: lifetime of a subject's latest version; 0: not cached
+    absent_seconds: float = 2.0  #: lifetime of a not-found response to an id or guid
+    entries: int = 10_000  #: most latest versions, and most not-found responses, that are cached
 
 
 class IdCache:
-    """Schemas by a key that stands for one content, up to a number of bytes; the oldest entry goes first.
+    """Byte-bounded cache of schemas by a key with fixed content; the oldest entry is evicted first.
 
-    Reading takes no lock. Of an entry, the content holds for ever; subject, version and ``deleted`` are as they were
-    when it was read.
+    Reads take no lock. The content of an entry is always valid; its subject, version and ``deleted`` are as of the time
+    of the response.
     """
 
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
@@ -47,11 +47,11 @@ class IdCache:
         return len(self._entries)
 
     def get(self, key: Hashable) -> RegisteredSchema | None:
-        """Return the schema, or None where it is not known."""
+        """Return the cached schema, or None."""
         return self._entries.get(key)
 
     def put(self, key: Hashable, schema: RegisteredSchema) -> None:
-        """Keep a schema, and let go of the oldest ones if it gets too much."""
+        """Cache a schema, and evict the oldest ones while the cache is over its capacity."""
         with self._writing:
             if key in self._entries:
                 return
@@ -61,17 +61,17 @@ class IdCache:
                 self._used -= _cost(self._entries.pop(next(iter(self._entries))))
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Evict all entries."""
         with self._writing:
             self._entries.clear()
             self._used = 0
 
 
 class Aging(Generic[K, V]):
-    """Values that are believed for a while; the oldest goes first when there are too many.
+    """Cache of values that expire; the oldest is evicted first when there are too many.
 
-    A value is put with the ``generation`` that was current before it was asked for: what was forgotten meanwhile is not
-    remembered by an answer from before.
+    A value is put with the ``generation`` that was current before its request was sent: if entries were invalidated in
+    the meantime, the response may be stale and is not cached.
     """
 
     def __init__(self, seconds: float, entries: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -86,12 +86,12 @@ class Aging(Generic[K, V]):
         return len(self._entries)
 
     def get(self, key: K) -> V | None:
-        """Return the value, or None where it is unknown or too old."""
+        """Return the cached value, or None if there is none or it has expired."""
         until, value = self._entries.get(key, (0.0, None))
         return value if value is not None and self._clock() < until else None
 
     def put(self, key: K, value: V, *, generation: int) -> None:
-        """Believe a value from now on."""
+        """Cache a value, unless entries were invalidated since ``generation``."""
         with self._writing:
             if generation != self.generation or self._seconds <= 0:
                 return
@@ -101,7 +101,7 @@ class Aging(Generic[K, V]):
                 del self._entries[next(iter(self._entries))]
 
     def forget(self, concerned: Callable[[K], bool] = lambda _key: True) -> None:
-        """Believe no more what is concerned, nor what is being asked for now."""
+        """Invalidate the matching entries, and the responses to all requests in flight."""
         with self._writing:
             self.generation += 1
             for key in list(filter(concerned, self._entries)):
@@ -114,7 +114,7 @@ def _cost(schema: RegisteredSchema) -> int:
 
 
 def _weight(beside: Any) -> int:
-    """Return about how many bytes what stands beside a text takes."""
+    """Return the approximate size in bytes of references, metadata and rules."""
     if isinstance(beside, str):
         return getsizeof(beside)
     if isinstance(beside, Mapping):

@@ -1,7 +1,7 @@
-"""How a call is carried through: when to try again, and what an answer means. Written once, waited for twice.
+"""Retries, failover and response parsing of a call, without I/O.
 
-``converse`` is a generator: it yields an ``Attempt`` to make and is sent what came of it, an ``Answer`` or a
-``Failure``. The blocking and the asynchronous transport drive the same generator.
+``converse`` is a generator: it yields an ``Attempt`` to make and is sent its outcome, an ``Answer`` or a ``Failure``.
+The blocking and the asynchronous transport drive the same generator.
 """
 
 from __future__ import annotations
@@ -30,54 +30,54 @@ __all__ = ["Answer", "Attempt", "Conversation", "Failure", "Preference", "Retrie
 T = TypeVar("T")
 
 _RETRIED: Final = frozenset({408, 429, 500, 502, 503, 504})
-_NOTHING_DONE: Final = frozenset({429, 503})  # refused before anything happened: safe to repeat whatever the call
-_SAID_BY_STATUS: Final = frozenset({401, 403, 413})  # understood without a body, as proxies answer them
-_OLD_INCOMPATIBLE: Final = 409  # what servers before 8.0 write in place of 40901
+_NOTHING_DONE: Final = frozenset({429, 503})  # rejected before any effect: safe to retry whatever the call
+_SAID_BY_STATUS: Final = frozenset({401, 403, 413})  # raised as errors without an error body, as proxies send them
+_OLD_INCOMPATIBLE: Final = 409  # error code of servers before 8.0 instead of 40901
 _SUCCESS: Final = range(200, 300)
 _REDIRECT: Final = range(300, 400)
 _FAILURE: Final = range(400, 600)
-_DETOUR: Final = 30.0  # seconds until an address that did not answer is asked first again
-_START: Final = 200  # characters of an unreadable body that are kept
+_DETOUR: Final = 30.0  # seconds until the first address is tried again after a failover
+_START: Final = 200  # bytes of an unreadable body that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a call is tried, and how long it waits in between: a random share of a doubling span."""
+    """Number of attempts, and pauses between them: exponential backoff with full jitter."""
 
-    attempts: int = 4  #: in all; each address is asked once in any case
-    first: float = 0.2  #: seconds
-    longest: float = 5.0  #: seconds; a server's Retry-After counts up to this
+    attempts: int = 4  #: in total; each address is tried once in any case
+    first: float = 0.2  #: seconds; upper bound of the first pause, doubled for each further one
+    longest: float = 5.0  #: seconds; upper bound of any pause, also of a server's Retry-After
 
     def pause(self, attempt: int, asked: float | None = None) -> float:
-        """Return the seconds to wait before an attempt (the first one is 0)."""
+        """Return the seconds to wait before an attempt (numbered from 0), ``asked`` being the Retry-After."""
         if not attempt:
             return 0.0
         span = min(self.longest, self.first * 2 ** (attempt - 1))
-        return max(random.uniform(0, span), min(asked or 0.0, self.longest))  # noqa: S311 - spreads load, hides nothing
+        return max(random.uniform(0, span), min(asked or 0.0, self.longest))  # noqa: S311 - spreads load, guards no secret
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What to do next: wait, then send the call to the address of this number."""
+    """Next step of a call: pause, then send it to the address with this index."""
 
-    pause: float
+    pause: float  #: seconds
     address: int
-    within: float = math.inf  #: seconds that it may take
+    within: float = math.inf  #: seconds that the attempt may take
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server answered."""
+    """Response of a server."""
 
     status: int
     body: bytes
     headers: Mapping[str, str] = field(default_factory=dict)  #: names in lower case
-    fault: str = ""  #: why the body was not read to its end; empty: it was
+    fault: str = ""  #: why the body was not read to its end; empty if it was
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no answer, and whether the request may have arrived."""
+    """Reason for a missing response, and whether the request may have reached the server."""
 
     reason: str
     sent: bool
@@ -88,9 +88,9 @@ Conversation = Generator[Attempt, Outcome, T]
 
 
 class Preference:
-    """Which address is asked first: the first one, or for a while the one that answered in its place.
+    """Choice of the address to try first: the first one, or after a failover the one that last responded.
 
-    When the while is over, one call asks the first address again; the others wait for what comes of it.
+    Every 30 seconds one call tries the first address again; the others use the current one until the first responds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -99,7 +99,7 @@ class Preference:
         self._until = math.inf
 
     def begin(self) -> int:
-        """Return the address that is asked first."""
+        """Return the index of the address to try first."""
         now = self._clock()
         if self._address and now >= self._until:
             self._until = now + _DETOUR
@@ -107,7 +107,7 @@ class Preference:
         return self._address
 
     def answered(self, address: int) -> None:
-        """Hear which address answered."""
+        """Record that an address responded."""
         if address != self._address:
             self._address, self._until = address, self._clock() + _DETOUR
 
@@ -119,25 +119,26 @@ def converse(
     left: Callable[[], float] = lambda: math.inf,
     preference: Preference | None = None,
 ) -> Conversation[T]:
-    """Carry a call through.
+    """Yield the attempts of a call, receive their outcomes, and return the parsed response.
 
     Args:
-        call: what is asked.
-        urls: whom it is asked, in turn.
-        retries: how often.
-        left: the seconds that are left for all of it; those not asked yet share them.
-        preference: knows whom to ask first.
+        call: the call to send.
+        urls: addresses of the registry, tried in turn.
+        retries: number of attempts and pauses between them.
+        left: returns the seconds left for the whole call, which the addresses not tried yet share.
+        preference: chooses the address to try first.
 
     Raises:
-        RegistryError: the class that the error body stands for.
-        Unreachable: no answer came.
+        RegistryError: the registry responded with an error; of the class of its error code.
+        Unreachable: there was no response.
+        UnreadableAnswer: the response is not that of a registry.
     """
     preference = preference or Preference()
     address = preference.begin()
     asked: float | None = None
     outcome: Outcome = Failure("no attempt was made", sent=False)
     for attempt in range(max(1, retries.attempts, len(urls))):
-        pause = retries.pause(attempt // len(urls), asked)  # whom nobody has asked yet is asked at once
+        pause = retries.pause(attempt // len(urls), asked)  # no pause until every address was tried
         if attempt and pause >= left():
             break
         outcome = yield Attempt(pause, address, max(left() - pause, 0) / max(1, len(urls) - attempt))
@@ -152,7 +153,7 @@ def converse(
     try:
         return _read(call, outcome)
     except (Unauthorized, NotFound, UnreadableAnswer) as error:
-        error.facts["url"] = urls[address]  # for messages: which registry answered so
+        error.facts["url"] = urls[address]  # for messages: the registry that responded
         raise
 
 
@@ -189,7 +190,7 @@ def _read(call: Call[T], answer: Answer) -> T:
 def _content(call: Call[Any], body: bytes) -> Any:
     if call.text:
         return body.decode()
-    return orjson.loads(body) if body else None  # deletions may have nothing to say
+    return orjson.loads(body) if body else None  # responses to deletions may be empty
 
 
 def _error(call: Call[Any], answer: Answer) -> RegistryError:
@@ -201,13 +202,13 @@ def _error(call: Call[Any], answer: Answer) -> RegistryError:
         return RegistryError.of(code, message)
     if answer.status in _SAID_BY_STATUS:
         error = RegistryError.of(answer.status, message)
-        error.facts["uncoded"] = True  # `catchable` gives it the code that confluent-kafka's client would
+        error.facts["uncoded"] = True  # `catchable` gives it the code of confluent-kafka's client
         return error
     return _unreadable(call, answer)
 
 
 def _code_and_message(answer: Answer) -> tuple[int | None, str]:
-    """Read an error body; a code that does not fit the status is taken for the status. None: it is no error body."""
+    """Parse an error body; return no code if it is none, and the status if the code contradicts it."""
     try:
         body = orjson.loads(answer.body)
         code, message = body["error_code"], str(body.get("message") or "")

@@ -1,4 +1,4 @@
-"""Blocking calls into an ASGI application in the same process: it runs in a small event loop of its own thread."""
+"""Blocking transport to an ASGI application in this process, run by an event loop in its own thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BlockingASGI"]
 
 
 class BlockingASGI(httpx2.BaseTransport):
-    """Hands requests to an application and waits for its answers."""
+    """Blocking httpx2 transport that passes requests to an ASGI application."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._inner = httpx2.ASGITransport(app)
@@ -22,12 +22,16 @@ class BlockingASGI(httpx2.BaseTransport):
         self._thread.start()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Return the application's answer, read whole; one that takes too long is given up."""
+        """Return the application's response with its whole body; cancel it at the read timeout.
+
+        Raises:
+            ReadTimeout: there was no response in time.
+        """
         answer = asyncio.run_coroutine_threadsafe(self._handle(request), self._loop)
         try:
             return answer.result(request.extensions.get("timeout", {}).get("read"))
         except TimeoutError:
-            if answer.done():  # the application's own
+            if answer.done():  # raised by the application
                 raise
             answer.cancel()
             raise httpx2.ReadTimeout("the application does not answer", request=request) from None
@@ -39,14 +43,14 @@ class BlockingASGI(httpx2.BaseTransport):
 
     @staticmethod
     async def _given_up() -> None:
-        """Let every request that nobody waits for any more come to its end."""
+        """Cancel all tasks of the loop, and wait for them to end."""
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
     def close(self) -> None:
-        """End the loop and its thread."""
+        """Cancel running requests, stop the loop and join its thread."""
         if self._loop.is_closed():
             return
         asyncio.run_coroutine_threadsafe(self._given_up(), self._loop).result()

@@ -1,4 +1,4 @@
-"""One function per endpoint of contractlog's own, under ``/contractlog/v1``: no other registry answers these calls."""
+"""Calls of contractlog's extensions to the API, under ``/contractlog/v1``: one function per endpoint."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def difference(
     level: Level | None = None,
     policy: Policy | None = None,
 ) -> Call[Answered]:
-    """GET /contractlog/v1/diff, or POST where the later one is a draft."""
+    """GET /contractlog/v1/diff, or POST if ``later`` is a draft."""
     path, asked = (*_OWN, "diff"), {"level": level, "policy": policy}
     if isinstance(later, SchemaDraft):
         return Call("POST", path, dict, given(earlier=_named(earlier), **asked), later.body())

@@ -1,7 +1,7 @@
-"""What ``contractlog pull`` writes beside its files: ids, guids and references, so that a folder stands for a registry.
+"""Index file of ``contractlog pull``: ids, guids and references of the pulled schemas.
 
-The texts stay in the files; each is listed with its digest, so that a text that was edited is not taken for what its id
-stands for. Versions that others lean on, and that have no file, are listed with their text.
+With it a folder can replace a registry. The texts stay in the files; each is listed with its SHA-256, so that an edited
+text is not mistaken for the schema with its id. Dependencies without a file are listed with their text.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ _FORMAT: Final = "contractlog.pulled/1"
 
 @dataclass(frozen=True, slots=True)
 class PulledSchema:
-    """A version of a subject in a folder."""
+    """A pulled version of a subject."""
 
     schema: RegisteredSchema
-    file: str | None  #: where its text is, from the folder; None: in the index
+    file: str | None  #: path of its text, relative to the folder; None: the text is in the index
 
 
 def read_index(folder: Path) -> list[PulledSchema]:
-    """Read the schemas of a folder that was pulled.
+    """Read the schemas of a pulled folder.
 
     Raises:
-        UsageError: it has no index, a file is missing, or one was edited since.
+        UsageError: the index is missing or invalid, or a file is missing or was edited since.
     """
     return [_with_text(folder, entry) for entry in _entries(folder, needed=True)]
 
 
 def file_digests(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file as it was pulled, by its path from the folder; empty where nothing was pulled."""
+    """Return the SHA-256 of each file as it was pulled, by relative path; empty without an index."""
     entries = _entries(folder, needed=False)
     return {entry["file"]: entry["sha256"] for entry in entries if {"file", "sha256"} <= entry.keys()}
 
 
 def file_references(folder: Path) -> dict[str, tuple[Reference, ...]]:
-    """Return the references of each file as it was pulled, by its path from the folder; empty without an index."""
+    """Return the references of each file as it was pulled, by relative path; empty without an index."""
     try:
         entries = _entries(folder, needed=False)
     except UsageError:  # another program's file of this name
@@ -55,7 +55,7 @@ def file_references(folder: Path) -> dict[str, tuple[Reference, ...]]:
 
 
 def write_index(folder: Path, pulled: Iterable[PulledSchema]) -> None:
-    """Add schemas to the index of a folder, in place of what it says about the same files and versions."""
+    """Add schemas to the index of a folder; entries for the same files or versions are replaced."""
     entries = [_entry(folder, each) for each in pulled]
     taken = {_key(entry) for entry in entries} | {_version(entry) for entry in entries}
     kept = [

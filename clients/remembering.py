@@ -1,6 +1,7 @@
-"""What is asked once and then known: walks that look into a memory first. Written once, driven by both clients.
+"""Cached lookups of schemas and latest versions, shared by both clients.
 
-A walk is a generator: it yields the calls to send, is sent their results (or has their errors thrown in), and returns.
+A walk is a generator: it yields the calls to send, is sent their results (or their errors are thrown into it), and
+returns the result. The blocking and the asynchronous client drive the same walks.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ T = TypeVar("T")
 Walk = Generator[Call[Any], Any, T]
 LatestKey = tuple[str, tuple[tuple[str, str], ...] | None, bool]
 AbsentKey = tuple[str, str | None, int | str]
-_UNDER_SUBJECTS: Final = "/subjects/{}"  #: and a POST to it reads
-_WIDE: Final = ("/config", "/contexts", "/associations")  #: aliases, contexts, schemas that come with an association
-_BY_GUID: Final = ""  #: in place of a context: a guid means the same in all of them
+_UNDER_SUBJECTS: Final = "/subjects/{}"  #: writes below it change one subject; a POST to itself is a lookup
+_WIDE: Final = ("/config", "/contexts", "/associations")  #: writes to them may change several subjects
+_BY_GUID: Final = ""  #: replaces the context in keys: a guid is the same in all contexts
 
 
 class Memory:
-    """What one client knows, in all contexts."""
+    """Caches of one client, for all contexts."""
 
     def __init__(
         self, caching: Caching | None = None, watch: Watch | None = None, clock: Callable[[], float] = time.monotonic
@@ -42,52 +43,52 @@ class Memory:
         self.watch = watch
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Clear all caches."""
         self.ids.clear()
         self.guids.clear()
         self.clear_latest()
 
     def clear_latest(self) -> None:
-        """Forget what might have changed."""
+        """Clear the caches of what may change: latest versions and not-found responses."""
         self.latest.forget()
         self.absent.forget()
 
     def looked_up(self, cache: str, *, hit: bool) -> None:
-        """Tell who watches."""
+        """Report a cache lookup to the watch, if there is one."""
         if self.watch is not None:
             self.watch.looked_up(cache, hit=hit)
 
 
 class Remembering:
-    """The memory as it is seen from one context."""
+    """Cached lookups in one context."""
 
     def __init__(self, memory: Memory, context: str | None = None) -> None:
         self.memory = memory
         self._context = context or DEFAULT_CONTEXT
 
     def schema_by_id(self, schema_id: int, subject: SubjectLike | None) -> Walk[RegisteredSchema]:
-        """Ask for an id once."""
+        """Return the schema with an id, from the cache if possible."""
         asked = None if subject is None else str(subject)
         key = (self._context, asked, int(schema_id))
         return self._content("id", self.memory.ids, key, calls.by_id(schema_id, subject=subject))
 
     def schema_by_guid(self, guid: str) -> Walk[RegisteredSchema]:
-        """Ask for a guid once."""
+        """Return the schema with a guid, from the cache if possible."""
         return self._content("guid", self.memory.guids, (_BY_GUID, None, guid), calls.by_guid(guid))
 
     def latest(self, subject: SubjectLike) -> Walk[RegisteredSchema]:
-        """Ask for the newest version of a subject once in a while."""
+        """Return the latest version of a subject, from the cache while its entry is valid."""
         return self._newest((self._qualified(subject), None, False), calls.version(subject, "latest"))
 
     def latest_with_metadata(
         self, subject: SubjectLike, metadata: Mapping[str, str], *, deleted: bool
     ) -> Walk[RegisteredSchema]:
-        """Ask for the newest version with these properties once in a while."""
+        """Return the latest version with these metadata properties, from the cache while its entry is valid."""
         key = (self._qualified(subject), tuple(sorted(metadata.items())), deleted)
         return self._newest(key, calls.latest_with_metadata(subject, metadata, deleted=deleted))
 
     def sent(self, call: Call[Any]) -> None:
-        """Forget what a call may have changed, whether it was answered or not."""
+        """Invalidate what a sent call may have changed, whether it succeeded or not."""
         if call.method == "GET" or (call.method == "POST" and call.route == _UNDER_SUBJECTS):
             return
         if call.route.startswith(_UNDER_SUBJECTS):
@@ -95,7 +96,7 @@ class Remembering:
             self.memory.latest.forget(lambda key: key[0] == subject)
             self.memory.absent.forget()
             if call.method == "DELETE" and ("permanent", "true") in call.query:
-                self.memory.ids.clear()  # an id may have gone with it
+                self.memory.ids.clear()  # the deletion may have removed an id
                 self.memory.guids.clear()
         elif call.route.startswith(_WIDE):
             self.memory.clear_latest()

@@ -1,7 +1,7 @@
-"""Response bodies, read within bounds whatever a server sends.
+"""Size limits for reading response bodies.
 
-A compressed body can be a thousand times larger than what was received, and each further content encoding multiplies
-that. So one encoding is decoded, and above ``FREE_SIZE`` the decoded size is bound to the received one.
+A compressed body can decode to a thousand times its size, and each further content encoding multiplies that. So only
+one encoding is decoded, and above ``FREE_SIZE`` the ratio of decoded to received bytes is limited.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["MAX_ANSWER", "BoundedBody"]
 
-MAX_ANSWER: Final = 256 * 1024 * 1024  #: bytes of an answer that are read; a list of a million subjects is 20 MB
-FREE_SIZE: Final = 16 * 1024 * 1024  #: decoded bytes up to which the ratio does not matter
-MAX_RATIO: Final = 250  #: decoded bytes for each byte received; five hundred versions of one schema reach 130
+MAX_ANSWER: Final = 256 * 1024 * 1024  #: decoded bytes of a response; a list of a million subjects is 20 MB
+FREE_SIZE: Final = 16 * 1024 * 1024  #: decoded bytes up to which the ratio is not checked
+MAX_RATIO: Final = 250  #: decoded bytes per byte received; five hundred versions of one schema reach 130
 MAX_ENCODINGS: Final = 1
-_START: Final = 200  # bytes of a rejected body that are kept, to show what it is
+_START: Final = 200  # bytes of a rejected body that are shown in messages
 _MIB: Final = 1024 * 1024
 
 
 class BoundedBody:
-    """The decoded body of a response, up to the point where it breaks a bound."""
+    """Decoded body of a response, read until it exceeds a limit."""
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
@@ -32,13 +32,13 @@ class BoundedBody:
         named = response.headers.get_list("content-encoding", split_commas=True)
         encodings = [name for name in (part.strip().lower() for part in named) if name not in {"", "identity"}]
         self._encoded = bool(encodings)
-        self.fault = ""  #: why the body is not read to its end; empty: it is
+        self.fault = ""  #: why the body is not read to its end; empty if it is
         if len(encodings) > MAX_ENCODINGS:
-            listed = ", ".join(encodings[:5]) + (", …" if len(encodings) > 5 else "")  # noqa: PLR2004 - to be read
+            listed = ", ".join(encodings[:5]) + (", …" if len(encodings) > 5 else "")  # noqa: PLR2004 - for a message
             self.fault = f"has {len(encodings)} content encodings ({listed}); only one is decoded"
 
     def add(self, chunk: bytes) -> bool:
-        """Append decoded bytes; return whether to read on."""
+        """Append decoded bytes; return False when a limit is exceeded."""
         self._content += chunk
         size = len(self._content)
         if size > MAX_ANSWER:
@@ -52,11 +52,11 @@ class BoundedBody:
         return not self.fault
 
     def undecodable(self, error: httpx2.DecodingError) -> None:
-        """Reject a body that its content encoding does not fit."""
+        """Reject a body that does not match its content encoding."""
         self.fault = f"cannot be decoded ({error})"
 
     def answer(self) -> Answer:
-        """Return what conversations are about; of a rejected body only its start."""
+        """Return the response; of a rejected body only the start."""
         content = bytes(memoryview(self._content)[:_START] if self.fault else self._content)
         headers = {name.lower(): value for name, value in self._response.headers.items()}
         return Answer(self._response.status_code, content, headers, self.fault)

@@ -1,4 +1,4 @@
-"""Which registry is meant, and how long to wait for it."""
+"""Connection settings of a client: URL, timeout, credentials and certificates."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ __all__ = [
     "suggested",
 ]
 
-URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first that is set counts
-DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: where ``contractlog serve`` listens
+URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first one that is set is used
+DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: the default address of ``contractlog serve``
 _PREFIX: Final = "CONTRACTLOG_REGISTRY_"
-DEFAULT_TIMEOUT: Final = 30.0  #: seconds for a whole call: connecting, waiting, and trying again
+DEFAULT_TIMEOUT: Final = 30.0  #: seconds for a whole call: connecting, waiting and retrying
 
 
 def registry_url(option: str | None = None, environ: Mapping[str, str] | None = None) -> str:
-    """Return the URL from ``--registry``, else from the environment, else where ``contractlog serve`` listens."""
+    """Return the URL from ``--registry``, else from the environment, else ``DEFAULT_URL``."""
     known = os.environ if environ is None else environ
     candidates = (option, *map(known.get, URL_VARIABLES))
     return next((text for text in candidates if text), DEFAULT_URL)
 
 
 def suggested(key: str, known: Iterable[str]) -> str:
-    """Return an unknown configuration key, with the nearest known one if any is near.
+    """Return an unknown configuration key, with the most similar valid key if there is one.
 
     >>> suggested("use.latest.verson", ["use.latest.version", "normalize.schemas"])
     'use.latest.verson (did you mean use.latest.version?)'
@@ -51,47 +51,47 @@ def suggested(key: str, known: Iterable[str]) -> str:
 
 
 class TokenSource(ABC):
-    """Makes the headers that show who a client is, for each request anew."""
+    """Source of authentication headers, called for each request."""
 
     @abstractmethod
     def headers(self, seconds: float) -> Mapping[str, str]:
-        """Return the headers of one request, at the latest after some seconds."""
+        """Return the headers of one request, within ``seconds``."""
 
     @abstractmethod
     async def awaited_headers(self, seconds: float) -> Mapping[str, str]:
-        """Return the headers of one request without holding up the event loop."""
+        """Return the headers of one request, within ``seconds``, without blocking the event loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """How a client shows who it is, and whom it trusts. Names and passwords in a URL go before these."""
+    """Credentials of a client, and the CA it trusts. Credentials in a URL take precedence."""
 
     user: str | None = None
     password: str | None = field(default=None, repr=False)
-    #: sent as a bearer, where there is no name; a function or a source is asked each time, for tokens that are renewed
+    #: bearer token, sent if there is no user; a function or a source is called for each request, for renewed tokens
     token: str | Callable[[], str] | TokenSource | None = field(default=None, repr=False)
-    #: a file (PEM) or folder of the CA that signed the registry's certificate; None: those of the system; False: nobody
-    #: is asked, anybody is trusted
+    #: a file (PEM) or folder of the CA that signed the registry's certificate; None: the system's CAs; False: the
+    #: registry's certificate is not verified
     ca: str | Literal[False] | None = None
-    certificate: str | None = None  #: a file (PEM) of the client's own certificate
-    key: str | None = None  #: its key, where it is not in the same file
+    certificate: str | None = None  #: a file (PEM) with the client certificate
+    key: str | None = None  #: a file with its private key, if that is not in ``certificate``
     key_password: str | None = field(default=None, repr=False)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``CONTRACTLOG_REGISTRY_USER``, ``_PASSWORD``, ``_TOKEN``, ``_CA`` …: one for each member."""
+        """Read ``CONTRACTLOG_REGISTRY_USER``, ``_PASSWORD``, ``_TOKEN``, ``_CA`` …: one per attribute."""
         known = os.environ if environ is None else environ
         return cls(**{one.name: known.get(_PREFIX + one.name.upper()) or None for one in fields(cls)})
 
     def trust(self) -> ssl.SSLContext | None:
-        """Make what connections are checked by; None leaves it to the system.
+        """Return the TLS context for connections, or None for the default one.
 
         Raises:
-            UsageError: a file cannot be used.
+            UsageError: a certificate or key file cannot be used.
         """
         if self.ca is None and self.certificate is None:
             return None
-        import ssl  # noqa: PLC0415 - nobody else pays for it
+        import ssl  # noqa: PLC0415 - imported only if needed
 
         try:
             context = ssl.create_default_context(**_authority(self.ca or None))
@@ -111,7 +111,7 @@ class Security:
         return context
 
     def _keyless(self) -> bool:
-        """Whether no key was named, and none is in the file of the certificate."""
+        """Return whether there is a certificate without a key: none was given, and its file has none."""
         if self.certificate is None or self.key is not None:
             return False
         try:
@@ -126,21 +126,21 @@ def _authority(ca: str | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a registry answers; the credentials stand apart, so that no message shows them."""
+    """Address of a registry, with the credentials apart, so that no message shows them."""
 
-    url: str  #: scheme, host and path, without a closing slash
+    url: str  #: scheme, host, port and path, without a trailing slash
     user: str | None = None
     password: str | None = field(default=None, repr=False)
 
     @classmethod
     def parse(cls, text: str) -> tuple[Address, ...]:
-        """Read one URL, or several separated by commas, the first of which is asked first.
+        """Parse one URL, or several separated by commas, in the order in which they are tried.
 
         >>> Address.parse("http://me:secret@registry:8081/")[0].url
         'http://registry:8081'
 
         Raises:
-            UsageError: one of them is no URL of a web server.
+            UsageError: one of them is not an http or https URL.
         """
         return tuple(_address(part.strip()) for part in text.split(","))
 
@@ -162,5 +162,5 @@ def _address(text: str) -> Address:
 
 
 def _shown(text: str) -> str:
-    # Whatever stands before an @ may be a secret.
+    # Anything before an @ may be a secret.
     return text.rpartition("@")[2]

@@ -1,10 +1,10 @@
-"""A time limit for everything that a blocking HTTP call does on the network.
+"""Deadline for all network steps of a blocking HTTP call.
 
-The limits of httpx2 hold for each read and write alone: a server that sends one byte now and then, or ``100 Continue``
-again and again, is never late. Here every step gets what is left of the whole call's time. The asynchronous client
-needs none of this, as ``asyncio.timeout`` ends whatever is waited for.
+The timeouts of httpx2 apply to each read and write alone: a server that sends one byte now and then, or repeats
+``100 Continue``, never exceeds them. Here every step gets the time left of the whole call. The asynchronous client does
+not need this, as ``asyncio.timeout`` cancels any step.
 
-One thing is left out: TLS to a registry through a proxy that itself speaks TLS, where the limit holds for each read.
+Not covered: TLS to a registry through a proxy that itself uses TLS, where the timeout applies to each read.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ import httpx2
 
 __all__ = ["TimeLimit"]
 
-_PIECE: Final = 16 * 1024  # bytes written at once: the peer takes them whole, or it is late
+_PIECE: Final = 16 * 1024  # bytes per write, each of which gets the time left
 
 
 class TimeLimit(threading.local):
-    """When the call that runs in this thread has to be over."""
+    """Deadline of the call that runs in the current thread."""
 
     def __init__(self) -> None:
         self.at = math.inf
 
     def impose(self, client: httpx2.Client) -> None:
-        """Let all connections of a client, also those through proxies, obey this limit.
+        """Apply this deadline to all connections of a client, those through proxies included.
 
-        httpcore2 takes a network backend, but httpx2 passes none on; so its pools are given theirs afterwards.
+        httpcore2 accepts a network backend, but httpx2 has no parameter for it; so the pools get theirs afterwards.
         """
         for transport in (client._transport, *client._mounts.values()):  # noqa: SLF001 - see above
             if isinstance(transport, httpx2.HTTPTransport):
@@ -44,7 +44,7 @@ class TimeLimit(threading.local):
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Limit what this thread does inside the block."""
+        """Limit the network steps of this thread inside the block."""
         before = self.at
         self.at = min(before, time.monotonic() + seconds)
         try:
@@ -54,14 +54,14 @@ class TimeLimit(threading.local):
 
     @property
     def exceeded(self) -> bool:
-        """Whether the time is over."""
+        """True if the deadline has passed."""
         return time.monotonic() > self.at
 
     def left(self, timeout: float | None, late: type[httpx2.TimeoutException]) -> float | None:
         """Return the seconds that the next step may take, at most ``timeout``.
 
         Raises:
-            TimeoutException: of the class ``late``: the time is over.
+            TimeoutException: the deadline has passed; of the class ``late``.
         """
         if self.at == math.inf:
             return timeout
@@ -72,14 +72,14 @@ class TimeLimit(threading.local):
 
 
 class _Backend:
-    """A network backend of httpcore2 whose connections obey a limit."""
+    """Network backend of httpcore2 whose connections obey a deadline."""
 
     def __init__(self, inner: Any, limit: TimeLimit) -> None:
         self._inner = inner
         self._limit = limit
 
     def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> _Stream:
-        """Connect to the first address of a host that answers; the others share the time that is left."""
+        """Connect to the first address of a host that accepts; those not tried yet share the time left."""
         addresses = self._addresses(host, port, timeout)
         for number, address in enumerate(addresses, 1):
             left = self._limit.left(timeout, httpx2.ConnectTimeout)
@@ -89,10 +89,10 @@ class _Backend:
             except Exception:
                 if number == len(addresses):
                     raise
-        raise AssertionError  # there is at least one address
+        raise AssertionError  # unreachable: there is at least one address
 
     def _addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
-        """Resolve a name; a thread waits for the resolver, which has no limit of its own."""
+        """Return the IP addresses of a host; resolve it in a thread, as the resolver has no timeout."""
         try:
             ipaddress.ip_address(host)
         except ValueError:
@@ -119,25 +119,25 @@ def _resolve(host: str, port: int, answers: SimpleQueue[list[Any] | Exception]) 
 
 
 class _Stream:
-    """A network stream of httpcore2 that obeys a limit."""
+    """Network stream of httpcore2 that obeys a deadline."""
 
     def __init__(self, inner: Any, limit: TimeLimit) -> None:
         self._inner = inner
         self._limit = limit
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Read what has come, or wait for it."""
+        """Read at most ``max_bytes``; wait until there are some."""
         content: bytes = self._inner.read(max_bytes, timeout=self._limit.left(timeout, httpx2.ReadTimeout))
         return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write all of it."""
+        """Write the whole buffer."""
         for start in range(0, len(buffer), _PIECE):
             left = self._limit.left(timeout, httpx2.WriteTimeout)
             self._inner.write(buffer[start : start + _PIECE], timeout=left)
 
     def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
-        """Shake hands; the standard library holds the time for all of it."""
+        """Start TLS; the standard library applies the timeout to the whole handshake."""
         left = self._limit.left(timeout, httpx2.ConnectTimeout)
         return _Stream(self._inner.start_tls(ssl_context, server_hostname, left), self._limit)
 
@@ -146,5 +146,5 @@ class _Stream:
         self._inner.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """Return a fact about the connection."""
+        """Return a property of the connection."""
         return self._inner.get_extra_info(info)

@@ -1,6 +1,6 @@
-"""Sends calls over httpx2 and waits: over HTTP or straight into an ASGI application. ``atransport.py`` awaits.
+"""Blocking transport: sends calls over httpx2, by HTTP or to an ASGI application in this process.
 
-httpx2 costs a tenth of a second to import; whoever connects pays it, nobody else.
+Importing httpx2 takes a tenth of a second, so it is imported when a transport is created.
 """
 
 from __future__ import annotations
@@ -29,26 +29,30 @@ T = TypeVar("T")
 Message = MutableMapping[str, Any]
 ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 
-_LEAST: Final = 0.001  #: seconds that a request is given where fetching a token took all its time
+_LEAST: Final = 0.001  #: seconds of a request after fetching the token used up its time
 IN_PROCESS: Final = "http://contractlog.in-process"
 _ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 _UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
-_HUNG_UP: Final = "Server disconnected without sending a response."  # as a listener with TLS does on plain HTTP
-_NO_TLS: Final = "WRONG_VERSION_NUMBER"  # and the other way round
+_HUNG_UP: Final = "Server disconnected without sending a response."  # reply of a TLS listener to plain HTTP
+_NO_TLS: Final = "WRONG_VERSION_NUMBER"  # reply of a plain HTTP listener to TLS
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
 
 
 def _checked(timeout: Any) -> None:
-    """Refuse what is no time to wait."""
+    """Check that a timeout is a positive, finite number.
+
+    Raises:
+        UsageError: it is not.
+    """
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise UsageError(f"a timeout is a number of seconds above 0, not {timeout!r}")
 
 
 class HttpSide:
-    """What both transports share: where to send, what to send, what came of it."""
+    """Base of both transports: addresses, requests, and outcomes of attempts."""
 
-    untrusted = "name the CA of the registry in CONTRACTLOG_REGISTRY_CA, or as Security(ca=…)"  #: what would mend it
+    untrusted = "name the CA of the registry in CONTRACTLOG_REGISTRY_CA, or as Security(ca=…)"  #: suggested fix
 
     def __init__(
         self,
@@ -71,7 +75,7 @@ class HttpSide:
         self.urls = tuple(address.url for address in self.addresses)
         self.httpx2 = httpx2
         self.app = app
-        self.seconds = timeout  #: for a whole call, all its attempts and pauses
+        self.seconds = timeout  #: for a whole call, with all its attempts and pauses
         self.timeout = httpx2.Timeout(timeout)
         self.headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
         self.retries = retries or Retries()
@@ -84,9 +88,9 @@ class HttpSide:
         self.verify: Any = self.security.trust() or self._trust()
 
     def _trust(self) -> Any:
-        """Trust whom the system trusts; nobody where no connection can be secured, as to read that takes 40 ms."""
-        import ssl  # noqa: PLC0415 - httpx2 has paid for it
-        from urllib.request import getproxies  # noqa: PLC0415 - httpx2 has paid for it
+        """Return True for the system's CAs, or an empty context if no connection can use TLS: it saves 40 ms."""
+        import ssl  # noqa: PLC0415 - httpx2 has imported it already
+        from urllib.request import getproxies  # noqa: PLC0415 - httpx2 has imported it already
 
         secured = self.proxy is not None or any(not url.startswith("http://") for url in self.urls)
         if secured or getproxies():
@@ -94,7 +98,7 @@ class HttpSide:
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
     def request_of(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
-        """Return the arguments of the request that makes an attempt."""
+        """Return the arguments of httpx2 for the request of an attempt."""
         address = self.addresses[attempt.address]
         request: dict[str, Any] = {
             "method": call.method,
@@ -116,7 +120,7 @@ class HttpSide:
         return request | {"headers": headers}
 
     def tell(self, call: Call[Any], attempt: Attempt, number: int, begun: float, outcome: Answer | Failure) -> None:
-        """Tell who watches what came of an attempt."""
+        """Report the outcome of an attempt to the watch, if there is one."""
         if self.watch is None:
             return
         exchange = Exchange(
@@ -131,16 +135,16 @@ class HttpSide:
         self.watch.exchanged(exchange)
 
     def conversation_of(self, call: Call[T]) -> Conversation[T]:
-        """Begin to carry a call through: the clock runs from now on."""
+        """Start the attempts of a call, and its time limit."""
         deadline = time.monotonic() + self.seconds
         return converse(call, self.urls, self.retries, lambda: deadline - time.monotonic(), self.preference)
 
     def late(self, *, sent: bool) -> Failure:
-        """Say that the time is over."""
+        """Return the failure of an attempt that exceeded the time limit."""
         return Failure(f"no answer within {self.seconds:g} seconds", sent=sent)
 
     def failure_of(self, error: httpx2.RequestError) -> Failure:
-        """Say why there is no answer."""
+        """Return the failure that an exception of httpx2 stands for."""
         unsent = isinstance(error, self.httpx2.ConnectError | self.httpx2.ConnectTimeout | self.httpx2.PoolTimeout)
         if isinstance(error, self.httpx2.TimeoutException):
             return self.late(sent=not unsent)
@@ -155,7 +159,7 @@ class HttpSide:
 
 
 class Transport(HttpSide):
-    """Sends calls and waits for their answers; may be shared by threads."""
+    """Blocking transport; may be shared by threads."""
 
     def __init__(self, url: str | None, **options: Any) -> None:
         super().__init__(url, **options)
@@ -173,7 +177,7 @@ class Transport(HttpSide):
         self._limit.impose(self._client)
 
     def send(self, call: Call[T]) -> T:
-        """Carry a call through and return what it reads."""
+        """Send a call, with retries, and return its parsed response."""
         talk = self.conversation_of(call)
         attempt = next(talk)
         for number in itertools.count(1):
@@ -187,10 +191,10 @@ class Transport(HttpSide):
             except StopIteration as done:
                 result: T = done.value
                 return result
-        raise AssertionError  # numbers do not end
+        raise AssertionError  # unreachable: the loop has no end
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._client.close()
 
     def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
@@ -209,7 +213,7 @@ class Transport(HttpSide):
                     for chunk in () if body.fault else response.iter_bytes():
                         if not body.add(chunk):
                             break
-                        if self._limit.exceeded:  # much that came at once also takes its time
+                        if self._limit.exceeded:  # buffered data is read without a timeout of its own
                             return self.late(sent=True)
                 except self.httpx2.DecodingError as error:
                     body.undecodable(error)

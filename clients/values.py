@@ -1,4 +1,4 @@
-"""What a registry holds beside schemas: what is set for subjects, and which resources they serve."""
+"""Configuration of subjects, and their associations with resources, as values."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ _RULES: Final = {"default_rule_set": "defaultRuleSet", "override_rule_set": "ove
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What is set for a subject, a context or the registry; None is not set, or inherited."""
+    """Configuration of a subject, a context or the registry; None: not set, or inherited."""
 
     level: Level | None = None
-    policy: Policy | None = None  #: of JSON schemas, as other registries know it: STRICT or LENIENT
-    own_policy: Policy | None = None  #: EXACT or nothing; contractlog's own, and before the other
-    group: str | None = None  #: the metadata property whose value tells which versions are compared
+    policy: Policy | None = None  #: for JSON schemas, as in other registries: STRICT or LENIENT
+    own_policy: Policy | None = None  #: EXACT or None; contractlog's extension, takes precedence over ``policy``
+    group: str | None = None  #: a metadata property; only versions with the same value of it are compared
     alias: str | None = None
     alias_for_deks: str | None = None
     normalize: bool | None = None
     validate_fields: bool | None = None
     validate_new_schemas: bool | None = None
     validate_rules: bool | None = None
-    strict_json_schemas: bool | None = None  #: contractlog's own: refuse JSON schemas that their meta-schema rejects
+    strict_json_schemas: bool | None = None  #: contractlog's extension: reject schemas that violate the meta-schema
     default_metadata: Metadata | None = None
     override_metadata: Metadata | None = None
     default_rule_set: RuleSet | None = None
@@ -49,7 +49,7 @@ class Config:
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Self:
-        """Read an answer about config; GET and PUT call the level differently."""
+        """Parse a response about config; GET and PUT name the level differently."""
         level = body.get("compatibilityLevel") or body.get("compatibility")
         members: dict[str, Any] = {
             "level": Level.parse(level) if level else None,
@@ -62,7 +62,7 @@ class Config:
         return cls(**members)
 
     def body(self) -> dict[str, Any]:
-        """Write the members that are set, as a request does."""
+        """Return the members that are set, as a request body."""
         members: dict[str, Any] = {
             "compatibility": self.level and self.level.value,
             "compatibilityPolicy": self.policy and self.policy.value,
@@ -81,7 +81,7 @@ def _policy(text: Any) -> Policy | None:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What subjects are bound to: for Kafka a topic, whose namespace is the id of its cluster."""
+    """Resource that subjects are bound to: for Kafka a topic, whose namespace is the id of its cluster."""
 
     name: str
     namespace: str
@@ -89,7 +89,7 @@ class Resource:
     type: str = "topic"
 
     def body(self) -> dict[str, Any]:
-        """Write it as a request does."""
+        """Return the request body."""
         return {
             "resourceName": self.name,
             "resourceNamespace": self.namespace,
@@ -100,7 +100,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Association:
-    """A subject that is bound to the key or the value of a resource."""
+    """Binding of a subject to the key or the value of a resource."""
 
     subject: str
     guid: str | None = None
@@ -109,33 +109,33 @@ class Association:
     resource_id: str | None = None
     resource_type: str | None = None
     association_type: str | None = None  #: ``key`` or ``value``
-    lifecycle: str | None = None  #: ``STRONG``: the subject goes with the resource; ``WEAK``: it is only used
-    frozen: bool = False  #: whether it goes only with its subject
+    lifecycle: str | None = None  #: ``STRONG``: the resource owns the subject; ``WEAK``: it only uses it
+    frozen: bool = False  #: whether it can only be deleted together with its subject
     create_ts: int | None = None  #: milliseconds since 1970, UTC
     update_ts: int | None = None
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Self:
-        """Read an association as the API writes it."""
+        """Parse an association of a response body."""
         known: dict[str, Any] = {one.name: body.get(_camel(one.name)) for one in fields(cls)}
         frozen = body.get("frozen")
-        owned = body.get("lifecycle") == "STRONG"  # which is frozen, where the answer does not tell
+        owned = body.get("lifecycle") == "STRONG"  # frozen unless the response says otherwise
         return cls(**known | {"subject": str(body["subject"]), "frozen": owned if frozen is None else bool(frozen)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssociationDraft:
-    """An association to make; a schema that comes along is registered under its subject."""
+    """An association to create; its schema, if any, is registered under its subject."""
 
     association_type: str = "value"
-    subject: str | None = None  #: None: the resource's own, where a schema comes along
+    subject: str | None = None  #: None, allowed with a schema: the resource's own subject
     lifecycle: str | None = None
     frozen: bool | None = None
     schema: SchemaDraft | None = None
     normalize: bool | None = None
 
     def body(self) -> dict[str, Any]:
-        """Write it as a request does."""
+        """Return the request body."""
         members = {
             "associationType": self.association_type,
             "subject": self.subject,

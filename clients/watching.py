@@ -1,4 +1,4 @@
-"""Hooks for whoever counts what a client does."""
+"""Hooks for metrics of a client: requests and cache lookups."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ __all__ = ["Exchange", "Watch"]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request that was sent, and what came of it; a call that is tried again makes several."""
+    """One request and its outcome; a retried call makes several."""
 
     method: str
-    route: str  #: the path without names: ``/subjects/{}/versions``; few enough to be a label
+    route: str  #: the path without names: ``/subjects/{}/versions``; usable as a metric label
     address: str  #: of the registry, without credentials
     attempt: int  #: from 1
     seconds: float
-    status: int | None = None  #: None where no answer came
-    reason: str | None = None  #: why none came
+    status: int | None = None  #: None without a response
+    reason: str | None = None  #: why there is no response
 
 
 class Watch(Protocol):
-    """Is told what a client does, by the thread or task that does it: it must be quick, and not raise."""
+    """Hooks called in the thread or task of the request; they must be quick and must not raise."""
 
     def exchanged(self, exchange: Exchange) -> None:
-        """Take note of a request."""
+        """Record a request."""
 
     def looked_up(self, cache: str, *, hit: bool) -> None:
-        """Take note that a memory was asked: ``id``, ``guid`` or ``latest``."""
+        """Record a lookup in a cache: ``id``, ``guid`` or ``latest``."""

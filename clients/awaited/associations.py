@@ -1,6 +1,6 @@
 # made by docs/generate.py from clients/blocking/associations.py: change that, then `make docs`
 
-"""Associations: which subjects hold the schemas of which resource."""
+"""Associations: bindings of subjects to the keys and values of resources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Associations"]
 
 
 class Associations(Sender):
-    """Calls about associations."""
+    """Client methods for associations."""
 
     async def associations_by_resource_name(
         self,
@@ -30,7 +30,7 @@ class Associations(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return what is bound to a resource by its name, in any namespace unless one is named."""
+        """Return the associations of a resource, by its name; ``-`` matches any namespace."""
         return await self.send(
             calls.associations_by_resource_name(
                 name,
@@ -53,7 +53,7 @@ class Associations(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return what is bound to a resource by its id."""
+        """Return the associations of a resource, by its id."""
         return await self.send(
             calls.associations_by_resource_id(
                 resource,
@@ -75,7 +75,7 @@ class Associations(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return what a subject is bound to."""
+        """Return the associations of a subject."""
         return await self.send(
             calls.associations_of_subject(
                 subject,
@@ -90,16 +90,18 @@ class Associations(Sender):
     async def associations_of_many(
         self, resources: Iterable[Mapping[str, Any]], *, schemas: bool = False
     ) -> list[Answered | RegistryError]:
-        """Return what is bound to each of many resources, named as in ``openapi.yaml``, or the error why not."""
+        """Return the associations of each resource, or an error; requests are as in ``openapi.yaml``."""
         return await self.send(calls.associations_of_many(resources, schemas=schemas))
 
     async def bind(
         self, resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False
     ) -> Answered:
-        """Bind subjects to a resource; a schema that comes along is registered, and its subject is the resource's own.
+        """Bind subjects to a resource, and register the schemas that are given.
+
+        With a schema, the subject may be left out: the default is the resource's own.
 
         Raises:
-            AssociationTypeExists: the resource has one of this type already.
+            AssociationTypeExists: the resource already has an association of this type.
             StrongAssociationExists: the subject belongs to another resource.
         """
         return await self.send(calls.bind(resource, associations, dry_run=dry_run))
@@ -107,7 +109,7 @@ class Associations(Sender):
     async def ensure_bound(
         self, resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False
     ) -> Answered:
-        """Make sure that a resource has associations; what is there already keeps its subject and lifecycle."""
+        """Create the associations that a resource does not have yet; existing ones keep subject and lifecycle."""
         return await self.send(calls.ensure_bound(resource, associations, dry_run=dry_run))
 
     async def unbind(
@@ -120,11 +122,11 @@ class Associations(Sender):
         cascade: bool = False,
         dry_run: bool = False,
     ) -> None:
-        """Remove the associations of a resource, by its id; ``cascade`` deletes the subjects that it owns.
+        """Remove the associations of a resource, by its id; ``cascade`` also deletes the subjects it owns.
 
         Raises:
-            AssociationNotFound: it has none.
-            AssociationFrozen: it owns a subject, and ``cascade`` is false.
+            AssociationNotFound: the resource has none.
+            AssociationFrozen: the resource owns a subject, and ``cascade`` is false.
         """
         return await self.send(
             calls.unbind(
@@ -140,5 +142,5 @@ class Associations(Sender):
     async def change_associations(
         self, requests: Iterable[Mapping[str, Any]], *, dry_run: bool = False
     ) -> list[Answered | RegistryError]:
-        """Change the associations of many resources, asked for as in ``openapi.yaml``; each succeeds by itself."""
+        """Change the associations of many resources, independently; requests are as in ``openapi.yaml``."""
         return await self.send(calls.change_many(requests, dry_run=dry_run))

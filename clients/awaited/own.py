@@ -1,6 +1,6 @@
 # made by docs/generate.py from clients/blocking/own.py: change that, then `make docs`
 
-"""What only contractlog answers: audits, the journal, search, differences, graphs, and many at once."""
+"""Extensions of contractlog: audits, the journal, search, differences, graphs and batch requests."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = ["Own"]
 
 
 class Own(Sender):
-    """Calls under ``/contractlog/v1``."""
+    """Client methods for the endpoints under ``/contractlog/v1``."""
 
     async def conformance(self, topic: str, *, part: Part | None = None) -> list[TopicPart]:
         """Return the newest audit of each part of a topic.
 
         Raises:
-            ConformanceNotFound: nobody has published one.
+            ConformanceNotFound: no audit was published.
         """
         return await self.send(calls.conformance(topic, part=part))
 
@@ -37,10 +37,10 @@ class Own(Sender):
     async def changes(
         self, since: int | Literal["latest"] = 0, *, limit: int | None = None, wait: float = 0
     ) -> Answered:
-        """Return the journal after a number; ``wait`` seconds for the first change where there is none yet.
+        """Return the changes after number ``since``; wait up to ``wait`` seconds if there are none yet.
 
         Raises:
-            ChangesAhead: the journal does not reach so far; the database may have been restored.
+            ChangesAhead: ``since`` is after the end of the journal; the database may have been restored.
         """
         return await self.send(own_calls.changes(since, limit=limit, wait=wait))
 
@@ -55,7 +55,7 @@ class Own(Sender):
         after: str | None = None,
         limit: int | None = None,
     ) -> Answered:
-        """Return a page of where these words are found in the latest live versions."""
+        """Return a page of matches of these terms in the latest live versions."""
         return await self.send(
             own_calls.search(
                 field=field, type=type, tag=tag, property=property, prefix=prefix, after=after, limit=limit
@@ -70,7 +70,7 @@ class Own(Sender):
         level: Level | None = None,
         policy: Policy | None = None,
     ) -> Answered:
-        """Return what one version, or a draft for the same subject, changes of another."""
+        """Return the changes from one version to another, or to a draft for the same subject."""
         return await self.send(own_calls.difference(earlier, later, level=level, policy=policy))
 
     async def graph(
@@ -81,7 +81,7 @@ class Own(Sender):
         direction: Literal["both", "references", "referencedby"] = "both",
         depth: int | None = None,
     ) -> Answered:
-        """Return what a subject leans on and what leans on it, directly or not."""
+        """Return the direct and indirect dependencies and dependents of a subject."""
         return await self.send(own_calls.graph(subject, version=version, direction=direction, depth=depth))
 
     async def permissions(self, subject: SubjectLike) -> Answered:
@@ -91,13 +91,13 @@ class Own(Sender):
     async def lookup_many(
         self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False, deleted: bool = False
     ) -> list[RegisteredSchema | RegistryError]:
-        """Return for each schema the version that holds it, or the error why there is none; at most 500 at once."""
+        """Return for each schema the version with its content, or an error; at most 500 per call."""
         return await self.send(own_calls.lookup_many(schemas, normalize=normalize, deleted=deleted))
 
     async def check_many(
         self, schemas: Iterable[tuple[SubjectLike, SchemaDraft]]
     ) -> list[CompatibilityAnswer | RegistryError]:
-        """Judge each schema as if the compatible ones before it were registered; at most 500 at once."""
+        """Check each schema as if the compatible ones before it were registered; at most 500 per call."""
         return await self.send(own_calls.check_many(schemas))
 
     async def fetches(
@@ -108,11 +108,11 @@ class Own(Sender):
         days: int | None = None,
         limit: int | None = None,
     ) -> list[Answered]:
-        """Return which clients fetched an id, or what the versions of a subject hold, and on which day."""
+        """Return which clients fetched an id, or the schemas of a subject's versions, and on which day."""
         return await self.send(own_calls.fetches(schema_id, subject=subject, days=days, limit=limit))
 
     async def each_change(self, since: int = 0, *, page: int = 500) -> AsyncIterator[Answered]:
-        """Go through the journal after a number, up to where it ends now."""
+        """Iterate over the changes after number ``since``, to the current end of the journal."""
         while True:
             found = await self.changes(since, limit=page)
             for one in found["changes"]:
@@ -130,7 +130,7 @@ class Own(Sender):
         property: str | None = None,  # noqa: A002 - as it is sent
         prefix: bool = False,
     ) -> AsyncIterator[Answered]:
-        """Go through all places where these words are found in the latest live versions."""
+        """Iterate over all matches of these terms in the latest live versions."""
         after: str | None = None
         while True:
             found = await self.search(field=field, type=type, tag=tag, property=property, prefix=prefix, after=after)

@@ -1,6 +1,6 @@
 # made by docs/generate.py from clients/blocking/schemas.py: change that, then `make docs`
 
-"""Schemas apart from their subjects: by id, by guid, and all that there are."""
+"""Schemas by id and by guid, lists of them, compatibility, and dependencies."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["Schemas"]
 
 
 class Schemas(Sender):
-    """Calls about schemas."""
+    """Client methods for schemas."""
 
     async def schema_by_id(self, schema_id: int, *, subject: SubjectLike | None = None) -> RegisteredSchema:
-        """Return the schema that an id stands for; asked once, known for ever.
+        """Return the schema with this id; cached without expiry.
 
         Raises:
             SchemaNotFound: no schema has this id.
@@ -26,7 +26,7 @@ class Schemas(Sender):
         return await self.walk(self._known.schema_by_id(schema_id, subject))
 
     async def schema_by_guid(self, guid: str) -> RegisteredSchema:
-        """Return the schema with this content hash; asked once, known for ever. Its id is 0 where nobody tells it.
+        """Return the schema with this guid; cached without expiry. Its id is 0 if the registry sends none.
 
         Raises:
             SchemaNotFound: no schema has this guid.
@@ -40,7 +40,7 @@ class Schemas(Sender):
         subject: SubjectLike | None = None,
         format: str | None = None,  # noqa: A002 - as it is sent
     ) -> str:
-        """Return the text of a schema, and nothing else."""
+        """Return only the text of a schema."""
         return await self.send(calls.text_of_id(schema_id, subject=subject, format=format))
 
     async def subjects_of_id(
@@ -52,7 +52,7 @@ class Schemas(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[str]:
-        """Return every subject that an id stands under."""
+        """Return all subjects with a version of this id."""
         return await self.send(
             calls.subjects_of_id(schema_id, subject=subject, deleted=deleted, offset=offset, limit=limit)
         )
@@ -66,13 +66,13 @@ class Schemas(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[tuple[str, int]]:
-        """Return every (subject, version) that an id stands under."""
+        """Return the (subject, version) of all versions with this id."""
         return await self.send(
             calls.versions_of_id(schema_id, subject=subject, deleted=deleted, offset=offset, limit=limit)
         )
 
     async def ids_of_guid(self, guid: str) -> list[tuple[str, int]]:
-        """Return every (context, id) of a content; none where it is not known."""
+        """Return every (context, id) of the content with this guid; an empty list if there is none."""
         return await self.send(calls.ids_of_guid(guid))
 
     async def schemas(
@@ -89,7 +89,7 @@ class Schemas(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[RegisteredSchema]:
-        """Return versions with their schemas; the registry cuts long lists, ``each_schema`` goes through them all."""
+        """Return versions with their schemas; the registry truncates long lists, ``each_schema`` does not."""
         return await self.send(
             calls.schemas(
                 prefix=prefix,
@@ -108,7 +108,7 @@ class Schemas(Sender):
     async def each_schema(
         self, *, prefix: str | None = None, deleted: bool = False, latest_only: bool = False, page: int = 1_000
     ) -> AsyncIterator[RegisteredSchema]:
-        """Go through all versions with their schemas, a page at a time; servers give at most 1,000 at once."""
+        """Iterate over all versions with their schemas, page by page; servers send at most 1,000 per page."""
         offset = 0
         while True:
             found = await self.schemas(
@@ -121,15 +121,15 @@ class Schemas(Sender):
             offset += len(found)
 
     async def types(self) -> list[str]:
-        """Return the formats that the registry knows."""
+        """Return the schema formats that the registry supports."""
         return await self.send(calls.types())
 
     async def check(
         self, subject: SubjectLike, draft: SchemaDraft, *, version: VersionLike | None = None, normalize: bool = False
     ) -> CompatibilityAnswer:
-        """Ask whether a schema might follow one version, or all that the level of the subject selects."""
+        """Check a candidate against one version, or all versions that the level of the subject selects."""
         return await self.send(calls.check(subject, draft, number=version, normalize=normalize))
 
     async def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Mapping[str, str]:
-        """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
+        """Return the texts of all dependencies of a draft by name, each after its own dependencies."""
         return await self.walk(calls.referenced(draft, subject=subject))

@@ -1,6 +1,6 @@
 # made by docs/generate.py from clients/blocking/service.py: change that, then `make docs`
 
-"""The registry itself: is it there, what is it, which contexts does it hold."""
+"""The registry itself: contexts, version, health and metrics."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ __all__ = ["Service"]
 
 
 class Service(Sender):
-    """Calls about the registry."""
+    """Client methods for the registry itself."""
 
     async def contexts(self, *, prefix: str | None = None, offset: int = 0, limit: int = -1) -> list[str]:
         """Return the names of all contexts."""
         return await self.send(calls.contexts(prefix=prefix, offset=offset, limit=limit))
 
     async def delete_context(self, context: str) -> None:
-        """Delete a context that holds no versions any more.
+        """Delete a context that has no versions left.
 
         Raises:
-            ContextNotEmpty: it holds some.
+            ContextNotEmpty: the context has versions.
         """
         return await self.send(calls.delete_context(context))
 
     async def answers(self) -> bool:
-        """Return whether a registry answers; whatever keeps it from answering is raised."""
+        """Return whether a registry responds; failures are raised."""
         return await self.send(calls.answers())
 
     async def clusters(self) -> dict[str, str]:
-        """Return the names of the clusters that the registry stands for, by kind."""
+        """Return the names of the registry's clusters, by kind."""
         return await self.send(calls.clusters())
 
     async def server_version(self) -> str:
@@ -39,21 +39,21 @@ class Service(Sender):
         return await self.send(calls.server_version())
 
     async def deployment(self) -> list[str]:
-        """Return what is special about the deployment."""
+        """Return the attributes of the deployment."""
         return await self.send(calls.deployment())
 
     async def live(self) -> Answered:
-        """Return what the process says of being alive."""
+        """Return the liveness of the server process."""
         return await self.send(calls.live())
 
     async def started(self) -> Answered:
-        """Return what the process says of having started."""
+        """Return the startup state of the server process."""
         return await self.send(calls.started())
 
     async def ready(self) -> Answered:
-        """Return what the service says of being ready: ``ready`` or ``degraded``."""
+        """Return the readiness of the service: ``ready`` or ``degraded``."""
         return await self.send(calls.ready())
 
     async def metrics(self) -> str:
-        """Return what the service counts, in the text format of Prometheus."""
+        """Return the metrics of the service, in the text format of Prometheus."""
         return await self.send(calls.metrics())

@@ -1,6 +1,6 @@
 # made by docs/generate.py from clients/blocking/subjects.py: change that, then `make docs`
 
-"""Subjects: which there are, registering under them, finding in them, and their end."""
+"""Subjects: list, register, look up and delete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Subjects"]
 
 
 class Subjects(Sender):
-    """Calls about subjects."""
+    """Client methods for subjects."""
 
     async def register(
         self,
@@ -26,18 +26,18 @@ class Subjects(Sender):
         schema_id: int | None = None,
         version: int | None = None,
     ) -> RegisteredSchema:
-        """Register a schema under a subject, or return the version it already is.
+        """Register a schema under a subject, or return the existing version with its content.
 
         Args:
-            subject: that gets the schema.
+            subject: where the schema is registered.
             draft: the schema.
-            normalize: whether its normalized text is stored.
-            schema_id: the id that it must get; the mode of the subject must be IMPORT.
-            version: the number that it must get.
+            normalize: whether to store the normalized text.
+            schema_id: the requested id; the mode of the subject must be IMPORT.
+            version: the requested version number.
 
         Raises:
-            IncompatibleSchema: the level of the subject does not admit it.
-            InvalidSchema: it is no schema.
+            IncompatibleSchema: it is incompatible at the level of the subject.
+            InvalidSchema: it is not a valid schema.
             OperationNotPermitted: the mode of the subject forbids it.
         """
         return await self.send(
@@ -51,18 +51,18 @@ class Subjects(Sender):
 
         Raises:
             SubjectNotFound: the subject has no versions.
-            SchemaNotFound: it has, but none like this.
+            SchemaNotFound: none of its versions has this content.
         """
         return await self.send(calls.lookup(subject, draft, normalize=normalize, deleted=deleted))
 
     async def latest_with_metadata(
         self, subject: SubjectLike, metadata: Mapping[str, str], *, deleted: bool = False
     ) -> RegisteredSchema:
-        """Return the newest version that has all these properties; remembered for a while.
+        """Return the latest version with all these metadata properties; cached for ``Caching.latest_seconds``.
 
         Raises:
             SubjectNotFound: the subject has no versions.
-            SchemaNotFound: it has, but none with these properties.
+            SchemaNotFound: none of its versions has these properties.
         """
         return await self.walk(self._known.latest_with_metadata(subject, metadata, deleted=deleted))
 
@@ -83,7 +83,7 @@ class Subjects(Sender):
     async def each_subject(
         self, *, prefix: str | None = None, deleted: bool = False, page: int = 1_000
     ) -> AsyncIterator[str]:
-        """Go through the names of all subjects, a page at a time."""
+        """Iterate over the names of all subjects, page by page."""
         offset = 0
         while True:
             names = await self.subjects(prefix=prefix, deleted=deleted, offset=offset, limit=page)
@@ -94,5 +94,5 @@ class Subjects(Sender):
             offset += len(names)
 
     async def delete_subject(self, subject: SubjectLike, *, permanent: bool = False) -> list[int]:
-        """Delete a subject, softly unless told otherwise; return the versions that went."""
+        """Soft delete a subject, or hard delete it if ``permanent``; return the deleted versions."""
         return await self.send(calls.delete_subject(subject, permanent=permanent))

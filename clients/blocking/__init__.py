@@ -1,1 +1,1 @@
-"""What a client that waits can ask, by resource; ``awaited/`` is made from this by ``docs/awaited.py``."""
+"""Methods of the clients, by resource; ``awaited/`` is made from this by ``docs/awaited.py``."""

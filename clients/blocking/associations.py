@@ -1,4 +1,4 @@
-"""Associations: which subjects hold the schemas of which resource."""
+"""Associations: bindings of subjects to the keys and values of resources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Associations"]
 
 
 class Associations(Sender):
-    """Calls about associations."""
+    """Client methods for associations."""
 
     def associations_by_resource_name(
         self,
@@ -28,7 +28,7 @@ class Associations(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return what is bound to a resource by its name, in any namespace unless one is named."""
+        """Return the associations of a resource, by its name; ``-`` matches any namespace."""
         return self.send(
             calls.associations_by_resource_name(
                 name,
@@ -51,7 +51,7 @@ class Associations(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return what is bound to a resource by its id."""
+        """Return the associations of a resource, by its id."""
         return self.send(
             calls.associations_by_resource_id(
                 resource,
@@ -73,7 +73,7 @@ class Associations(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return what a subject is bound to."""
+        """Return the associations of a subject."""
         return self.send(
             calls.associations_of_subject(
                 subject,
@@ -88,14 +88,16 @@ class Associations(Sender):
     def associations_of_many(
         self, resources: Iterable[Mapping[str, Any]], *, schemas: bool = False
     ) -> list[Answered | RegistryError]:
-        """Return what is bound to each of many resources, named as in ``openapi.yaml``, or the error why not."""
+        """Return the associations of each resource, or an error; requests are as in ``openapi.yaml``."""
         return self.send(calls.associations_of_many(resources, schemas=schemas))
 
     def bind(self, resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False) -> Answered:
-        """Bind subjects to a resource; a schema that comes along is registered, and its subject is the resource's own.
+        """Bind subjects to a resource, and register the schemas that are given.
+
+        With a schema, the subject may be left out: the default is the resource's own.
 
         Raises:
-            AssociationTypeExists: the resource has one of this type already.
+            AssociationTypeExists: the resource already has an association of this type.
             StrongAssociationExists: the subject belongs to another resource.
         """
         return self.send(calls.bind(resource, associations, dry_run=dry_run))
@@ -103,7 +105,7 @@ class Associations(Sender):
     def ensure_bound(
         self, resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False
     ) -> Answered:
-        """Make sure that a resource has associations; what is there already keeps its subject and lifecycle."""
+        """Create the associations that a resource does not have yet; existing ones keep subject and lifecycle."""
         return self.send(calls.ensure_bound(resource, associations, dry_run=dry_run))
 
     def unbind(
@@ -116,11 +118,11 @@ class Associations(Sender):
         cascade: bool = False,
         dry_run: bool = False,
     ) -> None:
-        """Remove the associations of a resource, by its id; ``cascade`` deletes the subjects that it owns.
+        """Remove the associations of a resource, by its id; ``cascade`` also deletes the subjects it owns.
 
         Raises:
-            AssociationNotFound: it has none.
-            AssociationFrozen: it owns a subject, and ``cascade`` is false.
+            AssociationNotFound: the resource has none.
+            AssociationFrozen: the resource owns a subject, and ``cascade`` is false.
         """
         return self.send(
             calls.unbind(
@@ -136,5 +138,5 @@ class Associations(Sender):
     def change_associations(
         self, requests: Iterable[Mapping[str, Any]], *, dry_run: bool = False
     ) -> list[Answered | RegistryError]:
-        """Change the associations of many resources, asked for as in ``openapi.yaml``; each succeeds by itself."""
+        """Change the associations of many resources, independently; requests are as in ``openapi.yaml``."""
         return self.send(calls.change_many(requests, dry_run=dry_run))

@@ -1,4 +1,4 @@
-"""Config and modes: of a subject, of a context (``:.context:``), or of the registry."""
+"""Config and modes of a subject, of a context (``:.context:``), or of the registry."""
 
 from __future__ import annotations
 
@@ -16,65 +16,65 @@ __all__ = ["Levels"]
 
 
 class Levels(Sender):
-    """Calls about what is set."""
+    """Client methods for config and modes."""
 
     def config(self, subject: SubjectLike | None = None, *, inherited: bool = True) -> Config:
-        """Return all that is set for a subject, or for the registry.
+        """Return the config of a subject, or of the registry.
 
         Raises:
-            LevelNotConfigured: the subject has nothing of its own, and ``inherited`` is false.
+            LevelNotConfigured: the subject has no config of its own, and ``inherited`` is false.
         """
         return self.send(calls.config(subject, inherited=inherited))
 
     def set_config(self, config: Config | Mapping[str, Any], subject: SubjectLike | None = None) -> Config:
-        """Set members of config and return all; what is not named stays.
+        """Change the config of a subject, or of the registry, and return it.
 
         Args:
-            config: what is set in it is set; or a mapping with the members' names on the wire, where None clears.
-            subject: None means the registry.
+            config: its members that are not None are set; in a mapping, with the API's names, None clears one.
+            subject: None for the registry.
         """
         return self.send(calls.set_config(config, subject))
 
     def delete_config(self, subject: SubjectLike | None = None) -> Config:
-        """Let a subject inherit everything again; return what was in force."""
+        """Delete the config of a subject, so that it inherits again; return the config that was in force."""
         return self.send(calls.delete_config(subject))
 
     def level(self, subject: SubjectLike | None = None, *, inherited: bool = True) -> Level:
-        """Return the level of a subject, or of the registry.
+        """Return the compatibility level of a subject, or of the registry.
 
         Raises:
-            LevelNotConfigured: the subject has none of its own, and ``inherited`` is false.
+            LevelNotConfigured: the subject has no level of its own, and ``inherited`` is false.
         """
         return self.send(calls.level(subject, inherited=inherited))
 
     def set_level(self, level: Level | str, subject: SubjectLike | None = None) -> Level:
-        """Set the level of a subject, or of the registry, and return it."""
+        """Set the compatibility level of a subject, or of the registry, and return it."""
         return self.send(calls.set_level(level, subject))
 
     def delete_level(self, subject: SubjectLike | None = None) -> Level | None:
-        """Let a subject inherit its level again; return the one that was in force, where the answer tells."""
+        """Delete the level of a subject, so that it inherits again; return the old one, or None if unknown."""
         return self.send(calls.delete_level(subject))
 
     def policy(self, subject: SubjectLike | None = None) -> Policy:
-        """Return how differences between JSON schemas are held against a subject; STRICT where nothing is set."""
+        """Return the compatibility policy for JSON schemas of a subject; STRICT if none is set."""
         return self.send(calls.policy(subject))
 
     def set_policy(self, policy: Policy, subject: SubjectLike | None = None) -> Policy:
-        """Set how differences between JSON schemas are held against a subject, and return it."""
+        """Set the compatibility policy for JSON schemas of a subject, and return it."""
         return self.send(calls.set_policy(policy, subject))
 
     def mode(self, subject: SubjectLike | None = None, *, inherited: bool = True) -> Mode:
-        """Return what may be written to a subject, or to the registry.
+        """Return the mode of a subject, or of the registry.
 
         Raises:
-            ModeNotConfigured: the subject has none of its own, and ``inherited`` is false.
+            ModeNotConfigured: the subject has no mode of its own, and ``inherited`` is false.
         """
         return self.send(calls.mode(subject, inherited=inherited))
 
     def set_mode(self, mode: Mode | str, subject: SubjectLike | None = None, *, force: bool = False) -> Mode:
-        """Set what may be written to a subject, or to the registry, and return it."""
+        """Set the mode of a subject, or of the registry, and return it."""
         return self.send(calls.set_mode(mode, subject, force=force))
 
     def delete_mode(self, subject: SubjectLike | None = None, *, recursive: bool = False) -> Mode:
-        """Let a subject inherit its mode again; return the one that was in force."""
+        """Delete the mode of a subject, so that it inherits again; return the mode that was in force."""
         return self.send(calls.delete_mode(subject, recursive=recursive))

@@ -1,4 +1,4 @@
-"""Schemas apart from their subjects: by id, by guid, and all that there are."""
+"""Schemas by id and by guid, lists of them, compatibility, and dependencies."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Schemas"]
 
 
 class Schemas(Sender):
-    """Calls about schemas."""
+    """Client methods for schemas."""
 
     def schema_by_id(self, schema_id: int, *, subject: SubjectLike | None = None) -> RegisteredSchema:
-        """Return the schema that an id stands for; asked once, known for ever.
+        """Return the schema with this id; cached without expiry.
 
         Raises:
             SchemaNotFound: no schema has this id.
@@ -24,7 +24,7 @@ class Schemas(Sender):
         return self.walk(self._known.schema_by_id(schema_id, subject))
 
     def schema_by_guid(self, guid: str) -> RegisteredSchema:
-        """Return the schema with this content hash; asked once, known for ever. Its id is 0 where nobody tells it.
+        """Return the schema with this guid; cached without expiry. Its id is 0 if the registry sends none.
 
         Raises:
             SchemaNotFound: no schema has this guid.
@@ -38,7 +38,7 @@ class Schemas(Sender):
         subject: SubjectLike | None = None,
         format: str | None = None,  # noqa: A002 - as it is sent
     ) -> str:
-        """Return the text of a schema, and nothing else."""
+        """Return only the text of a schema."""
         return self.send(calls.text_of_id(schema_id, subject=subject, format=format))
 
     def subjects_of_id(
@@ -50,7 +50,7 @@ class Schemas(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[str]:
-        """Return every subject that an id stands under."""
+        """Return all subjects with a version of this id."""
         return self.send(calls.subjects_of_id(schema_id, subject=subject, deleted=deleted, offset=offset, limit=limit))
 
     def versions_of_id(
@@ -62,11 +62,11 @@ class Schemas(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[tuple[str, int]]:
-        """Return every (subject, version) that an id stands under."""
+        """Return the (subject, version) of all versions with this id."""
         return self.send(calls.versions_of_id(schema_id, subject=subject, deleted=deleted, offset=offset, limit=limit))
 
     def ids_of_guid(self, guid: str) -> list[tuple[str, int]]:
-        """Return every (context, id) of a content; none where it is not known."""
+        """Return every (context, id) of the content with this guid; an empty list if there is none."""
         return self.send(calls.ids_of_guid(guid))
 
     def schemas(
@@ -83,7 +83,7 @@ class Schemas(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[RegisteredSchema]:
-        """Return versions with their schemas; the registry cuts long lists, ``each_schema`` goes through them all."""
+        """Return versions with their schemas; the registry truncates long lists, ``each_schema`` does not."""
         return self.send(
             calls.schemas(
                 prefix=prefix,
@@ -102,7 +102,7 @@ class Schemas(Sender):
     def each_schema(
         self, *, prefix: str | None = None, deleted: bool = False, latest_only: bool = False, page: int = 1_000
     ) -> Iterator[RegisteredSchema]:
-        """Go through all versions with their schemas, a page at a time; servers give at most 1,000 at once."""
+        """Iterate over all versions with their schemas, page by page; servers send at most 1,000 per page."""
         offset = 0
         while True:
             found = self.schemas(prefix=prefix, deleted=deleted, latest_only=latest_only, offset=offset, limit=page)
@@ -112,15 +112,15 @@ class Schemas(Sender):
             offset += len(found)
 
     def types(self) -> list[str]:
-        """Return the formats that the registry knows."""
+        """Return the schema formats that the registry supports."""
         return self.send(calls.types())
 
     def check(
         self, subject: SubjectLike, draft: SchemaDraft, *, version: VersionLike | None = None, normalize: bool = False
     ) -> CompatibilityAnswer:
-        """Ask whether a schema might follow one version, or all that the level of the subject selects."""
+        """Check a candidate against one version, or all versions that the level of the subject selects."""
         return self.send(calls.check(subject, draft, number=version, normalize=normalize))
 
     def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> Mapping[str, str]:
-        """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
+        """Return the texts of all dependencies of a draft by name, each after its own dependencies."""
         return self.walk(calls.referenced(draft, subject=subject))

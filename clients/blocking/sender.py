@@ -1,4 +1,4 @@
-"""What every resource of a client builds on."""
+"""Base class of the client methods of all resources."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class Sender(ABC):
-    """Sends calls, one or several after each other, and remembers some answers."""
+    """Sends single calls, and walks of several calls with cached responses."""
 
     _known: Remembering
 
     @abstractmethod
     def send(self, call: Call[T]) -> T:
-        """Send any call of ``calls/`` and return what it reads."""
+        """Send a call of ``calls/`` and return its parsed response."""
 
     @abstractmethod
     def walk(self, walk: Walk[T]) -> T:
-        """Send the calls that a walk asks for, until it returns."""
+        """Send the calls that a walk yields, and return its result."""

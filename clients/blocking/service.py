@@ -1,4 +1,4 @@
-"""The registry itself: is it there, what is it, which contexts does it hold."""
+"""The registry itself: contexts, version, health and metrics."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ __all__ = ["Service"]
 
 
 class Service(Sender):
-    """Calls about the registry."""
+    """Client methods for the registry itself."""
 
     def contexts(self, *, prefix: str | None = None, offset: int = 0, limit: int = -1) -> list[str]:
         """Return the names of all contexts."""
         return self.send(calls.contexts(prefix=prefix, offset=offset, limit=limit))
 
     def delete_context(self, context: str) -> None:
-        """Delete a context that holds no versions any more.
+        """Delete a context that has no versions left.
 
         Raises:
-            ContextNotEmpty: it holds some.
+            ContextNotEmpty: the context has versions.
         """
         return self.send(calls.delete_context(context))
 
     def answers(self) -> bool:
-        """Return whether a registry answers; whatever keeps it from answering is raised."""
+        """Return whether a registry responds; failures are raised."""
         return self.send(calls.answers())
 
     def clusters(self) -> dict[str, str]:
-        """Return the names of the clusters that the registry stands for, by kind."""
+        """Return the names of the registry's clusters, by kind."""
         return self.send(calls.clusters())
 
     def server_version(self) -> str:
@@ -37,21 +37,21 @@ class Service(Sender):
         return self.send(calls.server_version())
 
     def deployment(self) -> list[str]:
-        """Return what is special about the deployment."""
+        """Return the attributes of the deployment."""
         return self.send(calls.deployment())
 
     def live(self) -> Answered:
-        """Return what the process says of being alive."""
+        """Return the liveness of the server process."""
         return self.send(calls.live())
 
     def started(self) -> Answered:
-        """Return what the process says of having started."""
+        """Return the startup state of the server process."""
         return self.send(calls.started())
 
     def ready(self) -> Answered:
-        """Return what the service says of being ready: ``ready`` or ``degraded``."""
+        """Return the readiness of the service: ``ready`` or ``degraded``."""
         return self.send(calls.ready())
 
     def metrics(self) -> str:
-        """Return what the service counts, in the text format of Prometheus."""
+        """Return the metrics of the service, in the text format of Prometheus."""
         return self.send(calls.metrics())

@@ -1,4 +1,4 @@
-"""Subjects: which there are, registering under them, finding in them, and their end."""
+"""Subjects: list, register, look up and delete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Subjects"]
 
 
 class Subjects(Sender):
-    """Calls about subjects."""
+    """Client methods for subjects."""
 
     def register(
         self,
@@ -24,18 +24,18 @@ class Subjects(Sender):
         schema_id: int | None = None,
         version: int | None = None,
     ) -> RegisteredSchema:
-        """Register a schema under a subject, or return the version it already is.
+        """Register a schema under a subject, or return the existing version with its content.
 
         Args:
-            subject: that gets the schema.
+            subject: where the schema is registered.
             draft: the schema.
-            normalize: whether its normalized text is stored.
-            schema_id: the id that it must get; the mode of the subject must be IMPORT.
-            version: the number that it must get.
+            normalize: whether to store the normalized text.
+            schema_id: the requested id; the mode of the subject must be IMPORT.
+            version: the requested version number.
 
         Raises:
-            IncompatibleSchema: the level of the subject does not admit it.
-            InvalidSchema: it is no schema.
+            IncompatibleSchema: it is incompatible at the level of the subject.
+            InvalidSchema: it is not a valid schema.
             OperationNotPermitted: the mode of the subject forbids it.
         """
         return self.send(calls.register(subject, draft, normalize=normalize, schema_id=schema_id, version=version))
@@ -47,18 +47,18 @@ class Subjects(Sender):
 
         Raises:
             SubjectNotFound: the subject has no versions.
-            SchemaNotFound: it has, but none like this.
+            SchemaNotFound: none of its versions has this content.
         """
         return self.send(calls.lookup(subject, draft, normalize=normalize, deleted=deleted))
 
     def latest_with_metadata(
         self, subject: SubjectLike, metadata: Mapping[str, str], *, deleted: bool = False
     ) -> RegisteredSchema:
-        """Return the newest version that has all these properties; remembered for a while.
+        """Return the latest version with all these metadata properties; cached for ``Caching.latest_seconds``.
 
         Raises:
             SubjectNotFound: the subject has no versions.
-            SchemaNotFound: it has, but none with these properties.
+            SchemaNotFound: none of its versions has these properties.
         """
         return self.walk(self._known.latest_with_metadata(subject, metadata, deleted=deleted))
 
@@ -77,7 +77,7 @@ class Subjects(Sender):
         )
 
     def each_subject(self, *, prefix: str | None = None, deleted: bool = False, page: int = 1_000) -> Iterator[str]:
-        """Go through the names of all subjects, a page at a time."""
+        """Iterate over the names of all subjects, page by page."""
         offset = 0
         while True:
             names = self.subjects(prefix=prefix, deleted=deleted, offset=offset, limit=page)
@@ -87,5 +87,5 @@ class Subjects(Sender):
             offset += len(names)
 
     def delete_subject(self, subject: SubjectLike, *, permanent: bool = False) -> list[int]:
-        """Delete a subject, softly unless told otherwise; return the versions that went."""
+        """Soft delete a subject, or hard delete it if ``permanent``; return the deleted versions."""
         return self.send(calls.delete_subject(subject, permanent=permanent))

@@ -1,4 +1,4 @@
-"""The versions of a subject."""
+"""Versions of a subject."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Versions"]
 
 
 class Versions(Sender):
-    """Calls about versions."""
+    """Client methods for versions."""
 
     def version(
         self,
@@ -25,16 +25,18 @@ class Versions(Sender):
         format: str | None = None,  # noqa: A002 - as it is sent
         qualified: bool = False,
     ) -> RegisteredSchema:
-        """Return one version of a subject, or its newest, as the registry knows it now.
+        """Return one version of a subject, or its latest, from the registry, not from the cache.
 
         Raises:
             SubjectNotFound: the subject has no versions.
-            VersionNotFound: it has, but not this one.
+            VersionNotFound: the subject has no such version.
         """
         return self.send(calls.version(subject, version, deleted=deleted, format=format, qualified=qualified))
 
     def latest(self, subject: SubjectLike) -> RegisteredSchema:
-        """Return the newest version of a subject; remembered for a while, until this client writes to the subject.
+        """Return the latest version of a subject.
+
+        Cached for ``Caching.latest_seconds``, or until this client writes to the subject.
 
         Raises:
             SubjectNotFound: the subject has no versions.
@@ -49,7 +51,7 @@ class Versions(Sender):
         deleted: bool = False,
         format: str | None = None,  # noqa: A002 - as it is sent
     ) -> str:
-        """Return the text of a version, and nothing else."""
+        """Return only the text of a version."""
         return self.send(calls.text_of_version(subject, version, deleted=deleted, format=format))
 
     def versions(
@@ -83,7 +85,7 @@ class Versions(Sender):
         offset: int = 0,
         limit: int = -1,
     ) -> list[int]:
-        """Return the ids of the schemas that lean on a version."""
+        """Return the ids of the schemas that reference a version."""
         return self.send(calls.referenced_by(subject, version, deleted=deleted, offset=offset, limit=limit))
 
     def derive(
@@ -99,7 +101,7 @@ class Versions(Sender):
         rules_to_merge: RuleSet | None = None,
         rules_to_remove: list[str] | None = None,
     ) -> RegisteredSchema:
-        """Register a new version that is an old one with other tags, metadata or rules."""
+        """Register a new version derived from an existing one, with other tags, metadata or rules."""
         return self.send(
             calls.derive(
                 subject,
@@ -115,5 +117,5 @@ class Versions(Sender):
         )
 
     def delete_version(self, subject: SubjectLike, version: VersionLike, *, permanent: bool = False) -> int:
-        """Delete a version, softly unless told otherwise; return its number."""
+        """Soft delete a version, or hard delete it if ``permanent``; return its number."""
         return self.send(calls.delete_version(subject, version, permanent=permanent))

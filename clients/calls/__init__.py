@@ -1,7 +1,9 @@
-"""One function per endpoint of the registry: each describes a request and how its answer is read; nothing is sent.
+"""Calls of the registry's API: one function per endpoint, without I/O.
 
-Every call may be repeated when its answer was lost, but for deletions (a second one answers that the thing is gone),
-and what makes a new version of an old one.
+Each returns a ``Call``, which describes the request and parses the response.
+
+Every call may be retried when its response was lost, except deletions (the second one would fail, as there is nothing
+left to delete), ``derive`` and ``change_many``.
 """
 
 from __future__ import annotations

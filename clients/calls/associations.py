@@ -1,4 +1,4 @@
-"""Associations: which subjects hold the schemas of which resource."""
+"""Calls about associations: bindings of subjects to the keys and values of resources."""
 
 from __future__ import annotations
 
@@ -70,20 +70,20 @@ def associations_by_resource_name(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[Association]]:
-    """GET /associations/resources/{namespace}/{name}; ``-`` stands for any."""
+    """GET /associations/resources/{namespace}/{name}; namespace ``-`` matches any."""
     query = (*_which(resource_type, association_types, lifecycle), *paged(offset, limit))
     return Call("GET", (_ASSOCIATIONS, "resources", Named(namespace), Named(name)), _list, query)
 
 
 def bind(resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False) -> Call[Answered]:
-    """POST /associations: bind subjects to a resource; schemas that come along are registered."""
+    """POST /associations: bind subjects to a resource, and register the schemas that are given."""
     return Call("POST", (_ASSOCIATIONS,), dict, flags(dryRun=dry_run), _body(resource, associations))
 
 
 def ensure_bound(
     resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False
 ) -> Call[Answered]:
-    """PUT /associations/resources/{resource}: make sure that a resource has associations."""
+    """PUT /associations/resources/{resource}: create the associations that a resource does not have yet."""
     path = (_ASSOCIATIONS, "resources", Named(resource.id))
     return Call("PUT", path, dict, flags(dryRun=dry_run), _body(resource, associations))
 
@@ -97,7 +97,7 @@ def unbind(
     cascade: bool = False,
     dry_run: bool = False,
 ) -> Call[None]:
-    """DELETE /associations/resources/{resource}; ``cascade`` deletes the subjects that it owns."""
+    """DELETE /associations/resources/{resource}; ``cascade`` also deletes the subjects that it owns."""
     query = (
         *_which(resource_type, association_types, lifecycle),
         *flags(cascadeLifecycle=cascade, dryRun=dry_run),
@@ -116,7 +116,7 @@ def associations_of_many(
 def change_many(
     requests: Iterable[Mapping[str, Any]], *, dry_run: bool = False
 ) -> Call[list[Answered | RegistryError]]:
-    """POST /associations:batchMutate: each request succeeds or fails by itself."""
+    """POST /associations:batchMutate: each request succeeds or fails independently."""
     body = {"requests": [dict(one) for one in requests]}
     return Call("POST", (f"{_ASSOCIATIONS}:batchMutate",), _results, flags(dryRun=dry_run), body, repeatable=False)
 

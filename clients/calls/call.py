@@ -1,4 +1,4 @@
-"""What a call is, and the words in which calls are written."""
+"""Call, the description of one request and its response, and helpers to build calls."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ T = TypeVar("T")
 SubjectLike = str | Subject
 VersionLike = int | Literal["latest"]
 Query = tuple[tuple[str, str], ...]
-Answered = Mapping[str, Any]  #: as in ``openapi.yaml``
+Answered = Mapping[str, Any]  #: response body as in ``openapi.yaml``
 
-#: Beginnings of paths that know contexts; the others mean the registry as a whole.
+#: First segments of the paths that exist in each context; the others concern the whole registry.
 _IN_CONTEXTS: Final = frozenset({"subjects", "schemas", "compatibility", "config", "mode", "associations"})
 
 
 class Named(str):
-    """A part of a path that names something: a subject, a version, an id. The other parts are the endpoint's own."""
+    """Path segment that is a parameter: a subject, a version, an id."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """A request of the API, and what its answer means."""
+    """Request to the API, and the parser of its response."""
 
     method: str
-    segments: tuple[str, ...]  #: of the path, as they are meant: not yet encoded
-    read: Callable[[Any], T]  #: makes the result of the answer's JSON
+    segments: tuple[str, ...]  #: of the path, not percent-encoded
+    read: Callable[[Any], T]  #: parses the JSON of the response
     query: Query = ()
     body: Any = None
-    repeatable: bool = True  #: whether sending it twice does what sending it once does
-    text: bool = False  #: whether the answer is a text, and not JSON
+    repeatable: bool = True  #: whether it is idempotent, and so may be retried
+    text: bool = False  #: whether the response is plain text, not JSON
 
     @property
     def target(self) -> str:
-        """Path and query, percent-encoded with nothing safe.
+        """Path and query, with every reserved character percent-encoded.
 
         >>> Call("GET", ("subjects", "a/b", "versions"), integers).target
         '/subjects/a%2Fb/versions'
@@ -71,7 +71,7 @@ class Call(Generic[T]):
 
     @property
     def route(self) -> str:
-        """The path with what it names left out, for counting; it says nothing about anybody's data.
+        """Path with ``{}`` for its parameters, for metrics; it reveals no data.
 
         >>> Call("GET", ("subjects", Named("a/b"), "versions"), integers).route
         '/subjects/{}/versions'
@@ -79,7 +79,7 @@ class Call(Generic[T]):
         return "/" + "/".join("{}" if isinstance(segment, Named) else segment for segment in self.segments)
 
     def within(self, context: str) -> Call[T]:
-        """Return the call as it is asked inside a context; names that bring their own context keep it.
+        """Return the call for a context; names qualified with a context keep theirs.
 
         >>> Call("GET", ("subjects", "s"), integers).within(".eu").target
         '/contexts/%3A.eu%3A/subjects/s'
@@ -93,30 +93,30 @@ _DOTS: Final = frozenset({".", ".."})
 
 
 def _encoded(segment: str) -> str:
-    # A segment of one or two dots would be taken for a step in the path.
+    # A segment `.` or `..` would be removed as a relative path step.
     return segment.replace(".", "%2E") if segment in _DOTS else quote(segment, safe="")
 
 
 def flags(**wanted: bool) -> Query:
-    """Write the flags that are set."""
+    """Return the query parameters of the flags that are true."""
     return tuple((name, "true") for name, value in wanted.items() if value)
 
 
 def given(**members: Any) -> Query:
-    """Write the members that are not None."""
+    """Return the query parameters that are not None."""
     return tuple((name, str(value)) for name, value in members.items() if value is not None)
 
 
 def paged(offset: int, limit: int) -> Query:
-    """Write which part of a list is wanted; all of it needs no words."""
+    """Return the query parameters for a part of a list; a negative limit means no limit."""
     return given(offset=offset or None, limit=None if limit < 0 else limit)
 
 
 def scope(resource: str, subject: SubjectLike | None) -> tuple[str, ...]:
-    """Return the path of config or mode: of a subject, or of the registry.
+    """Return the path of config or mode, for a subject or for the registry.
 
     Raises:
-        InvalidSubject: an empty one, whose path would mean all subjects.
+        InvalidSubject: the subject is empty; its path would be that of the registry.
     """
     if subject is None:
         return (resource,)
@@ -126,27 +126,31 @@ def scope(resource: str, subject: SubjectLike | None) -> tuple[str, ...]:
 
 
 def anything(body: Any) -> Any:
-    """Take what came."""
+    """Return the body as it is."""
     return body
 
 
 def nothing(body: Any) -> None:
-    """Let go of what came."""
+    """Ignore the body."""
     del body
 
 
 def integers(body: Any) -> list[int]:
-    """Read a list of numbers."""
+    """Parse a list of integers."""
     return [int(number) for number in body]
 
 
 def texts(body: Any) -> list[str]:
-    """Read a list of names."""
+    """Parse a list of strings."""
     return [str(text) for text in body]
 
 
 def stored(body: Any, *, schema_id: int | None = None) -> RegisteredSchema:
-    """Read a schema as a registry holds it."""
+    """Parse a registered schema.
+
+    Raises:
+        TypeError: the schema's text is not a string.
+    """
     if not isinstance(body["schema"], str):
         raise TypeError("a schema's text is a string")
     return RegisteredSchema.from_body(body, schema_id=schema_id)

@@ -1,4 +1,4 @@
-"""What may follow."""
+"""Calls about compatibility."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["CompatibilityAnswer", "check"]
 
 @dataclass(frozen=True, slots=True)
 class CompatibilityAnswer:
-    """What the registry says of a schema that might follow; ``messages`` are its reasons against."""
+    """Verdict of the registry on a candidate; ``messages`` are the reasons why it is incompatible."""
 
     compatible: bool
     messages: tuple[str, ...] = ()
@@ -24,7 +24,10 @@ class CompatibilityAnswer:
 def check(
     subject: SubjectLike, draft: SchemaDraft, *, number: VersionLike | None = None, normalize: bool = False
 ) -> Call[CompatibilityAnswer]:
-    """POST /compatibility/subjects/{subject}/versions[/{version}]; without a number, all that the level selects."""
+    """POST /compatibility/subjects/{subject}/versions[/{version}].
+
+    Without a number, the candidate is checked against all versions that the level selects.
+    """
     one = () if number is None else (Named(number),)
     return Call(
         "POST",

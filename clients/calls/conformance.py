@@ -1,4 +1,4 @@
-"""Audits of topics, which only contractlog keeps."""
+"""Calls about audits of topics, an extension of contractlog."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]
 
 
 def publish_conformance(topic: str, entry: TopicPart) -> Call[Mapping[str, Any]]:
-    """POST /contractlog/v1/conformance/{topic}; the answer is the entry with the time of its recording."""
+    """POST /contractlog/v1/conformance/{topic}; the response is the entry with the time of its recording."""
     return Call("POST", ("contractlog", "v1", "conformance", Named(topic)), dict, body=entry)

@@ -1,4 +1,4 @@
-"""Config: how strictly versions follow each other, and what else is set for a subject, a context or the registry."""
+"""Calls about config: compatibility level and other settings of a subject, a context or the registry."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def config(subject: SubjectLike | None = None, *, inherited: bool = True) -> Cal
 
 
 def set_config(value: Config | Mapping[str, Any], subject: SubjectLike | None = None) -> Call[Config]:
-    """PUT /config[/{subject}]: members that are not named stay, None clears."""
+    """PUT /config[/{subject}]: absent members stay unchanged, None clears one."""
     body = value.body() if isinstance(value, Config) else dict(value)
     return Call("PUT", scope("config", subject), Config.from_body, body=body)
 
 
 def delete_config(subject: SubjectLike | None = None) -> Call[Config]:
-    """DELETE /config[/{subject}]; the answer is what was in force."""
+    """DELETE /config[/{subject}]; the response is the config that was in force."""
     return Call("DELETE", scope("config", subject), Config.from_body, repeatable=False)
 
 
@@ -51,17 +51,17 @@ def set_level(value: Level | str, subject: SubjectLike | None = None) -> Call[Le
 
 
 def delete_level(subject: SubjectLike | None = None) -> Call[Level | None]:
-    """DELETE /config[/{subject}]; the answer is the level that was in force."""
+    """DELETE /config[/{subject}]; the response is the level that was in force."""
     return Call("DELETE", scope("config", subject), _level_before, repeatable=False)
 
 
 def policy(subject: SubjectLike | None = None) -> Call[Policy]:
-    """GET /config[/{subject}]: how differences between JSON schemas are held against them, inherited or not."""
+    """GET /config[/{subject}]: the compatibility policy for JSON schemas, its own or inherited."""
     return Call("GET", scope("config", subject), _policy_of, flags(defaultToGlobal=True))
 
 
 def set_policy(value: Policy, subject: SubjectLike | None = None) -> Call[Policy]:
-    """PUT /config[/{subject}]; EXACT is a setting of contractlog alone, and goes before the others."""
+    """PUT /config[/{subject}]; EXACT is an extension of contractlog and takes precedence over the others."""
     exact = {"contractlogPolicy": value.value}
     body = exact if value is Policy.EXACT else {"compatibilityPolicy": value.value, "contractlogPolicy": None}
     return Call("PUT", scope("config", subject), _policy_of, body=body)

@@ -1,4 +1,4 @@
-"""Modes: what may be written."""
+"""Calls about modes, which say what may be written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def mode(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[
 
 
 def set_mode(value: Mode | str, subject: SubjectLike | None = None, *, force: bool = False) -> Call[Mode]:
-    """PUT /mode[/{subject}]; IMPORT has to be forced where there are schemas already."""
+    """PUT /mode[/{subject}]; IMPORT needs ``force`` if there are schemas already."""
     wanted = Mode.parse(value)
     return Call(
         "PUT",
@@ -31,6 +31,6 @@ def set_mode(value: Mode | str, subject: SubjectLike | None = None, *, force: bo
 
 
 def delete_mode(subject: SubjectLike | None = None, *, recursive: bool = False) -> Call[Mode]:
-    """DELETE /mode[/{subject}]; the answer is the mode that was in force."""
+    """DELETE /mode[/{subject}]; the response is the mode that was in force."""
     path, query = scope("mode", subject), flags(recursive=recursive)
     return Call("DELETE", path, lambda body: Mode.parse(body["mode"]), query, repeatable=False)

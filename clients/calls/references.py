@@ -1,4 +1,4 @@
-"""Following references, one call after the other."""
+"""Resolution of references: calls that fetch all dependencies of a schema."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from contractlog.compatibility.schema import Reference, RegisteredSchema, Schema
 __all__ = ["MAX_REFERENCED", "in_context", "referenced"]
 
 
-MAX_REFERENCED: Final = 1_000  #: schemas that one schema may lean on, directly or not, before the walk is given up
+MAX_REFERENCED: Final = 1_000  #: most direct and indirect dependencies of a schema
 
 
 def referenced(
     draft: SchemaDraft, *, subject: SubjectLike | None = None
 ) -> Generator[Call[RegisteredSchema], RegisteredSchema, dict[str, str]]:
-    """Ask for every schema that a draft leans on; return their texts by name, those that lean on nothing first.
+    """Fetch all dependencies of a draft; return their texts by name, each after its own dependencies.
 
     Args:
-        draft: whose references are followed.
-        subject: under which the draft stands; plain names in references mean its context.
+        draft: the schema whose references are followed.
+        subject: of the draft; unqualified names in references are resolved in its context.
 
     Raises:
-        InvalidSchema: schemas that lean on each other in a circle, or more than ``MAX_REFERENCED`` of them.
+        InvalidSchema: the references form a cycle, or there are more than ``MAX_REFERENCED`` dependencies.
     """
     texts: dict[str, str] = {}
     open_names: set[str] = set()
     start = Subject.parse(str(subject)).context if subject is not None else DEFAULT_CONTEXT
-    # Each entry: a reference to follow (None once its own references are done), its name, its text.
+    # Stack of (reference to follow, or None once its own references are resolved; name; text; context).
     pending: list[tuple[Reference | None, str, str, str]] = [(r, r.name, "", start) for r in reversed(draft.references)]
     while pending:
         reference, name, text, context = pending.pop()
@@ -55,6 +55,6 @@ def referenced(
 
 
 def in_context(subject: str, context: str) -> Subject:
-    """Return the subject that a reference means in a schema of this context."""
+    """Return the subject of a reference in a schema of this context."""
     parsed = Subject.parse(subject)
     return parsed if subject.startswith(":.") else Subject(context, parsed.name)

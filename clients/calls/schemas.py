@@ -1,4 +1,4 @@
-"""Schemas apart from their subjects: by id, by guid, and all that there are."""
+"""Calls about schemas independent of a subject: by id, by guid, and lists."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def text_of_id(
     subject: SubjectLike | None = None,
     format: str | None = None,  # noqa: A002 - as it is sent
 ) -> Call[str]:
-    """GET /schemas/ids/{id}/schema: the text and nothing else."""
+    """GET /schemas/ids/{id}/schema: only the text."""
     path = ("schemas", "ids", Named(schema_id), "schema")
     return Call("GET", path, anything, given(subject=subject, format=format), text=True)
 
@@ -88,7 +88,7 @@ def versions_of_id(
 
 
 def by_guid(guid: str, *, format: str | None = None) -> Call[RegisteredSchema]:  # noqa: A002 - as it is sent
-    """GET /schemas/guids/{guid}; the answer tells no id, which is 0 then."""
+    """GET /schemas/guids/{guid}; the schema id is 0 if the response has none."""
     return Call(
         "GET",
         ("schemas", "guids", Named(guid)),
@@ -98,7 +98,7 @@ def by_guid(guid: str, *, format: str | None = None) -> Call[RegisteredSchema]: 
 
 
 def ids_of_guid(guid: str) -> Call[list[tuple[str, int]]]:
-    """GET /schemas/guids/{guid}/ids: in which context a content has which id."""
+    """GET /schemas/guids/{guid}/ids: the (context, id) pairs of a content."""
     return Call(
         "GET",
         ("schemas", "guids", Named(guid), "ids"),
@@ -119,7 +119,7 @@ def schemas(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[RegisteredSchema]]:
-    """GET /schemas: versions with their schemas; a registry cuts long lists, whatever the limit."""
+    """GET /schemas: versions with their schemas; a registry truncates long lists whatever the limit."""
     query = (
         *given(subjectPrefix=prefix, ruleType=rule_type, resourceType=resource_type),
         *flags(deleted=deleted, latestOnly=latest_only, aliases=aliases),

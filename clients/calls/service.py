@@ -1,4 +1,4 @@
-"""The registry itself: is it there, what is it, which contexts does it hold."""
+"""Calls about the registry itself: contexts, version, health and metrics."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def delete_context(context: str) -> Call[None]:
 
 
 def answers(*, written: bool = False) -> Call[bool]:
-    """GET /, or POST where reads and writes go different ways: somebody is there."""
+    """GET / to see that the registry responds; POST if writes are routed differently from reads."""
     return Call("POST" if written else "GET", (), lambda body: isinstance(body, dict), body={} if written else None)
 
 
 def clusters() -> Call[dict[str, str]]:
-    """GET /v1/metadata/id: the clusters that the registry stands for, by kind."""
+    """GET /v1/metadata/id: names of the registry's clusters, by kind."""
     return Call("GET", ("v1", "metadata", "id"), _clusters)
 
 
@@ -46,7 +46,7 @@ def server_version() -> Call[str]:
 
 
 def deployment() -> Call[list[str]]:
-    """GET /v1/metadata/deployment: what is special about it."""
+    """GET /v1/metadata/deployment: attributes of the deployment."""
     return Call("GET", ("v1", "metadata", "deployment"), lambda body: texts(body["attributes"]))
 
 
@@ -61,7 +61,7 @@ def started() -> Call[Answered]:
 
 
 def ready() -> Call[Answered]:
-    """GET /healthz/ready; one that is not ready is asked again, as every call is."""
+    """GET /healthz/ready; retried while the registry is not ready, like every call."""
     return Call("GET", ("healthz", "ready"), dict)
 
 

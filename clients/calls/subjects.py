@@ -1,4 +1,4 @@
-"""Subjects: which there are, registering under them, finding in them, and their end."""
+"""Calls about subjects: list, register, look up and delete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def register(
     schema_id: int | None = None,
     version: int | None = None,
 ) -> Call[RegisteredSchema]:
-    """POST /subjects/{subject}/versions; an id or a version asks for exactly that, as imports do."""
+    """POST /subjects/{subject}/versions; an import requests an exact id or version."""
     wanted = {name: number for name, number in (("id", schema_id), ("version", version)) if number is not None}
     return Call(
         "POST",
@@ -49,7 +49,7 @@ def latest_with_metadata(
     deleted: bool = False,
     format: str | None = None,  # noqa: A002
 ) -> Call[RegisteredSchema]:
-    """GET /subjects/{subject}/metadata: the newest version that has all these properties."""
+    """GET /subjects/{subject}/metadata: the latest version with all these metadata properties."""
     asked = tuple(pair for key, value in metadata.items() for pair in (("key", key), ("value", value)))
     query = (*asked, *flags(deleted=deleted), *given(format=format))
     return Call("GET", ("subjects", Named(subject), "metadata"), stored, query)

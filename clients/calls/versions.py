@@ -1,4 +1,4 @@
-"""The versions of a subject."""
+"""Calls about the versions of a subject."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def text_of_version(
     deleted: bool = False,
     format: str | None = None,  # noqa: A002
 ) -> Call[str]:
-    """GET /subjects/{subject}/versions/{version}/schema: the text and nothing else."""
+    """GET /subjects/{subject}/versions/{version}/schema: only the text."""
     path = ("subjects", Named(subject), "versions", Named(number), "schema")
     return Call("GET", path, anything, (*flags(deleted=deleted), *given(format=format)), text=True)
 
@@ -87,7 +87,7 @@ def derive(
     rules_to_merge: RuleSet | None = None,
     rules_to_remove: list[str] | None = None,
 ) -> Call[RegisteredSchema]:
-    """POST /subjects/{subject}/versions/{version}/tags: a new version, made from this one."""
+    """POST /subjects/{subject}/versions/{version}/tags: a new version derived from this one."""
     members = {
         "newVersion": version,
         "tagsToAdd": tags_to_add,
@@ -102,7 +102,7 @@ def derive(
         ("subjects", Named(subject), "versions", Named(number), "tags"),
         lambda body: stored({"subject": str(subject)} | body),
         body={name: value for name, value in members.items() if value is not None},
-        repeatable=False,  # a second one would derive from the same version again
+        repeatable=False,  # a retry could register a second derived version
     )
 
 

@@ -1,1 +1,1 @@
-"""The command line: which verb lives where, and what all verbs share."""
+"""Command line: the table of verbs, the client verbs, and the helpers that all verbs share."""

@@ -1,4 +1,4 @@
-"""Kafka cluster settings of the command line: servers and librdkafka properties; nothing here connects to a cluster."""
+"""Kafka cluster settings of the command line: servers and librdkafka properties."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BOOTSTRAP_VARIABLE: Final = "CONTRACTLOG_BOOTSTRAP_SERVERS"
 PROPERTIES_VARIABLE: Final = "CONTRACTLOG_BROKER_CONFIG"
 
 _PROPERTY: Final = re.compile(r"([A-Za-z0-9_.]+)\s*=\s*(.*)")
-SERVERS: Final = ("bootstrap.servers", "metadata.broker.list")  #: librdkafka knows one property by both names
+SERVERS: Final = ("bootstrap.servers", "metadata.broker.list")  #: two names of one librdkafka property
 _READS: Final = "contractlog reads by offset, without a consumer group"
 #: Properties that are not accepted, with the reason.
 _REFUSED: Final[Mapping[str, str]] = {
@@ -44,11 +44,11 @@ _REFUSED: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Brokers:
-    """A Kafka cluster: its servers, and the librdkafka properties that clients of it need."""
+    """Kafka cluster: bootstrap servers, and the librdkafka properties to connect to it."""
 
     servers: str
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
-    file: Path | None = field(default=None, compare=False)  #: where the properties were read
+    file: Path | None = field(default=None, compare=False)  #: the file with the properties
 
 
 def add_brokers(parser: ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def add_brokers(parser: ArgumentParser) -> None:
 
 
 def add_broker_config(parser: ArgumentParser) -> None:
-    """Add ``--broker-config`` alone, for verbs that declare ``--bootstrap-servers`` in a group of their own."""
+    """Add ``--broker-config`` alone, for verbs with ``--bootstrap-servers`` in a separate group."""
     parser.add_argument(
         "--broker-config",
         metavar="FILE",
@@ -70,10 +70,10 @@ def add_broker_config(parser: ArgumentParser) -> None:
 
 
 def find_brokers(options: Namespace, environ: Mapping[str, str] | None = None) -> Brokers | None:
-    """Return the cluster that options, file of properties or environment name, in this order; None when none does.
+    """Return the cluster from options, properties file or environment, in this order, or None.
 
     Raises:
-        UsageError: the file of properties cannot be used.
+        UsageError: the properties file cannot be used.
     """
     known = os.environ if environ is None else environ
     file = options.broker_config or known.get(PROPERTIES_VARIABLE)
@@ -84,15 +84,15 @@ def find_brokers(options: Namespace, environ: Mapping[str, str] | None = None) -
 
 
 def brokers_of(options: Namespace, environ: Mapping[str, str] | None = None, *, instead: str = "") -> Brokers:
-    """Return the cluster that options, file of properties or environment name, in this order.
+    """Return the cluster from options, properties file or environment, in this order.
 
     Args:
         options: with ``--bootstrap-servers`` and ``--broker-config``.
-        environ: in place of the process's own.
-        instead: what else would do, as the end of the sentence.
+        environ: replaces the environment of the process.
+        instead: an alternative, appended to the error message.
 
     Raises:
-        UsageError: nothing names a cluster, or the file of properties cannot be used.
+        UsageError: no cluster is given, or the properties file cannot be used.
     """
     found = find_brokers(options, environ)
     if found is None:
@@ -114,7 +114,7 @@ def read_properties(file: str | Path) -> dict[str, str]:
         match = _PROPERTY.fullmatch(text)
         if match is None:
             raise UsageError(f"--broker-config: line {number} of `{file}` is no `name=value`")
-        name = match[1].removeprefix("topic.")  # librdkafka accepts properties of topics with this prefix, too
+        name = match[1].removeprefix("topic.")  # librdkafka also accepts topic properties with this prefix
         if name in _REFUSED:
             raise UsageError(
                 f"--broker-config: line {number} of `{file}` sets `{match[1]}`, which is not accepted: "
@@ -125,13 +125,13 @@ def read_properties(file: str | Path) -> dict[str, str]:
 
 
 def read_text(file: str | Path, option: str) -> str:
-    """Return the text of a file that an option names.
+    """Return the text of a file given by an option.
 
     Raises:
-        UsageError: it cannot be read, or is not UTF-8.
+        UsageError: the file cannot be read, or is not UTF-8.
     """
     try:
-        return Path(file).read_bytes().decode()  # as it is: reading text would turn `\r` into an end of line
+        return Path(file).read_bytes().decode()  # not read_text(), which would convert `\r` to a line end
     except OSError as error:
         raise UsageError(f"{option}: `{file}` cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""``contractlog check``: may these schema files follow what is registered?"""
+"""``contractlog check``: compatibility of schema files with the registered versions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["check"]
 
 
 def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Judge every file and say what to mend; exit code 1 when one may not be registered."""
+    """Check every file and suggest fixes; exit code 1 or 4 if one cannot be registered."""
     add_files(parser)
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.checking import run  # noqa: PLC0415 - the engines are slow to load; help is quick
+    from contractlog.clients.cli.checking import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options, argv)

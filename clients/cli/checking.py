@@ -1,4 +1,4 @@
-"""The work of ``contractlog check``."""
+"""Implementation of ``contractlog check``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMAT: Final = "contractlog.check/1"
 
 
 def run(options: Namespace, argv: Sequence[str]) -> int:
-    """Judge every file, print what came of it, return the exit code."""
+    """Check every file, print the outcomes, and return the exit code."""
     unreadable = Unreadable()
     groups = collect(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
     done: list[Examined] = []
@@ -59,7 +59,7 @@ def _body(done: list[Examined], incompatible: list[Examined], unreadable: Unread
 def understand_all(
     groups: dict[str, list[SchemaFile]], registry: Registry, unreadable: Unreadable
 ) -> dict[str, list[tuple[SchemaFile, ParsedSchema]]]:
-    """Parse all files of all subjects, so that it is known of each whether it is a schema before one is written."""
+    """Parse the files of all subjects, so that invalid schemas are found before anything is registered."""
     understood: dict[str, list[tuple[SchemaFile, ParsedSchema]]] = {subject: [] for subject in groups}
     for subject, files in groups.items():
         for file in files:
@@ -90,7 +90,7 @@ def _conclude(done: list[Examined], incompatible: list[Examined], refused: list[
 
 
 def _public(argv: Sequence[str]) -> Iterator[str]:
-    """Yield the arguments without the registry's URL: it may hold a password, and this text ends up in logs."""
+    """Yield the arguments without the registry's URL, whose password would otherwise appear in logs."""
     before = ""
     for argument in argv:
         if "--registry" not in (before, argument.partition("=")[0]):

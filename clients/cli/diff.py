@@ -13,7 +13,7 @@ __all__ = ["diff"]
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Compare two files or registered versions; exit code 1 when the level does not admit the change."""
+    """Compare two files or registered versions; exit code 1 if the change is incompatible at the level."""
     parser.add_argument(
         "earlier",
         metavar="EARLIER",
@@ -52,7 +52,7 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_registry(parser)
     add_format(parser)
     options = parser.parse_args(argv)
-    from contractlog.clients.cli.differing import run  # noqa: PLC0415 - the engines are slow to load; help is quick
+    from contractlog.clients.cli.differing import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options)
 

@@ -1,4 +1,4 @@
-"""The work of ``contractlog diff``."""
+"""Implementation of ``contractlog diff``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KINDS: Final = {
 
 
 def run(options: Namespace) -> int:
-    """Compare, print what the change is, return the exit code."""
+    """Compare the schemas, print the result, and return the exit code."""
     referenced = dict(_leaned_on(text) for text in options.references)
     earlier, later = _sides(options, referenced)
     found = difference_of(earlier, later, level=options.level, policy=options.policy, also=_known(options.also))
@@ -47,7 +47,7 @@ def run(options: Namespace) -> int:
 
 
 def _sides(options: Namespace, referenced: dict[str, str]) -> Sequence[Side]:
-    """Take each side from a file or, named SUBJECT:VERSION where there is no such file, from the registry."""
+    """Read each side from a file or, if it is SUBJECT:VERSION and no such file exists, from the registry."""
     paths = (options.earlier, options.later)
     registered = [None if Path(path).exists() else named_version(path) for path in paths]
     sides: list[Side | None] = [None, None]
@@ -82,7 +82,7 @@ def _known(checks: Sequence[str]) -> frozenset[str]:
 
 
 def _files(paths: Sequence[str], known: SchemaType | None) -> list[SchemaFile]:
-    """Read files; a pipe, or a file whose name tells no format, has that of the schema beside it."""
+    """Read files; a pipe, or a file without a known suffix, has the format of the other side."""
     kinds = [format_of(Path(path)) for path in paths]
     known = next((kind for kind in kinds if kind is not None), known)
     if list(paths) == ["-", "-"]:
@@ -101,7 +101,11 @@ def _files(paths: Sequence[str], known: SchemaType | None) -> list[SchemaFile]:
 
 
 def _understood(file: SchemaFile, referenced: dict[str, str], *, strict: bool) -> ParsedSchema:
-    """Parse as the registry does: what was registered earlier may be older than the rules for new schemas."""
+    """Parse a file as the registry does: only new schemas strictly, as existing ones may predate a rule.
+
+    Raises:
+        UsageError: it is not a valid schema.
+    """
     try:
         return parse(file.draft, referenced, strict=strict)
     except InvalidSchema as error:

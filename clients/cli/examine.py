@@ -1,4 +1,4 @@
-"""The check of a schema file: judged here for the reasons, and by the registry for the decision."""
+"""Check of a schema file: locally for findings and fixes, by the registry for the decision."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ __all__ = ["MOST_FINDINGS", "Examined", "SubjectGate", "understand", "unreadable
 
 Outcome = Literal["registered", "compatible", "incompatible", "refused"]
 
-MOST_FINDINGS: Final = 100  #: that are told of one file; who has more starts anew with the first ones
+MOST_FINDINGS: Final = 100  #: most findings listed per file
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What came of a file."""
+    """Outcome of the check of a file."""
 
     file: SchemaFile
     outcome: Outcome
     level: Level
-    registered: RegisteredSchema | None = None  #: the version that the file already is
-    compared: tuple[str, ...] = ()  #: the versions it was compared with, in words
+    registered: RegisteredSchema | None = None  #: the existing version with this content
+    compared: tuple[str, ...] = ()  #: descriptions of the versions and files it was compared with
     findings: tuple[Located, ...] = ()
-    messages: tuple[str, ...] = ()  #: the registry's own reasons
+    messages: tuple[str, ...] = ()  #: reasons given by the registry
     notes: tuple[str, ...] = ()
 
     def body(self) -> dict[str, Any]:
-        """Write the outcome for machines."""
+        """Return the JSON object."""
         known = self.registered
         return {
             "file": str(self.file.path),
@@ -72,7 +72,8 @@ def understand(file: SchemaFile, registry: Registry) -> ParsedSchema:
     """Parse a file as strictly as the registry does.
 
     Raises:
-        UsageError: it is no schema; the message leads with file, line and column.
+        UsageError: it is not a valid schema, or a reference is not registered. The message begins with the file,
+            followed by line and column if known.
     """
     try:
         referenced = registry.referenced(file.draft, subject=file.subject) if file.draft.references else {}
@@ -85,22 +86,26 @@ def understand(file: SchemaFile, registry: Registry) -> ParsedSchema:
 
 @dataclass
 class SubjectGate:
-    """Judges the files of one subject, in order, each against the registry and the files before it."""
+    """Checks the files of one subject in order, each against the registry and the files before it."""
 
     registry: Registry
     subject: str
     normalize: bool = False
-    planned_level: Level | None = None  #: the level that is about to be set; the registry is not asked under another
+    planned_level: Level | None = None  #: level about to be set; the registry's own check is then skipped
     _pending: list[tuple[SchemaFile, ParsedSchema]] = field(default_factory=list)
     _history: list[Earlier] | None = None
-    _texts: dict[int, str] = field(default_factory=dict)  #: of the registered versions
+    _texts: dict[int, str] = field(default_factory=dict)  #: texts of the registered versions
     _level: Level | None = None
     _policy: Policy | None = None
     _notes: list[str] = field(default_factory=list)
     _refusal: tuple[str, ...] | None = None
 
     def examine(self, file: SchemaFile, parsed: ParsedSchema) -> Examined:
-        """Judge a file; one that can be registered is part of the history of those that come after it."""
+        """Check a file; if it is compatible, it is part of the history of the files after it.
+
+        Raises:
+            UsageError: the registry rejects it as invalid or too large.
+        """
         try:
             known = self._known(file)
             if known is not None:
@@ -116,7 +121,7 @@ class SubjectGate:
         return examined
 
     def _refused(self) -> tuple[str, ...]:
-        """Return why the caller could not register anything under the subject: its mode, their permissions."""
+        """Return why the caller may not register under the subject: its mode, or missing permission."""
         if self._refusal is None:
             self._refusal = tuple(self._refusals())
         return self._refusal
@@ -124,13 +129,13 @@ class SubjectGate:
     def _refusals(self) -> Iterator[str]:
         try:
             mode = self.registry.mode(self.subject)
-        except (NotFound, Forbidden):  # a server of the same API without modes, or one that does not show them
+        except (NotFound, Forbidden):  # the server has no modes, or the caller may not read them
             mode = Mode.READWRITE
         if mode is not Mode.READWRITE:
             yield f"`{self.subject}` is in mode {mode.value}, and only READWRITE takes new versions from here"
         try:
             permissions = self.registry.permissions(self.subject)
-        except RegistryError:  # only contractlog answers this
+        except RegistryError:  # an extension of contractlog
             self._notes.append("this registry does not show permissions: whether you may register here is not known")
             return
         if permissions.get("write") is False:
@@ -138,13 +143,13 @@ class SubjectGate:
 
     @property
     def level(self) -> Level:
-        """The level that files are judged at."""
+        """Compatibility level at which files are checked."""
         if self._level is None:
             self._level = self.planned_level or self.registry.level(self.subject)
         return self._level
 
     def _judge(self, parsed: ParsedSchema, history: Sequence[Earlier]) -> Verdict:
-        """Judge as the registry does: its policy is asked for where it has a say."""
+        """Check compatibility as the registry does; fetch its policy if that matters."""
         if self._policy is None and parsed.type is SchemaType.JSON and self.level is not Level.NONE:
             self._policy = self.registry.policy(self.subject)
         return judge(parsed, history, self.level, policy=self._policy or Policy.STRICT)
@@ -176,8 +181,8 @@ class SubjectGate:
             ),
             notes=(*self._notes, *_left_out(verdict)),
         )
-        # The registry does not know the files before this one: under a level that looks at the last version alone
-        # it would compare with the wrong one.
+        # The registry does not have the preceding files: at a level that compares with the last version only, it would
+        # compare with the wrong one.
         if self.planned_level is not None or (pending and not self.level.transitive):
             return examined
         after_files = self._judge(parsed, [earlier for earlier, _ in pending])
@@ -224,7 +229,7 @@ class SubjectGate:
 
 
 def _own_findings(file: SchemaFile, parsed: ParsedSchema) -> tuple[Located, ...]:
-    """Return what is to say about a file whatever it is compared with."""
+    """Return the findings of a file that do not depend on other versions."""
     found = located_nonconformity(parsed, file.draft.text)
     return () if found is None else (found,)
 
@@ -238,7 +243,7 @@ def _located(
     *,
     policy: Policy,
 ) -> Iterator[Located]:
-    """Place every finding in the file, and try mends for the first ones."""
+    """Yield every finding with its position in the file, the first ones with suggested fixes."""
     trials: dict[int, Trial] = {}
     versions = {earlier.version: earlier.parsed for earlier in reach}
     text = file.draft.text
@@ -269,7 +274,7 @@ def _left_out(verdict: Verdict) -> Iterator[str]:
 
 
 def unreadable(file: SchemaFile, error: InvalidSchema) -> str:
-    """Say where a file is no schema, and why."""
+    """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
     if not pointer:
         syntax = syntax_error(text, comments=file.draft.type is SchemaType.AVRO)

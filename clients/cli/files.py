@@ -1,7 +1,8 @@
-"""Schema files: which subject and version a file stands for, and what is in it.
+"""Schema files: their subject, version, format and text.
 
-The name tells: ``<topic>-value.avsc``, ``<topic>-key.avsc``, ``<topic>-value.schema.json``, percent-encoded where a
-subject holds what a file name cannot. A folder named by a number holds that version.
+The subject and the format follow from the name: ``<topic>-value.avsc``, ``<topic>-key.avsc``,
+``<topic>-value.schema.json``; characters not allowed in file names are percent-encoded. The version is the name of the
+folder, if that is a number.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ _FOUND_IN_FOLDERS: Final = (".avsc", ".schema.json")
 _PARTS: Final = ("-value", "-key")
 _STANDARD_INPUT: Final = Path("-")
 _MAX_BYTES: Final = 16 * 1024 * 1024
-_MAX_NAME: Final = 255  #: bytes that file systems take
-_KEPT: Final = 200  #: characters of a name that is cut
+_MAX_NAME: Final = 255  #: bytes; the limit of common file systems
+_KEPT: Final = 200  #: characters left of a name that is too long
 
 
 class Unreadable:
-    """What could not be read as a schema, and why, so that the rest can be judged first."""
+    """Collector of the errors of unreadable files, so that the other files can be processed first."""
 
     def __init__(self, *, kept: bool = True) -> None:
         self._kept = kept
@@ -56,7 +57,7 @@ class Unreadable:
 
     @contextmanager
     def of(self, path: Path, *, otherwise: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Keep what goes wrong with a file, and do something about it."""
+        """Collect a ``UsageError`` about a file and call ``otherwise``; without ``kept``, do not catch it."""
         try:
             yield
         except UsageError as error:
@@ -66,10 +67,10 @@ class Unreadable:
             otherwise()
 
     def refuse(self, consequence: str = "") -> None:
-        """Say all of it, and its consequence.
+        """Raise all collected errors as one, with their consequence.
 
         Raises:
-            UsageError: there is something.
+            UsageError: there are errors.
         """
         then = f"; {consequence}" if consequence else ""
         if len(self.problems) == 1:
@@ -81,12 +82,12 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class SchemaFile:
-    """A schema in a file, and the subject it is meant for."""
+    """A schema file with its subject."""
 
     path: Path
     subject: str
     draft: SchemaDraft
-    version: int | None = None  #: the number of its folder, where it has one; orders the files of a subject
+    version: int | None = None  #: number that its folder is named by, if any; orders the files of a subject
 
 
 def collect(
@@ -99,13 +100,13 @@ def collect(
     """Read files and folders; return the files of each subject in the order of their versions.
 
     Args:
-        paths: files, and folders whose schema files are meant.
-        subject: of all files, in place of their names.
-        references: of all files; those that `contractlog pull` noted for a file stand beside them.
-        unreadable: takes what cannot be read, so that the rest is returned; None: the first one is raised.
+        paths: files, and folders that are searched for schema files.
+        subject: the subject of all files, instead of the one in their names.
+        references: references of all files, besides those in the index of `contractlog pull`.
+        unreadable: collects errors, so that the other files are returned; None: the first error is raised.
 
     Raises:
-        UsageError: a path that cannot be read, a name that tells no subject, a version that is there twice.
+        UsageError: a path cannot be read, a name has no subject, or two files are the same version.
     """
     problems = Unreadable(kept=False) if unreadable is None else unreadable
     found: list[Path] = []
@@ -125,9 +126,9 @@ def collect(
 
 
 def _references_of(path: Path, given: Sequence[Reference]) -> tuple[Reference, ...]:
-    """Return the references that are given, and those under other names that the file was pulled with."""
+    """Return the given references, and those of other names from the index of ``contractlog pull``."""
     named = {reference.name for reference in given}
-    for folder in (path.parent, path.parent.parent):  # versions are in folders 1/, 2/
+    for folder in (path.parent, path.parent.parent):  # the index is above version folders 1/, 2/
         pulled = file_references(folder).get(path.relative_to(folder).as_posix(), ())
         if pulled:
             return (*given, *(reference for reference in pulled if reference.name not in named))
@@ -135,12 +136,12 @@ def _references_of(path: Path, given: Sequence[Reference]) -> tuple[Reference, .
 
 
 def format_of(path: Path) -> SchemaType | None:
-    """Return the format that the name of a file tells; None where it tells none."""
+    """Return the format by the suffix of a file name, or None if it is unknown."""
     return next((kind for ending, kind in _READ.items() if path.name.endswith(ending)), None)
 
 
 def named_subject(path: Path) -> str:
-    """Return the subject that the name of a file gives, if it is one.
+    """Return the subject in a file name, without checking that it is one.
 
     >>> named_subject(Path("schemas/2/orders-value.avsc"))
     'orders-value'
@@ -149,19 +150,19 @@ def named_subject(path: Path) -> str:
 
 
 def read_stream(path: Path, kind: SchemaType) -> SchemaFile:
-    """Read a file whose name tells nothing, as a pipe has it; ``-`` is standard input.
+    """Read a file without a known suffix, such as a pipe; ``-`` is standard input.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: the file cannot be read.
     """
     return SchemaFile(path, "", SchemaDraft(_text(path), kind))
 
 
 def read_file(path: Path, subject: str | None = None, references: tuple[Reference, ...] = ()) -> SchemaFile:
-    """Read one file; its name tells the format, and the subject where none is given.
+    """Read one file; the format, and by default the subject, follow from its name.
 
     Raises:
-        UsageError: it cannot be read, or its name does not tell.
+        UsageError: the file cannot be read, or its name has no known suffix or no subject.
     """
     ending = next((ending for ending in _READ if path.name.endswith(ending)), None)
     if ending is None:
@@ -183,12 +184,12 @@ def read_file(path: Path, subject: str | None = None, references: tuple[Referenc
 
 
 def file_name(subject: str, kind: SchemaType) -> str:
-    """Return the name of the file that holds a subject.
+    """Return the file name for a subject.
 
     >>> file_name("a/b-value", SchemaType.JSON)
     'a%2Fb-value.schema.json'
 
-    One that is too long for a file system is cut, and ends in a hash in place of what was cut.
+    A name that is too long for a file system is truncated, and a hash is appended.
     """
     name = quote(subject, safe=" ") + ENDINGS[kind]
     if len(name) <= _MAX_NAME:
@@ -197,7 +198,7 @@ def file_name(subject: str, kind: SchemaType) -> str:
 
 
 def tells_its_subject(subject: str) -> bool:
-    """Say whether a file of this subject can be found by its name alone."""
+    """Return whether the subject can be recovered from its file name."""
     longest = len(quote(subject, safe=" ")) + max(map(len, ENDINGS.values()))
     return subject.endswith(_PARTS) and subject not in _PARTS and longest <= _MAX_NAME
 
@@ -227,8 +228,12 @@ def _refuse_missing(path: Path) -> None:
 
 
 def _refuse_special(path: Path) -> None:
-    """Raise for pipes and devices: to open one may be to wait for ever."""
-    with suppress(OSError):  # then reading tells
+    """Reject pipes and devices, as opening one may block forever.
+
+    Raises:
+        UsageError: the path is neither a regular file nor a folder.
+    """
+    with suppress(OSError):  # reported when the file is read
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise UsageError(f"`{path}` is a pipe, a socket or a device, not a regular file")

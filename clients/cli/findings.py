@@ -1,4 +1,4 @@
-"""Findings as the author of a file reads them on a terminal."""
+"""Text output of findings: position, detail and suggested fixes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from contractlog.compatibility.located import Located
 
 __all__ = ["lines"]
 
-_LONGEST_LINE: Final = 10_000  #: characters of a line that is shown as it is
+_LONGEST_LINE: Final = 10_000  #: characters; a text with a longer line is reformatted before its diff is shown
 
 
 def lines(file: str, text: str, found: Located) -> Iterator[str]:
-    """Yield the lines that tell a finding of a file."""
+    """Yield the output lines of a finding in a file."""
     where = f"{file}:{found.position}" if found.position else f"leaned on by {file}"
     yield f"    {harmless(where)}  at {harmless(found.pointer or '/')}  {found.finding.check}"
     yield f"        {harmless(_sentence(found))}"
@@ -42,9 +42,9 @@ def _sentence(found: Located) -> str:
 
 
 def _edit(before: str, after: str) -> Iterator[str]:
-    """Yield the difference of two texts as a hunk that ``patch`` applies to the file.
+    """Yield the diff of two texts as a hunk that ``patch`` can apply to the file.
 
-    Only lines that nobody reads are laid out instead, without the line that makes it a hunk.
+    If a line is too long to read, both texts are reformatted first, and the diff has no hunk header.
     """
     if max(map(len, before.split("\n"))) > _LONGEST_LINE:
         laid = unified_diff(laid_out(before).split("\n"), laid_out(after).split("\n"), n=1, lineterm="")
@@ -59,11 +59,11 @@ def _edit(before: str, after: str) -> Iterator[str]:
 
 
 def _kept_lines(text: str) -> list[str]:
-    """Split a text into lines as ``patch`` does, each with its end."""
+    """Split a text into lines like ``patch``, with line ends."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _shown(line: str) -> str:
-    """Escape a line, but for tabs and the end of a line of Windows, which ``patch`` needs as they are."""
+    """Escape a line except for tabs and the CR of a CRLF, which ``patch`` needs."""
     inner = line.removesuffix("\r")
     return "\t".join(map(harmless, inner.split("\t"))) + line[len(inner) :]

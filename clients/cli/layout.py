@@ -1,4 +1,4 @@
-"""A JSON text laid out over lines for people and for diffs: only the space between its tokens changes."""
+"""Formatter of JSON texts that changes only the whitespace between tokens."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _INDENT: Final = "  "
 
 
 def laid_out(text: str) -> str:
-    """Return the text with one member per line; numbers, escapes and their order stay as they are.
+    """Return the text with one member per line; number formats, escapes and order are preserved.
 
-    A text with comments is left alone.
+    A text with comments is returned unchanged.
 
     >>> print(laid_out('{"a":[1.0,{}]}'), end="")
     {

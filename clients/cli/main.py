@@ -1,4 +1,4 @@
-"""``contractlog VERB …``: find the verb, call it, turn what went wrong into a sentence and an exit code."""
+"""Entry point of ``contractlog VERB …``: dispatch to the verb, error messages and exit codes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = ["main"]
 _REFUSED_STATUS: Final = frozenset({401, 403})
 _BUSY_STATUS: Final = frozenset({408, 429})
 _FAILED_STATUS: Final = 500
-_INTERRUPTED: Final = 130  # as shells have it: 128 plus the signal's number
+_INTERRUPTED: Final = 130  # as in shells: 128 plus the number of the signal
 _PIPE_CLOSED: Final = 141
 _OPERATION_NOT_PERMITTED: Final = 42205
-_POSITIONAL: Final = "\0"  #: marks a word after `--` that begins with a dash; no argument of a process can hold it
+_POSITIONAL: Final = "\0"  #: marks a word after `--` that begins with a dash; never part of a process argument
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,22 +41,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _code(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has had enough. What the verdict would have been was not said, so it is no success.
+        # The reader closed the pipe before the verdict was written, so this is not a success.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
     except KeyboardInterrupt:
         return _fail(_INTERRUPTED, "interrupted")
-    except OSError as trouble:  # a disk that is full, a folder that may not be written
+    except OSError as trouble:  # a full disk, a read-only folder
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _fail(exit_codes.USAGE, f"a file or the output cannot be used: {trouble}")
-    except Exception as mistake:  # noqa: BLE001 - left alone it would end with 1, which means findings
+    except Exception as mistake:  # noqa: BLE001 - uncaught, the exit code would be 1: findings
         return _fail(exit_codes.MISTAKE, *_unexpected(mistake))
     return code
 
 
 def _open_streams() -> None:
-    """Put an empty input and the null device in place of streams that the caller closed: Python has None there."""
+    """Replace closed standard streams, which are None in Python, by empty input and the null device."""
     if sys.stdin is None:
         sys.stdin = TextIOWrapper(BytesIO(), encoding="utf-8")
     for name in ("stdout", "stderr"):
@@ -67,13 +67,13 @@ def _open_streams() -> None:
 def _code(arguments: list[str]) -> int:
     try:
         return _dispatch(arguments)
-    except SystemExit as done:  # argparse has told its help, or what is wrong with the arguments
+    except SystemExit as done:  # argparse has printed help or an error
         return done.code if isinstance(done.code, int) else exit_codes.USAGE
 
 
 def _dispatch(arguments: list[str]) -> int:
     if arguments[:1] in (["--version"], ["-V"]):
-        from importlib.metadata import version  # noqa: PLC0415 - costs as much as all the rest of the start
+        from importlib.metadata import version  # noqa: PLC0415 - takes as long as the rest of the start
 
         print(f"contractlog {version('contractlog')}")
         return exit_codes.CLEAN
@@ -88,20 +88,20 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 class _VerbParser(ArgumentParser):
-    """An argument parser whose messages stay on one line, and for which every word after `--` is positional."""
+    """Argument parser with one-line messages, for which every word after `--` is positional."""
 
     def error(self, message: str) -> NoReturn:
-        from contractlog.compatibility.terminal_text import escape_line  # noqa: PLC0415 - only for wrong arguments
+        from contractlog.compatibility.terminal_text import escape_line  # noqa: PLC0415 - only needed for wrong arguments
 
         super().error(escape_line(message.replace(_POSITIONAL, "")))
 
-    def parse_intermixed_args(  # type: ignore[override] # the verbs pass no namespace of their own
+    def parse_intermixed_args(  # type: ignore[override] # the verbs never pass a namespace
         self, args: Sequence[str], namespace: None = None
     ) -> Namespace:
         """Parse options and positional arguments in any order.
 
-        The first pass of argparse drops `--`, and the second takes `--out` after it for an option: so such words are
-        marked before, and unmarked after.
+        The first pass of argparse drops `--`, and the second would parse a following `--out` as an option; so such
+        words are marked before parsing and unmarked after.
         """
         words = list(args)
         if "--" in words:
@@ -133,13 +133,13 @@ def _run(name: str, verb: Verb, argv: list[str]) -> int:
             raise
         return _fail(exit_codes.USAGE, f"`contractlog {name}` needs an extra: pip install 'contractlog[{verb.extra}]'")
     except ContractlogError as error:
-        from contractlog.clients.cli.unknown import sentence_of  # noqa: PLC0415 - only needed when something went wrong
+        from contractlog.clients.cli.unknown import sentence_of  # noqa: PLC0415 - only needed after an error
 
         return _fail(exit_code_of(error), sentence_of(error, argv), *error.facts.get("details", ()))
 
 
 def _load(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
-    gc.disable()  # what is loaded stays: to look for garbage meanwhile costs a twentieth of the start of `serve`
+    gc.disable()  # imported objects are not garbage; collecting takes 5 % of the start of `serve`
     try:
         loaded: Callable[[ArgumentParser, Sequence[str]], int] = load_target(verb.target)
     finally:
@@ -148,7 +148,7 @@ def _load(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
 
 
 def exit_code_of(error: ContractlogError) -> int:
-    """The exit code that an exception ends a verb with."""
+    """Return the exit code for an exception."""
     if isinstance(error, IncompatibleSchema):
         return exit_codes.FINDINGS
     if isinstance(error, Unreachable):
@@ -165,9 +165,9 @@ def exit_code_of(error: ContractlogError) -> int:
 
 
 def _unexpected(mistake: Exception) -> list[str]:
-    """Return the lines that report a defect of contractlog itself: with the traceback where it is wanted."""
+    """Return the lines that report a defect of contractlog; with CONTRACTLOG_TRACEBACK set, the traceback."""
     if os.environ.get("CONTRACTLOG_TRACEBACK"):
-        from traceback import format_exception  # noqa: PLC0415 - only needed when something went wrong
+        from traceback import format_exception  # noqa: PLC0415 - only needed after an error
 
         return "".join(format_exception(mistake)).splitlines()
     return [
@@ -179,7 +179,7 @@ def _unexpected(mistake: Exception) -> list[str]:
 
 
 def _fail(code: int, *lines: str) -> int:
-    from contractlog.clients.cli.output import say  # noqa: PLC0415 - only needed when something went wrong
+    from contractlog.clients.cli.output import say  # noqa: PLC0415 - only needed after an error
 
     for number, line in enumerate(lines):
         say(line if number else f"contractlog: {line}")

@@ -1,4 +1,4 @@
-"""Arguments that several verbs share."""
+"""Command line arguments shared by several verbs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contractlog.compatibility.schema import Reference
 
 __all__ = ["add_files", "add_format", "add_references", "add_registry", "connect", "level", "named_version"]
 
-LATEST: Final = -1  #: the version of a reference that means the newest
+LATEST: Final = -1  #: version of a reference to the latest version
 
 
 def add_registry(parser: ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def add_format(parser: ArgumentParser) -> None:
 
 
 def add_files(parser: ArgumentParser) -> None:
-    """Add the schema files, and the options that name their subject and references."""
+    """Add the schema files, ``--subject``, ``--reference`` and ``--normalize``."""
     parser.add_argument(
         "files",
         nargs="+",
@@ -56,7 +56,7 @@ def add_files(parser: ArgumentParser) -> None:
 
 
 def add_references(parser: ArgumentParser, whose: str) -> None:
-    """Add ``--reference``; say in the help which schemas have them."""
+    """Add ``--reference``; ``whose`` completes its help text."""
     parser.add_argument(
         "--reference",
         action="append",
@@ -69,12 +69,16 @@ def add_references(parser: ArgumentParser, whose: str) -> None:
 
 
 def connect(options: Namespace) -> Registry:
-    """Open the registry that the arguments and the environment name."""
+    """Return a client of the registry given by arguments or environment."""
     return Registry(registry_url(options.registry), timeout=options.timeout, security=Security.from_environment())
 
 
 def level(text: str) -> Level:
-    """Read a level given as an argument."""
+    """Parse a compatibility level, as an argument type.
+
+    Raises:
+        ArgumentTypeError: there is no such level.
+    """
     try:
         return Level.parse(text)
     except InvalidLevel:
@@ -82,7 +86,7 @@ def level(text: str) -> Level:
 
 
 def named_version(text: str) -> tuple[str, VersionLike] | None:
-    """Read SUBJECT:VERSION, with a number or ``latest``; None when it is something else.
+    """Parse SUBJECT:VERSION, with a number or ``latest``; return None for anything else.
 
     >>> named_version("orders-value:3"), named_version(":.eu:orders:latest"), named_version("orders.avsc")
     (('orders-value', 3), (':.eu:orders', 'latest'), None)

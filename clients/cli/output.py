@@ -1,4 +1,4 @@
-"""Output of verbs: results on stdout, messages on stderr, in lines that no terminal and no CI runner obeys."""
+"""Output of verbs: results on stdout, messages on stderr, without terminal controls and CI commands."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ __all__ = [
 
 
 class Tone(Enum):
-    """What a verdict feels like: a shape, and a colour on terminals."""
+    """Tone of a verdict: a symbol, and a terminal colour."""
 
     GOOD = ("✓", "32")
     BAD = ("✗", "31")
     PLAIN = ("·", "2")
 
 
-_COLOURED: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # what `toned` makes
+_COLOURED: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # output of `toned`
 
 
 def result(text: str) -> None:
-    """Print one line of the result, escaped."""
+    """Print one line of the result, with control characters escaped."""
     _print(text, sys.stdout)
 
 
@@ -51,18 +51,18 @@ def result_json(value: Mapping[str, Any]) -> None:
 
 
 def result_json_line(text: str) -> None:
-    """Print one JSON document, given as a text of one line."""
+    """Print one JSON document, given as one line of text."""
     _write(escape_json_line(text), sys.stdout)
 
 
 def say(text: str) -> None:
-    """Print one line that is not the result, escaped."""
+    """Print one message line to stderr, with control characters escaped."""
     sys.stdout.flush()
     _print(text, sys.stderr)
 
 
 def toned(tone: Tone, text: str) -> str:
-    """Return a text with its shape, coloured where stdout is a terminal that may be coloured."""
+    """Return a text with its symbol, in colour if stdout is a terminal and colours are not disabled."""
     shape, colour = tone.value
     marked = f"{shape} {text}"
     plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
@@ -70,7 +70,7 @@ def toned(tone: Tone, text: str) -> str:
 
 
 def quoted(word: str) -> str:
-    r"""Quote a word for a shell; one that holds what a terminal would not show is written as bash's ``$'…'``.
+    r"""Quote a word for a shell; if it has unprintable characters, as bash's ``$'…'``.
 
     >>> print(quoted("a b"), quoted("a\nb"))
     'a b' $'a\U0000000ab'
@@ -82,7 +82,7 @@ def quoted(word: str) -> str:
 
 
 def command(verb: str, *paths: object, **options: str | None) -> str:
-    """Return a command that can be pasted into a shell: names that begin with a dash are no options in it.
+    """Return a command to paste into a shell; paths that begin with a dash are not read as options.
 
     >>> command("check", "--out.avsc", subject="--all")
     'contractlog check --subject=--all -- --out.avsc'
@@ -103,7 +103,7 @@ def _print(text: str, stream: Any) -> None:
     if coloured:
         _write(f"{coloured[1]}{harmless(coloured[2])}{coloured[3]}", stream)
         return
-    line = text.removesuffix("\r")  # a line of a hunk may end as lines on Windows do; `patch` needs it
+    line = text.removesuffix("\r")  # a diff line may end in CRLF, which `patch` needs unescaped
     _write(harmless(line) + text[len(line) :], stream)
 
 

@@ -1,4 +1,4 @@
-"""``contractlog pull``: write registered schemas to files that ``check`` and ``register`` read."""
+"""``contractlog pull``: registered schemas as files that ``check`` and ``register`` read."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from contractlog.compatibility.schema import RegisteredSchema, SchemaType
 __all__ = ["pull"]
 
 FORMAT: Final = "contractlog.pull/1"
-_NAMED: Final = 5  #: subjects that need `--subject` and are listed with their command
+_NAMED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
 
 Outcome = Literal["new", "changed", "unchanged", "edited"]
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """A version of a subject, and the file it is in now."""
+    """A pulled version, its file, and the outcome."""
 
     path: Path
     subject: str
@@ -42,7 +42,7 @@ class Pulled:
     outcome: Outcome
 
     def body(self) -> dict[str, Any]:
-        """Write it for machines."""
+        """Return the JSON object."""
         return {
             "file": str(self.path),
             "subject": self.subject,
@@ -54,7 +54,7 @@ class Pulled:
 
 
 def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Write the newest version of subjects, or all versions, to files."""
+    """Write the latest or all versions of subjects to files; exit code 1 if an edited file was left."""
     parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="which subjects")
     parser.add_argument("--all", action="store_true", help="all subjects of the registry")
     parser.add_argument("--history", action="store_true", help="every version, in folders 1/, 2/ …")
@@ -97,7 +97,7 @@ def _folder(text: str) -> Path:
 def _pulled(
     registry: Registry, subjects: Iterable[str], out: Path, *, history: bool, force: bool = False
 ) -> Iterator[Pulled]:
-    """Write the versions of subjects to files, one after the other."""
+    """Write the versions of subjects to files, and yield them one by one."""
     digests = None if force else file_digests(out)
     for subject in subjects:
         for folder, schema in _versions(registry, subject, out, history=history):
@@ -114,10 +114,10 @@ def _versions(registry: Registry, subject: str, out: Path, *, history: bool) -> 
 
 
 def _index(registry: Registry, pulled: list[Pulled], out: Path) -> None:
-    """Write the index: ids, guids and references of the files, and referenced versions that have no file.
+    """Write the index: ids, guids and references of the files, and dependencies without a file.
 
     Raises:
-        UnreadableAnswer: the references do not end.
+        UnreadableAnswer: a version has too many dependencies.
         UsageError: the index cannot be written.
     """
     files = [each for each in pulled if each.outcome != "edited"]
@@ -132,10 +132,10 @@ def _index(registry: Registry, pulled: list[Pulled], out: Path) -> None:
 
 
 def _dependencies(registry: Registry, root: Pulled, known: set[tuple[str, int]]) -> Iterator[RegisteredSchema]:
-    """Yield the versions that a pulled one depends on, directly or not, and that are not known; they are then.
+    """Yield the direct and indirect dependencies that are not in ``known``, and add them to it.
 
     Raises:
-        UnreadableAnswer: more than a schema may have, as a registry can answer without end.
+        UnreadableAnswer: there are more than ``MAX_REFERENCED``; a faulty registry could send them without end.
     """
     waiting = [(root.subject, root.schema)]
     number = 0
@@ -159,13 +159,13 @@ def _dependencies(registry: Registry, root: Pulled, known: set[tuple[str, int]])
 
 
 def _written(folder: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path) -> Pulled:
-    """Write a version to its file, unless somebody edited that since the last pull.
+    """Write a version to its file, unless the file was edited since the last pull.
 
     Args:
-        folder: of the file.
-        subject: of the version.
-        schema: the version.
-        digests: of the files as they were pulled, by their path from ``out``; None overwrites every file.
+        folder: folder of the file.
+        subject: subject of the version.
+        schema: the version to write.
+        digests: SHA-256 of the files as they were pulled, by path relative to ``out``; None overwrites every file.
         out: the folder of the index.
     """
     path = folder / file_name(subject, schema.type)
@@ -191,7 +191,7 @@ def _outcome(before: bytes | None, content: bytes) -> Outcome:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Put a whole file in place at once, so that nobody meets half of one."""
+    """Replace a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".pull-")
     try:

@@ -1,4 +1,4 @@
-"""``contractlog register``: register schema files; safe to repeat."""
+"""``contractlog register``: idempotent registration of schema files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["register"]
 
 
 def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Register all files that are not registered, or none when one cannot be (exit code 1, or 4 without permission)."""
+    """Register all files that are not registered yet, or none if one is rejected (exit code 1 or 4)."""
     add_files(parser)
     parser.add_argument("--level", type=level, help="set this compatibility level on every subject first")
     parser.add_argument(
@@ -21,6 +21,6 @@ def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.registering import run  # noqa: PLC0415 - the engines are slow to load; help is quick
+    from contractlog.clients.cli.registering import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options)

@@ -1,4 +1,4 @@
-"""The work of ``contractlog register``."""
+"""Implementation of ``contractlog register``."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ Outcome = Literal["registered", "unchanged", "refused", "skipped", "would regist
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was done with a file."""
+    """Outcome of the registration of a file."""
 
     file: SchemaFile
     outcome: Outcome
     schema: RegisteredSchema | None = None
-    examined: Examined | None = None  #: why it was refused
-    reason: str = ""  #: why it was skipped
+    examined: Examined | None = None  #: the check, with the reason if it was refused
+    reason: str = ""  #: reason if it was skipped
 
     def body(self) -> dict[str, Any]:
-        """Write what was done for machines."""
+        """Return the JSON object."""
         schema = self.schema
         return {
             "file": str(self.file.path),
@@ -57,7 +57,7 @@ class Done:
 
 
 def run(options: Namespace) -> int:
-    """Register what is not registered, print what came of it, return the exit code."""
+    """Register the files, print the outcomes, and return the exit code."""
     unreadable = Unreadable()
     groups = collect(options.files, subject=options.subject, references=options.references, unreadable=unreadable)
     done: list[Done] = []
@@ -88,7 +88,7 @@ def _steps(
     options: Namespace,
     unreadable: Unreadable,
 ) -> Iterator[Done]:
-    """Register the subjects of which every file is a schema, and skip the files of the others."""
+    """Register the subjects whose files are all readable; skip the files of the others."""
     broken = {options.subject or named_subject(path) for path, _ in unreadable.problems}
     whole = {subject: files for subject, files in understood.items() if subject not in broken}
     for subject in filter(broken.__contains__, understood):
@@ -121,7 +121,7 @@ def _all(
 def _planned(
     registry: Registry, understood: dict[str, list[tuple[SchemaFile, ParsedSchema]]], options: Namespace
 ) -> Iterator[Done]:
-    """Check every file; write nothing."""
+    """Check every file without registering any."""
     for subject, files in understood.items():
         gate = SubjectGate(registry, subject, options.normalize, options.level)
         stopped = False
@@ -211,5 +211,5 @@ def _conclude(done: list[Done], refused: list[Done]) -> None:
 
 
 def _unpermitted(refused: list[Done]) -> bool:
-    """Say whether permissions and modes alone are in the way."""
+    """Return whether all refusals are due to permissions or modes."""
     return all(step.examined is not None and step.examined.outcome == "refused" for step in refused)

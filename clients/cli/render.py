@@ -1,4 +1,4 @@
-"""Outcomes of files as lines for people: one verdict per file, then place, sentence and mend of each finding."""
+"""Text output of checked files: a verdict per file, then position, detail and fix of each finding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TONES: Final = {"registered": Tone.PLAIN, "compatible": Tone.GOOD, "incompatibl
 
 
 def verdict_line(examined: Examined) -> str:
-    """One line: the file, its subject, whether it may be registered, and why one may believe it."""
+    """Return one line with the file, its verdict, and the versions it was compared with."""
     return toned(
         _TONES[examined.outcome],
         harmless(f"{examined.file.path}: {_verdict(examined)}"),
@@ -26,7 +26,7 @@ def verdict_line(examined: Examined) -> str:
 
 
 def details(examined: Examined) -> Iterator[str]:
-    """Yield the lines below a verdict."""
+    """Yield the lines below a verdict: findings, messages and notes."""
     for found in examined.findings:
         if examined.outcome == "incompatible" or not found.earlier:
             yield from lines(str(examined.file.path), examined.file.draft.text, found)
@@ -58,7 +58,7 @@ def _verdict(examined: Examined) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    """List registered versions as one range, then the files before this one.
+    """Join registered versions as one range, and preceding files as another.
 
     >>> _listed(("version 1", "version 2", "orders.avsc"))
     'versions 1 to 2 and orders.avsc'

@@ -1,4 +1,4 @@
-"""Messages of errors that need the registry's URL: it is unreachable or none, or rejects the credentials."""
+"""Error messages with the registry's URL: unreachable, not a registry, credentials rejected."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["sentence_of"]
 
 
 def sentence_of(error: ContractlogError, argv: Iterable[str]) -> str:
-    """Return the message of an error, with the registry's URL and the credentials that were used where they matter.
+    """Return the message of an error, with the registry's URL and the credentials used if relevant.
 
     Args:
-        error: that ended a verb.
-        argv: of the verb; a URL in it may name who asks.
+        error: the error that ended a verb.
+        argv: arguments of the verb; a URL in them may contain the user.
     """
     url = error.facts.get("url")
     if url is None:
@@ -37,7 +37,7 @@ def sentence_of(error: ContractlogError, argv: Iterable[str]) -> str:
 
 
 def _unreachable(url: str, reason: str) -> str:
-    if "certificate" in reason.lower():  # it runs, so another one is no way out
+    if "certificate" in reason.lower():  # the registry runs: starting another one does not help
         return f"no secure connection to the registry at {url}: {reason}"
     return (
         f"the registry at {url} cannot be reached ({reason}); start one with `contractlog serve`, "
@@ -65,7 +65,7 @@ def _rejected(url: str, argv: Iterable[str]) -> str:
 
 
 def _named(url: str, texts: Iterable[str]) -> Iterator[str]:
-    """Yield who is named in the texts that are URLs of this registry."""
+    """Yield the users in those texts that are URLs of this registry."""
     for text in texts:
         with suppress(UsageError):
             yield from (one.user for one in Address.parse(text) if one.url == url and one.user is not None)

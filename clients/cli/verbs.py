@@ -1,6 +1,6 @@
-"""The table of verbs: each lives in the folder that does its work and is imported when it is called.
+"""Table of verbs: each is implemented in the folder it belongs to, and imported on demand.
 
-It also names what else the clients load from a folder above them, so that they import nothing of it.
+Verbs and ``SERVICE_IN_PROCESS`` are given as text, so that ``clients`` does not import the folders above it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 __all__ = ["SERVICE_IN_PROCESS", "VERBS", "Verb", "load_target"]
 
-#: Returns the service of a name in this process, for ``mock://NAME``; needs the extra ``server``.
+#: Function that returns the in-process service of ``mock://NAME``; needs the extra ``server``.
 SERVICE_IN_PROCESS: Final = "contractlog.registry.in_process:named_app"
 
 
@@ -21,16 +21,15 @@ def load_target(target: str) -> Any:
 
 
 class Verb(NamedTuple):
-    """Where a verb lives.
+    """A verb and the function that implements it.
 
-    The function is called as ``function(parser, argv) -> exit code``: it adds its arguments to the parser it is handed,
-    so that no folder depends on another for them.
+    It is called as ``function(parser, argv) -> exit code`` and adds its arguments to the parser.
     """
 
     target: str  #: ``package.module:function``
     summary: str
     example: str
-    extra: str | None = None  #: the extra that must be installed
+    extra: str | None = None  #: the extra that the verb needs
 
 
 VERBS: Final[dict[str, Verb]] = {

@@ -1,6 +1,6 @@
-"""The names of ``confluent_kafka.schema_registry``, over our clients: change the import and keep everything else.
+"""Drop-in replacement for ``confluent_kafka.schema_registry``: only the import has to be changed.
 
-The functions among them belong to serializers; they are loaded when they are asked for.
+The functions of this API are defined in ``serdes`` and are loaded on first use.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ __all__ = [
     "topic_subject_name_strategy",
 ]
 
-#: Name -> module and name; as text, since clients stand below serializers.
+#: Name -> module and function; as text, since ``clients`` must not import ``serdes``.
 _OF_SERIALIZERS: Final = {
     "dual_schema_id_deserializer": ("contractlog.serdes.schema_ids", "dual_schema_id_deserializer"),
     "header_schema_id_serializer": ("contractlog.serdes.schema_ids", "header_schema_id_serializer"),
@@ -84,7 +84,7 @@ _OF_SERIALIZERS: Final = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a function of the serializers."""
+    """Load a function of ``serdes``."""
     if name not in _OF_SERIALIZERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, function = _OF_SERIALIZERS[name]

@@ -1,4 +1,4 @@
-"""Calls whose answers are read as confluent-kafka's classes."""
+"""Calls whose responses are parsed into confluent-kafka's classes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _reading(call: Call[Any], read: Callable[[Any], T]) -> Call[T]:
 
 
 def register(subject: str, schema: Schema, *, normalize: bool) -> Call[RegisteredSchema]:
-    """POST /subjects/{subject}/versions; older servers answer the id alone."""
+    """POST /subjects/{subject}/versions; older servers send only the id."""
     return Call(
         "POST",
         ("subjects", Named(subject), "versions"),
@@ -51,7 +51,7 @@ def register(subject: str, schema: Schema, *, normalize: bool) -> Call[Registere
 
 
 def lookup(subject: str, schema: Schema, *, normalize: bool, fmt: str | None, deleted: bool) -> Call[RegisteredSchema]:
-    """POST /subjects/{subject}; the schema that was asked for stands in the answer."""
+    """POST /subjects/{subject}; the result has the requested schema, not the one in the response."""
 
     def read(body: Any) -> RegisteredSchema:
         found = RegisteredSchema.from_dict(body)
@@ -111,7 +111,7 @@ def config(subject: str | None, *, method: str = "GET") -> Call[ServerConfig]:
 
 
 def set_config(subject: str | None, body: dict[str, Any]) -> Call[Any]:
-    """PUT /config[/{subject}]; the answer is returned as it came, as confluent-kafka does."""
+    """PUT /config[/{subject}]; returns the response body as it is, like confluent-kafka."""
     return Call("PUT", scope("config", subject), anything, body=body)
 
 

@@ -1,4 +1,4 @@
-"""Associations of subjects with resources, called as confluent-kafka calls them."""
+"""Associations of subjects with resources, with the classes and names of confluent-kafka."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
 @shared
 @dataclass(frozen=True, slots=True)
 class Association(Body):
-    """A subject that is bound to the key or the value of a resource."""
+    """Binding of a subject to the key or the value of a resource."""
 
     subject: str | None = member("subject")
     guid: str | None = member("guid")
@@ -35,7 +35,7 @@ class Association(Body):
 @shared
 @dataclass(slots=True)
 class AssociationInfo(Body):
-    """An association, as an answer tells it."""
+    """An association in a response."""
 
     subject: str | None = member("subject", default=None)
     association_type: str | None = member("associationType", default=None)
@@ -47,7 +47,7 @@ class AssociationInfo(Body):
 @shared
 @dataclass(slots=True)
 class AssociationCreateOrUpdateInfo(Body):
-    """An association to make, or to keep."""
+    """An association to create or update."""
 
     subject: str | None = member("subject", default=None)
     association_type: str | None = member("associationType", default=None)
@@ -60,7 +60,7 @@ class AssociationCreateOrUpdateInfo(Body):
 @shared
 @dataclass(slots=True)
 class AssociationCreateOrUpdateRequest(Body):
-    """Associations to make, or to keep, for one resource."""
+    """Request to create or update the associations of one resource."""
 
     resource_name: str | None = member("resourceName", default=None)
     resource_namespace: str | None = member("resourceNamespace", default=None)
@@ -74,7 +74,7 @@ class AssociationCreateOrUpdateRequest(Body):
 @shared
 @dataclass(slots=True)
 class AssociationResponse(Body):
-    """The associations of one resource, as an answer tells them."""
+    """Response with the associations of one resource."""
 
     resource_name: str | None = member("resourceName", default=None)
     resource_namespace: str | None = member("resourceNamespace", default=None)

@@ -1,4 +1,4 @@
-"""Bearer tokens: the sources that ``bearer.auth.credentials.source`` names, with confluent-kafka's keys and checks."""
+"""Sources of bearer tokens, with the configuration keys and checks of confluent-kafka."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["BEARER_KEYS", "ClientCredentials", "CustomFields", "ManagedIdentity", "read_bearer"]
 
 _SOURCE: Final = "bearer.auth.credentials.source"
-_TOKEN: Final = "bearer.auth.token"  # noqa: S105 - a key
+_TOKEN: Final = "bearer.auth.token"  # noqa: S105 - a configuration key
 _CLUSTER: Final = "bearer.auth.logical.cluster"
 _POOL: Final = "bearer.auth.identity.pool.id"
 _ENDPOINT: Final = "bearer.auth.issuer.endpoint.url"
@@ -35,20 +35,20 @@ _CUSTOM: Final = ("bearer.auth.custom.provider.function", "bearer.auth.custom.pr
 BEARER_KEYS: Final = (_SOURCE, _TOKEN, _CLUSTER, _POOL, *_CREDENTIALS, _QUERY, *_CUSTOM)
 
 _MANAGED_IDENTITY: Final = "http://169.254.169.254/metadata/identity/oauth2/token"
-_RENEWED_AT: Final = 0.8  #: share of its life after which a token is renewed
-_UNSTATED_LIFE: Final = 60.0  #: seconds that a token is used whose answer names no end
-_RETRY_PAUSE: Final = 10.0  #: seconds until renewing is tried again, while the old token is still valid
-_MAX_ANSWER: Final = 1024 * 1024  #: bytes of a token server's answer that are read
-_SHOWN: Final = 200  #: characters of an error answer that are shown
-_TEMPORARY: Final = frozenset({408, 429})  #: with 5xx, the statuses that are tried again
+_RENEWED_AT: Final = 0.8  #: share of its lifetime after which a token is renewed
+_UNSTATED_LIFE: Final = 60.0  #: seconds; lifetime of a token if the response has none
+_RETRY_PAUSE: Final = 10.0  #: seconds until a failed renewal is retried, while the old token is still valid
+_MAX_ANSWER: Final = 1024 * 1024  #: bytes; most of a token server's response that is read
+_SHOWN: Final = 200  #: bytes of an error response that are shown
+_TEMPORARY: Final = frozenset({408, 429})  #: the statuses that are retried, besides 5xx
 
 
 def read_bearer(left: dict[str, Any], retries: Retries) -> tuple[str | TokenSource | None, dict[str, str]]:
-    """Take the bearer's keys out of a configuration; return the token or its source, and headers for every request.
+    """Remove the bearer keys from a configuration; return the token or its source, and fixed headers.
 
     Raises:
-        ValueError: a key is missing, or the source unknown.
-        TypeError: a value is of another kind.
+        ValueError: a key is missing, or the source is unknown.
+        TypeError: a value has the wrong type.
     """
     source = left.pop(_SOURCE, None)
     if source is None:
@@ -115,13 +115,16 @@ def _managed_identity(left: dict[str, Any]) -> str:
 
 
 class CustomFields(TokenSource):
-    """A function of the user's, called for every request; it returns the fields by their configuration keys."""
+    """Token source that calls a function of the user for every request.
+
+    The function returns the fields by their configuration keys.
+    """
 
     def __init__(self, function: Callable[[dict[str, Any]], Any], config: dict[str, Any]) -> None:
         self._function = function
         self._config = config
 
-    def headers(self, seconds: float) -> dict[str, str]:  # noqa: ARG002 - nothing can end the function
+    def headers(self, seconds: float) -> dict[str, str]:  # noqa: ARG002 - the function cannot be interrupted
         """Return the headers of one request."""
         fields = self._function(self._config)
         if inspect.isawaitable(fields):
@@ -138,7 +141,7 @@ class CustomFields(TokenSource):
                 async with asyncio.timeout(seconds) as patience:
                     fields = await fields
             except TimeoutError:
-                if not patience.expired():  # the function's own
+                if not patience.expired():  # raised by the function
                     raise
                 raise _late(seconds) from None
         return _of_fields(fields)
@@ -156,12 +159,12 @@ def _of_fields(fields: Mapping[str, Any]) -> dict[str, str]:
 @dataclass(frozen=True, slots=True)
 class _Grant:
     token: str
-    renewed_from: float  #: by the monotonic clock
+    renewed_from: float  #: seconds of the monotonic clock
     valid_until: float
 
 
 class _Fetched(TokenSource):
-    """A token that is fetched from a server, kept, and renewed after four fifths of its life; threads may share it."""
+    """Source of a token that is fetched, cached, and renewed after 80 % of its lifetime; thread-safe."""
 
     def __init__(self, endpoint: str, retries: Retries, clock: Callable[[], float] = time.monotonic) -> None:
         self._endpoint = endpoint
@@ -176,19 +179,19 @@ class _Fetched(TokenSource):
 
     @property
     def _options(self) -> dict[str, Any]:
-        """Return further arguments of the HTTP client."""
+        """Return additional arguments of the HTTP client."""
         return {}
 
     def headers(self, seconds: float) -> dict[str, str]:
-        """Return the headers of one request; a token is fetched where none is fresh.
+        """Return the headers of one request; fetch a token if none is cached or it is due for renewal.
 
         Raises:
-            OAuthTokenError: the server gave none in time.
+            OAuthTokenError: no token could be fetched in time.
         """
         return self._known() or self._renewed(seconds)
 
     async def awaited_headers(self, seconds: float) -> dict[str, str]:
-        """Return the headers of one request; a thread fetches the token, so that the event loop goes on."""
+        """Return the headers of one request; fetch the token in a thread, so as not to block the event loop."""
         known = self._known()
         if known is not None:
             return known
@@ -203,7 +206,7 @@ class _Fetched(TokenSource):
         return None if grant is None or self._clock() >= grant.renewed_from else _authorization(grant)
 
     def _renewed(self, seconds: float) -> dict[str, str]:
-        """Fetch a token, once for all threads that wait for it."""
+        """Fetch a token, once for all waiting threads; if that fails, use the old one while it is valid."""
         deadline = self._clock() + seconds
         if not self._lock.acquire(timeout=min(seconds, threading.TIMEOUT_MAX)):
             raise _late(seconds)
@@ -237,7 +240,7 @@ class _Fetched(TokenSource):
         raise failure
 
     def _fetched_once(self, deadline: float) -> _Grant:
-        import httpx2  # noqa: PLC0415 - the transport has loaded it
+        import httpx2  # noqa: PLC0415 - the transport has imported it already
 
         began = self._clock()
         try:
@@ -255,7 +258,7 @@ class _Fetched(TokenSource):
 
     def _body(self, response: httpx2.Response, deadline: float) -> bytes:
         body = bytearray()
-        for chunk in response.iter_raw():  # not decoded: no compression was offered, and it may hide any size
+        for chunk in response.iter_raw():  # not decoded: compression was not requested, and could expand to any size
             body += chunk
             if len(body) > _MAX_ANSWER:
                 raise self._failed(f"its answer is longer than {_MAX_ANSWER} bytes", response.status_code)
@@ -280,7 +283,7 @@ class _Fetched(TokenSource):
 
 
 class ClientCredentials(_Fetched):
-    """OAuth 2.0 client credentials (RFC 6749, section 4.4): ``OAUTHBEARER``."""
+    """Source ``OAUTHBEARER``: OAuth 2.0 client credentials (RFC 6749, section 4.4)."""
 
     def __init__(self, endpoint: str, client: str, secret: str, scope: str, retries: Retries, **options: Any) -> None:
         super().__init__(endpoint, retries, **options)
@@ -296,7 +299,7 @@ class ClientCredentials(_Fetched):
 
 
 class ManagedIdentity(_Fetched):
-    """Azure's instance metadata service: ``OAUTHBEARER_AZURE_IMDS``. It is asked directly, never through a proxy."""
+    """Source ``OAUTHBEARER_AZURE_IMDS``: Azure's instance metadata service, never through a proxy."""
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -312,7 +315,11 @@ def _authorization(grant: _Grant) -> dict[str, str]:
 
 
 def _life(answer: Mapping[str, Any]) -> float:
-    """Return the seconds that a token has left; Azure writes its numbers as text."""
+    """Return the remaining lifetime of a token in seconds; Azure sends numbers as strings.
+
+    Raises:
+        ValueError: the lifetime is not a number, negative or infinite.
+    """
     if answer.get("expires_in") is not None:
         life = float(answer["expires_in"])
     elif answer.get("expires_on") is not None:
@@ -325,7 +332,7 @@ def _life(answer: Mapping[str, Any]) -> float:
 
 
 def _temporary(status: int | None) -> bool:
-    return status is None or status in _TEMPORARY or status >= 500  # noqa: PLR2004 - errors of the server
+    return status is None or status in _TEMPORARY or status >= 500  # noqa: PLR2004 - server errors
 
 
 def _late(seconds: float) -> OAuthTokenError:

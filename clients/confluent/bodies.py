@@ -1,4 +1,4 @@
-"""How the classes of this package become JSON objects, and come from them: written once, declared by their members."""
+"""JSON serialization of this package's dataclasses, declared per member."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def member(
     missing: Callable[[], Any] = lambda: None,
     default: Any = MISSING,
     factory: Any = MISSING,
-    hash: bool | None = None,  # noqa: A002 - as dataclasses call it
+    hash: bool | None = None,  # noqa: A002 - the name in dataclasses
 ) -> Any:
     """Declare a member of the JSON object.
 
     Args:
-        name: how it is called there.
-        read: makes the attribute of what stands there.
-        missing: makes it where nothing stands there, or null.
-        default: of the constructor.
-        factory: makes the default of the constructor.
-        hash: whether it counts for the hash; None: as for equality.
+        name: its name in the JSON object.
+        read: converts the JSON value to the attribute.
+        missing: makes the attribute if the JSON value is absent or null.
+        default: default of the constructor.
+        factory: factory of the constructor's default.
+        hash: whether it is part of the hash; None: if it is part of equality.
     """
     facts = {_NAME: name, _READ: read, _MISSING: missing}
     found: Any = field(default=default, default_factory=factory, hash=hash, metadata=facts)
@@ -39,24 +39,24 @@ def member(
 
 
 def each(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
-    """Read a list."""
+    """Return a function that converts every item of a list."""
     return lambda values: [read(value) for value in values]
 
 
 class Body:
-    """A dataclass whose members stand in a JSON object; those that are None are left out."""
+    """Dataclass that is written as a JSON object, without the members that are None."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the JSON object."""
+        """Return the JSON object."""
         values = ((one.metadata[_NAME], getattr(self, one.name)) for one in fields(self))
         return {name: _written(value) for name, value in values if value is not None}
 
     @classmethod
     def from_dict(cls, src_dict: dict[str, Any]) -> Self:
-        """Read the JSON object; members that are not known are passed over."""
+        """Parse the JSON object; unknown members are ignored."""
         return cls(**{one.name: _read(one, src_dict.get(one.metadata[_NAME])) for one in fields(cls)})
 
 

@@ -1,4 +1,4 @@
-"""``SchemaRegistryClient`` as confluent-kafka's: the same methods, arguments and results, over our calls."""
+"""``SchemaRegistryClient`` with the methods, arguments and results of confluent-kafka's."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ T = TypeVar("T")
 
 
 class SchemaRegistryClient(Setting):
-    """A registry, asked as confluent-kafka's client asks; may be shared as ``Registry`` may.
+    """Client of a registry with confluent-kafka's API; as safe to share as ``Registry``.
 
-    Answers that are not a success raise ``SchemaRegistryError``, which is the class of the code as well
-    (``SubjectNotFound`` …); where no answer came, ``Unreachable``.
+    Error responses raise ``SchemaRegistryError``, which is also an instance of the class of the error code
+    (``SubjectNotFound`` …); without a response, ``Unreachable`` is raised.
 
     Args:
-        conf: ``url`` and the other keys of confluent-kafka's client; unknown ones are refused. What is not given is
-            finite here: a call ends after 30 seconds, the newest version of a subject is believed for 60.
+        conf: ``url`` and the other keys of confluent-kafka's client; unknown ones are rejected. Unlike there, the
+            defaults are finite: a call ends after 30 seconds, the latest version of a subject is cached for 60.
     """
 
     def __init__(self, conf: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ class SchemaRegistryClient(Setting):
 
     @classmethod
     def over(cls, registry: Registry) -> Self:
-        """Make a client that speaks through a registry's connections."""
+        """Return a client that uses the connections of ``registry``."""
         client = cls({"url": registry.url})
         client._registry = registry
         return client
@@ -54,11 +54,11 @@ class SchemaRegistryClient(Setting):
         self._registry.close()
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._registry.close()
 
     def config(self) -> dict[str, Any]:
-        """Return the configuration that this client was made with."""
+        """Return the configuration that this client was created with."""
         return self._conf
 
     def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
@@ -69,7 +69,7 @@ class SchemaRegistryClient(Setting):
     def register_schema_full_response(
         self, subject_name: str, schema: Schema, normalize_schemas: bool = False
     ) -> RegisteredSchema:
-        """Register a schema under a subject; return what the registry holds."""
+        """Register a schema under a subject; return the registered version."""
         key = (subject_name, "registered", schema, normalize_schemas)
         known = self._known.placed.get(key)
         if known is not None:
@@ -88,7 +88,7 @@ class SchemaRegistryClient(Setting):
         fmt: str | None = None,
         reference_format: str | None = None,
     ) -> Schema:
-        """Return the schema that an id stands for."""
+        """Return the schema with this id."""
         key = ("id", schema_id, subject_name, fmt, reference_format)
         known = self._known.schemas.get(key)
         if known is not None:
@@ -99,7 +99,7 @@ class SchemaRegistryClient(Setting):
         return found
 
     def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """Return the schema with this content hash."""
+        """Return the schema with this guid."""
         known = self._known.schemas.get(("guid", guid, fmt))
         if known is not None:
             return known
@@ -109,7 +109,7 @@ class SchemaRegistryClient(Setting):
         return found
 
     def get_schema_types(self) -> list[str]:
-        """Return the formats that the registry knows."""
+        """Return the schema formats that the registry supports."""
         return self._ask(calls.types())
 
     def get_subjects_by_schema_id(
@@ -120,7 +120,7 @@ class SchemaRegistryClient(Setting):
         offset: int = 0,
         limit: int = -1,
     ) -> list[str]:
-        """Return every subject that an id stands under."""
+        """Return all subjects with a version of this id."""
         return self._ask(
             calls.subjects_of_id(schema_id, subject=subject_name, deleted=deleted, offset=offset, limit=limit)
         )
@@ -133,7 +133,7 @@ class SchemaRegistryClient(Setting):
         offset: int = 0,
         limit: int = -1,
     ) -> list[SchemaVersion]:
-        """Return every version that an id stands under."""
+        """Return all versions with this id."""
         return self._ask(asking.versions_of_id(schema_id, subject_name, deleted=deleted, offset=offset, limit=limit))
 
     def lookup_schema(
@@ -170,14 +170,14 @@ class SchemaRegistryClient(Setting):
         )
 
     def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
-        """Delete a subject, softly unless told otherwise; return the versions that went."""
+        """Soft delete a subject, or hard delete it if ``permanent``; return the deleted versions."""
         try:
             return self._ask(calls.delete_subject(subject_name, permanent=permanent))
         finally:
             self._known.wrote(subject_name, permanent=permanent)
 
     def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
-        """Return the newest version of a subject; remembered for ``cache.latest.ttl.sec``."""
+        """Return the latest version of a subject; cached for ``cache.latest.ttl.sec``."""
         known = self._known.latest.get((subject_name, fmt))
         if known is not None:
             return known
@@ -189,7 +189,7 @@ class SchemaRegistryClient(Setting):
     def get_latest_with_metadata(
         self, subject_name: str, metadata: dict[str, str], deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
-        """Return the newest version that has all these properties; remembered for ``cache.latest.ttl.sec``."""
+        """Return the latest version with all these metadata properties; cached for ``cache.latest.ttl.sec``."""
         key = (subject_name, frozenset(metadata.items()), deleted, fmt)
         known = self._known.latest.get(key)
         if known is not None:
@@ -206,7 +206,7 @@ class SchemaRegistryClient(Setting):
         deleted: bool = False,
         fmt: str | None = None,
     ) -> RegisteredSchema:
-        """Return one version of a subject; ``latest`` is asked for every time."""
+        """Return one version of a subject; ``latest`` is never cached."""
         key = (subject_name, "version", version, fmt)
         known = None if version == "latest" else self._known.placed.get(key)
         if known is not None:
@@ -220,7 +220,7 @@ class SchemaRegistryClient(Setting):
     def get_referenced_by(
         self, subject_name: str, version: int | Literal["latest"] = "latest", offset: int = 0, limit: int = -1
     ) -> list[int]:
-        """Return the ids of the schemas that lean on a version."""
+        """Return the ids of the schemas that reference a version."""
         return self._ask(calls.referenced_by(subject_name, version, offset=offset, limit=limit))
 
     def get_versions(
@@ -232,7 +232,7 @@ class SchemaRegistryClient(Setting):
         )
 
     def delete_version(self, subject_name: str, version: int, permanent: bool = False) -> int:
-        """Delete a version, softly unless told otherwise; return its number."""
+        """Soft delete a version, or hard delete it if ``permanent``; return its number."""
         try:
             return self._ask(calls.delete_version(subject_name, version, permanent=permanent))
         finally:
@@ -240,20 +240,20 @@ class SchemaRegistryClient(Setting):
 
     @property
     def latest_generation(self) -> int:
-        """How often it was forgotten which versions are the newest; serializers ask again when it grows."""
+        """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
         return self._known.latest.generation
 
     def clear_latest_caches(self) -> None:
-        """Forget which versions are the newest."""
+        """Clear the cache of the versions that are the newest."""
         self._known.clear_latest()
 
     def clear_caches(self) -> None:
-        """Forget everything that was remembered."""
+        """Clear all caches, so that nothing is remembered."""
         self._known.clear()
 
     @staticmethod
     def new_client(conf: dict[str, Any]) -> SchemaRegistryClient:
-        """Make a client."""
+        """Return a new client."""
         return SchemaRegistryClient(conf)
 
     def _ask(self, call: Call[T]) -> T:

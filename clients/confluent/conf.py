@@ -1,4 +1,4 @@
-"""The configuration of confluent-kafka's client, key by key, as arguments of ours."""
+"""Parser of confluent-kafka's client configuration into arguments of ``Registry``."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ _KEYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Conf:
-    """What a client is made of."""
+    """Parsed configuration of a client."""
 
     registry: Mapping[str, Any]  #: arguments of ``Registry``
-    capacity: int  #: answers of each kind that are remembered
-    latest_seconds: float  #: how long the newest version of a subject is believed
+    capacity: int  #: entries of each cache
+    latest_seconds: float  #: lifetime of a subject's latest version in the cache
 
     @classmethod
     def parse(cls, conf: Mapping[str, Any]) -> Self:
-        """Read the configuration.
+        """Parse the configuration.
 
         Raises:
             ValueError: a key is missing, unknown, or contradicts another.
-            TypeError: a value is of another kind.
-            UsageError: a ``mock://`` URL, and the extra ``server`` is not installed.
+            TypeError: a value has the wrong type.
+            UsageError: the URL starts with ``mock://``, and the extra ``server`` is not installed.
         """
         left = dict(conf)
         url = _url(left.pop("url", None))
@@ -90,7 +90,7 @@ def _url(url: Any) -> str:
 
 
 def _in_process(url: str) -> Any:
-    """Return the service that a ``mock://`` URL names: one per name and process."""
+    """Return the in-process service of a ``mock://`` URL: one per name and process."""
     try:
         return load_target(SERVICE_IN_PROCESS)(url.removeprefix(_MOCK))
     except ModuleNotFoundError as missing:

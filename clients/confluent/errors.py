@@ -1,7 +1,7 @@
-"""One exception for two worlds: the class that the service raises, and the one that confluent-kafka raises.
+"""Exceptions that are instances both of the service's classes and of confluent-kafka's.
 
-What this package raises is caught as ``SubjectNotFound`` of ``compatibility/errors.py``, as ``SchemaRegistryError`` of
-this package, and as ``SchemaRegistryError`` of confluent-kafka where a program has loaded that (``kinship.py``).
+An error of this package can be caught as ``SubjectNotFound`` of ``compatibility/errors.py``, as ``SchemaRegistryError``
+of this package, and as confluent-kafka's ``SchemaRegistryError`` if that is loaded (``compatibility/kinship.py``).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _made: dict[type[RegistryError], type[RegistryError]] = {}
 
 
 class _Base(Exception):
-    """What stands between: a class that inherits from ``Exception`` itself gets no further base."""
+    """Intermediate base class: the bases of a direct subclass of ``Exception`` cannot be changed."""
 
 
 class SchemaRegistryError(_Base):
-    """An answer of the registry that is not a success; called as confluent-kafka's is."""
+    """Error response of the registry, with the constructor and attributes of confluent-kafka's class."""
 
     UNKNOWN: ClassVar[int] = -1
 
@@ -40,7 +40,7 @@ class SchemaRegistryError(_Base):
 
 
 class OAuthTokenError(Unreachable):
-    """No token could be fetched, so the registry was not asked; caught as confluent-kafka's class of this name too."""
+    """No token could be fetched, so no request was sent; also an instance of confluent-kafka's class."""
 
     def __init__(self, message: str, status_code: int | None = None, response_text: str | None = None) -> None:
         become_kin(OAuthTokenError, _THEIRS[0], "OAuthTokenError")
@@ -51,11 +51,11 @@ class OAuthTokenError(Unreachable):
         return f"{self.message} ({text})" if text else self.message
 
 
-become_kin(SchemaRegistryError, *_THEIRS)  # at once where theirs is loaded, for errors that already inherit from it
+become_kin(SchemaRegistryError, *_THEIRS)  # also on import: if theirs is loaded, service errors may inherit from it
 
 
 class _Spoken:
-    """Says an error as confluent-kafka does, and survives pickling though its class has no name to import."""
+    """Formats an error like confluent-kafka, and makes it picklable although its class is not importable."""
 
     __str__ = SchemaRegistryError.__str__
     __repr__ = SchemaRegistryError.__repr__
@@ -66,7 +66,7 @@ class _Spoken:
 
 
 def catchable(error: RegistryError) -> Exception:
-    """Make the same error, to be caught by whoever knows only ``SchemaRegistryError``."""
+    """Return the same error as an instance of ``SchemaRegistryError`` too."""
     if isinstance(error, UnreadableAnswer):
         status = int(error.facts.get("status", UnreadableAnswer.code))
         return SchemaRegistryError(status, SchemaRegistryError.UNKNOWN, error.message)

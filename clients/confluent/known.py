@@ -1,4 +1,4 @@
-"""What a client of this package remembers: contents as long as there is room, the newest version for a while."""
+"""Caches of ``SchemaRegistryClient``: schemas without expiry, latest versions with one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["DONE", "Known"]
 
 
 class _Done:
-    """A result that is there already: it may be awaited any number of times, or not at all."""
+    """Completed awaitable: may be awaited any number of times, or not at all."""
 
     def __await__(self) -> Generator[None, None, None]:
         yield from ()
@@ -23,25 +23,25 @@ DONE: Final = _Done()
 
 
 class Known:
-    """Answers by what was asked; a write to a subject makes the client forget what it may have changed."""
+    """Responses by request; a write to a subject invalidates what it may have changed."""
 
     def __init__(self, capacity: int, latest_seconds: float) -> None:
         self.schemas: Aging[tuple[Any, ...], Schema] = Aging(math.inf, capacity)
-        self.placed: Aging[tuple[Any, ...], RegisteredSchema] = Aging(math.inf, capacity)  #: keys begin with a subject
-        self.latest: Aging[tuple[Any, ...], RegisteredSchema] = Aging(latest_seconds, capacity)  #: as these do
+        self.placed: Aging[tuple[Any, ...], RegisteredSchema] = Aging(math.inf, capacity)  #: by (subject, …)
+        self.latest: Aging[tuple[Any, ...], RegisteredSchema] = Aging(latest_seconds, capacity)  #: by (subject, …)
 
     def wrote(self, subject: str, *, permanent: bool = False) -> None:
-        """Forget what a write to a subject may have changed."""
+        """Invalidate what a write to a subject may have changed."""
         for memory in (self.placed, self.latest):
             memory.forget(lambda key: key[0] == subject)
         if permanent:
             self.schemas.forget()
 
     def clear_latest(self) -> None:
-        """Forget which versions are the newest."""
+        """Clear the cache of latest versions."""
         self.latest.forget()
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Clear all caches."""
         for memory in (self.schemas, self.placed, self.latest):
             memory.forget()

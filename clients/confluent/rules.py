@@ -1,4 +1,4 @@
-"""Rules and metadata of a schema, called as confluent-kafka calls them."""
+"""Rules and metadata of a schema, with the classes and names of confluent-kafka."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 @shared
 class RuleKind(StrEnum):
-    """Whether a rule tests or changes."""
+    """Kind of a rule: it tests a value or changes it."""
 
     CONDITION = "CONDITION"
     TRANSFORM = "TRANSFORM"
@@ -32,7 +32,7 @@ class RuleKind(StrEnum):
 
 @shared
 class RulePhase(StrEnum):
-    """When a rule runs."""
+    """Phase in which a rule runs."""
 
     MIGRATION = "MIGRATION"
     DOMAIN = "DOMAIN"
@@ -41,7 +41,7 @@ class RulePhase(StrEnum):
 
 @shared
 class RuleMode(StrEnum):
-    """On which way a rule runs."""
+    """Direction in which a rule runs."""
 
     UPGRADE = "UPGRADE"
     DOWNGRADE = "DOWNGRADE"
@@ -59,12 +59,12 @@ class RuleParams:
     params: dict[str, str] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the JSON object."""
+        """Return the JSON object."""
         return dict(self.params)
 
     @classmethod
     def from_dict(cls, src_dict: dict[str, Any]) -> Self:
-        """Read the JSON object."""
+        """Parse the JSON object."""
         return cls(dict(src_dict))
 
     def __hash__(self) -> int:
@@ -74,7 +74,7 @@ class RuleParams:
 @shared
 @dataclass(frozen=True, slots=True)
 class Rule(Body):
-    """One rule of a schema."""
+    """A rule of a schema."""
 
     name: str | None = member("name")
     doc: str | None = member("doc")
@@ -114,12 +114,12 @@ class MetadataTags:
     tags: dict[str, list[str]] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the JSON object."""
+        """Return the JSON object."""
         return dict(self.tags)
 
     @classmethod
     def from_dict(cls, src_dict: dict[str, Any]) -> Self:
-        """Read the JSON object."""
+        """Parse the JSON object."""
         return cls(dict(src_dict))
 
     def __hash__(self) -> int:
@@ -129,17 +129,17 @@ class MetadataTags:
 @shared
 @dataclass(slots=True)
 class MetadataProperties:
-    """Free properties."""
+    """Properties by name."""
 
     properties: dict[str, str] = field(default_factory=dict, hash=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the JSON object."""
+        """Return the JSON object."""
         return dict(self.properties)
 
     @classmethod
     def from_dict(cls, src_dict: dict[str, Any]) -> Self:
-        """Read the JSON object."""
+        """Parse the JSON object."""
         return cls(dict(src_dict))
 
     def __hash__(self) -> int:
@@ -149,7 +149,7 @@ class MetadataProperties:
 @shared
 @dataclass(frozen=True, slots=True)
 class Metadata(Body):
-    """What stands beside a schema's text."""
+    """Metadata of a schema."""
 
     tags: MetadataTags | None = member("tags", MetadataTags.from_dict)
     properties: MetadataProperties | None = member("properties", MetadataProperties.from_dict)

@@ -1,4 +1,4 @@
-"""Schemas and what is set for subjects, called as confluent-kafka calls them."""
+"""Schemas and configuration, with the classes and names of confluent-kafka."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SchemaVersion(Body):
 @shared
 @dataclass(frozen=True, slots=True)
 class SchemaReference(Body):
-    """A schema that another one leans on."""
+    """Reference to another schema."""
 
     name: str | None = member("name")
     subject: str | None = member("subject")
@@ -42,7 +42,7 @@ class SchemaReference(Body):
 @shared
 @dataclass(frozen=True, slots=True)
 class Schema(Body):
-    """A schema that is not registered, or of which nobody asks where it is."""
+    """A schema without subject and version."""
 
     schema_str: str | None = member("schema")
     schema_type: str | None = member("schemaType", missing=lambda: "AVRO", default="AVRO")
@@ -53,14 +53,14 @@ class Schema(Body):
     rule_set: RuleSet | None = member("ruleSet", RuleSet.from_dict, default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the JSON object; references are always in it."""
+        """Return the JSON object; it always has ``references``."""
         return {"references": []} | Body.to_dict(self)
 
 
 @shared
 @dataclass(frozen=True, slots=True)
 class RegisteredSchema:
-    """A schema as a registry holds it."""
+    """A registered schema."""
 
     subject: str | None
     version: int | None
@@ -69,13 +69,13 @@ class RegisteredSchema:
     schema: Schema
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the JSON object."""
+        """Return the JSON object."""
         known = {"id": self.schema_id, "guid": self.guid, "subject": self.subject, "version": self.version}
         return self.schema.to_dict() | {name: value for name, value in known.items() if value is not None}
 
     @classmethod
     def from_dict(cls, src_dict: dict[str, Any]) -> Self:
-        """Read the JSON object."""
+        """Parse the JSON object."""
         return cls(
             subject=src_dict.get("subject"),
             version=src_dict.get("version"),
@@ -87,7 +87,7 @@ class RegisteredSchema:
 
 @shared
 class ConfigCompatibilityLevel(StrEnum):
-    """How strictly versions follow each other."""
+    """Compatibility level."""
 
     BACKWARD = "BACKWARD"
     BACKWARD_TRANSITIVE = "BACKWARD_TRANSITIVE"
@@ -101,7 +101,7 @@ class ConfigCompatibilityLevel(StrEnum):
 @shared
 @dataclass(slots=True)
 class ServerConfig(Body):
-    """What is set for a subject, or for the registry."""
+    """Configuration of a subject, or of the registry."""
 
     compatibility: ConfigCompatibilityLevel | None = member("compatibility", ConfigCompatibilityLevel, default=None)
     compatibility_level: ConfigCompatibilityLevel | None = member(

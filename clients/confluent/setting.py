@@ -1,4 +1,4 @@
-"""What a ``SchemaRegistryClient`` asks beside: what may follow, what is set, what is bound to resources."""
+"""``SchemaRegistryClient``'s methods for compatibility, config, modes, contexts and associations."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ T = TypeVar("T")
 
 
 class Setting(ABC):
-    """Asks about levels, config, modes, contexts and associations."""
+    """Base class with the methods for compatibility, config, modes, contexts and associations."""
 
     _known: Known
 
     @abstractmethod
     def _ask(self, call: Call[T]) -> T:
-        """Send a call; errors become ``SchemaRegistryError``."""
+        """Send a call; raise errors as ``SchemaRegistryError``."""
 
     def set_compatibility(self, subject_name: str | None = None, level: str | None = None) -> Any:
-        """Set the level of a subject, or of the registry; return the registry's answer."""
+        """Set the compatibility level of a subject, or of the registry; return the response body."""
         if level is None:
             raise ValueError("level must be set")
         return self._ask(asking.set_config(subject_name, {"compatibility": level.upper()}))
 
     def get_compatibility(self, subject_name: str | None = None) -> str:
-        """Return the level of a subject, or of the registry."""
+        """Return the compatibility level of a subject, or of the registry."""
         config = self._ask(asking.config(subject_name))
         return str(config.compatibility_level)
 
@@ -49,17 +49,17 @@ class Setting(ABC):
         normalize: bool = False,
         verbose: bool = False,
     ) -> bool:
-        """Return whether a schema might follow one version."""
+        """Return whether a candidate is compatible with one version."""
         return self._ask(asking.check(subject_name, schema, version, normalize=normalize, verbose=verbose))
 
     def test_compatibility_all_versions(
         self, subject_name: str, schema: Schema, normalize: bool = False, verbose: bool = False
     ) -> bool:
-        """Return whether a schema might follow all versions that the level of the subject selects."""
+        """Return whether a candidate is compatible with all versions that the subject's level selects."""
         return self._ask(asking.check(subject_name, schema, None, normalize=normalize, verbose=verbose))
 
     def set_config(self, subject_name: str | None = None, config: ServerConfig | None = None) -> Any:
-        """Set members of config; return the registry's answer."""
+        """Set the members of ``config`` that are not None; return the response body."""
         if config is None:
             raise ValueError("config must be set")
         try:
@@ -68,31 +68,31 @@ class Setting(ABC):
             self._known.clear_latest()
 
     def delete_config(self, subject_name: str | None = None) -> ServerConfig:
-        """Let a subject inherit everything again; return what was in force."""
+        """Delete the config of a subject, so that it inherits again; return the config that was in force."""
         return self._ask(asking.config(subject_name, method="DELETE"))
 
     def get_config(self, subject_name: str | None = None) -> ServerConfig:
-        """Return all that is set for a subject, or for the registry."""
+        """Return the config of a subject, or of the registry."""
         return self._ask(asking.config(subject_name))
 
     def get_mode(self, subject_name: str) -> str:
-        """Return what may be written to a subject."""
+        """Return the mode of a subject."""
         return self._ask(asking.mode(subject_name))
 
     def update_mode(self, subject_name: str, mode: str, force: bool = False) -> str:
-        """Set what may be written to a subject, and return it."""
+        """Set the mode of a subject, and return it."""
         return self._ask(asking.set_mode(subject_name, mode, force=force))
 
     def delete_mode(self, subject_name: str) -> str:
-        """Let a subject inherit its mode again; return the one that was in force."""
+        """Delete the mode of a subject, so that it inherits again; return the mode that was in force."""
         return self._ask(asking.mode(subject_name, method="DELETE"))
 
     def get_global_mode(self) -> str:
-        """Return what may be written to the registry."""
+        """Return the mode of the registry."""
         return self._ask(asking.mode(None))
 
     def update_global_mode(self, mode: str, force: bool = False) -> str:
-        """Set what may be written to the registry, and return it."""
+        """Set the mode of the registry, and return it."""
         return self._ask(asking.set_mode(None, mode, force=force))
 
     def get_contexts(self, offset: int = 0, limit: int = -1) -> list[str]:
@@ -108,7 +108,7 @@ class Setting(ABC):
         offset: int = 0,
         limit: int = -1,
     ) -> list[Association]:
-        """Return what is bound to a resource; ``-`` stands for any namespace."""
+        """Return the associations of a resource; ``-`` matches any namespace."""
         return self._ask(
             asking.associations(
                 resource_name, resource_namespace, resource_type, association_types, offset=offset, limit=limit
@@ -129,7 +129,7 @@ class Setting(ABC):
         association_types: list[str] | None = None,
         cascade_lifecycle: bool = False,
     ) -> None:
-        """Remove the associations of a resource; with ``cascade_lifecycle`` the subjects that it owns go, too."""
+        """Remove the associations of a resource; ``cascade_lifecycle`` also deletes the subjects it owns."""
         try:
             self._ask(
                 calls.unbind(

@@ -1,8 +1,8 @@
-"""Data classes of confluent-kafka in place of ours, where that package is installed with its registry client.
+"""Replacement of our data classes by confluent-kafka's, if its registry client is installed.
 
-Its serializers ask ``isinstance(schema, Schema)``, and equality holds within one class only. So the names of
-``contractlog.clients.confluent`` are its classes where they can be imported, and ours elsewhere; the order in which a
-program imports the two packages does not matter. Importing them costs a few tenths of a second, once.
+Its serializers test ``isinstance(schema, Schema)``, and objects of different classes are never equal. So the names of
+``contractlog.clients.confluent`` are its classes if they can be imported, else ours; the order in which a program
+imports the two packages does not matter. Importing them costs a few tenths of a second, once.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _MODULE: Final = "confluent_kafka.schema_registry.common.schema_registry_client"
 
 
 def shared(own: type[T]) -> type[T]:
-    """Return confluent-kafka's class of this name where it can stand for ours, else ours.
+    """Return confluent-kafka's class of this name if it can replace ours, else ours.
 
-    It can if it has every attribute of ours, and the same arguments (an enumeration: the same members).
+    It can if it has every public attribute of ours, and the same arguments (an enumeration: the same members).
     """
     other = getattr(_classes(), own.__name__, None)
     return other if isinstance(other, type) and _fits(own, other) else own
@@ -32,7 +32,7 @@ def shared(own: type[T]) -> type[T]:
 def _classes() -> Any:
     try:
         return import_module(_MODULE)
-    except ImportError:  # confluent-kafka's own client needs packages that ours does not
+    except ImportError:  # not installed, or without the packages that its client needs
         return None
 
 
