@@ -129,13 +129,13 @@ def test_the_time_out_bounds_a_call_with_all_its_attempts() -> None:
             registry.subjects()
         with pytest.raises(Unreachable, match=r"0\.4 seconds"):
             asyncio.run(ask())
-        assert time.monotonic() - began < 1.6
+        assert time.monotonic() - began < 3.2
 
 
 def test_one_that_hangs_leaves_time_for_the_next_url() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, answering(http(b"[]")) as (url, _):
         both = f"http://127.0.0.1:{silent.getsockname()[1]},{url}"
-        with Registry(both, timeout=1) as registry:
+        with Registry(both, timeout=3) as registry:
             assert registry.subjects() == []
 
 
@@ -169,13 +169,13 @@ def test_a_silent_first_url_costs_one_call_and_not_each() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, answering(*[http(b"[]")] * 6) as (url, _):
         first = f"http://127.0.0.1:{silent.getsockname()[1]}"
         watch = Watching()
-        with Registry(f"{first},{url}", timeout=1, watch=watch) as registry:
+        with Registry(f"{first},{url}", timeout=3, watch=watch) as registry:
             assert [registry.subjects() for _ in range(3)] == [[]] * 3
         assert watch.asked == [(first, None), *[(url, 200)] * 3]
         watch.asked.clear()
 
         async def ask() -> None:
-            async with AsyncRegistry(f"{first},{url}", timeout=1, watch=watch) as registry:
+            async with AsyncRegistry(f"{first},{url}", timeout=3, watch=watch) as registry:
                 assert [await registry.subjects() for _ in range(3)] == [[]] * 3
 
         asyncio.run(ask())
