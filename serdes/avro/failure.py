@@ -63,7 +63,7 @@ def _path(steps: list[Step], *, exact: bool) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return the repr of a value, or its type and size if the repr would be long; for messages."""
+    """Return a short repr of a value for messages; containers and huge integers as their type and size."""
     if isinstance(value, list | tuple | dict | set):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, int) and value.bit_length() > _SHOWN_BITS:
