@@ -36,7 +36,9 @@ class VersionSource(SchemaSource, Protocol):
 
 
 class Belonging:
-    """The subjects of a topic's records, including soft-deleted versions; each id or guid is requested once.
+    """The subjects of a topic's records, including soft-deleted versions.
+
+    Each id or guid is requested once.
 
     Args:
         registry: the source of schemas.

@@ -196,7 +196,7 @@ class Deserializer(Deserializing, WaitingSerde[ReadPlan]):
 
 
 class AsyncDeserializer(Deserializing, AwaitedSerde[ReadPlan]):
-    """Asynchronous deserializer of framed bytes to values. May be shared by tasks."""
+    """Async deserializer of framed bytes to values. May be shared by tasks."""
 
     async def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
         """Return the value of framed bytes; None stays None. Raises the same errors as ``Deserializer``."""

@@ -115,7 +115,7 @@ class Printer:
             return None, False
 
     def _deserializer(self, part: MessageField, data: bytes, context: SerializationContext) -> Deserializer:
-        """Return the deserializer for the type of the record's schema; unknown ids get any, which reports them.
+        """Return the deserializer for the type of the record's schema; for unknown ids any, which fails.
 
         Raises:
             DecodeError: the schema belongs to another subject, or is of an unsupported type.

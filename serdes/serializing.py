@@ -110,7 +110,7 @@ class Serializer(Serializing, WaitingSerde[WritePlan]):
 
 
 class AsyncSerializer(Serializing, AwaitedSerde[WritePlan]):
-    """Asynchronous serializer of values to framed bytes. May be shared by tasks; ids are cached by subject."""
+    """Async serializer of values to framed bytes. May be shared by tasks; ids are cached by subject."""
 
     async def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
         """Return the framed bytes of a value; None stays None. Raises the same errors as ``Serializer``."""

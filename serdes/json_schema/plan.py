@@ -1,4 +1,4 @@
-"""Prepared JSON schemas: encode and decode values. The bytes that are validated are those that are sent."""
+"""Prepared JSON schemas: encode and decode values. Exactly the bytes that are sent are validated."""
 
 from __future__ import annotations
 
