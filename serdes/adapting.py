@@ -218,7 +218,7 @@ def _named(source: Any) -> str:
 def _content(schema_id: int, subject: str | None) -> Steps[RegisteredSchema]:
     """Request an id in the context of a subject; if it is not found, by the subject itself.
 
-    The registry may find a subject without a context in another one.
+    A registry looks up plain subject names in all contexts.
     """
     context = Subject.parse(subject or "").context
     found: RegisteredSchema

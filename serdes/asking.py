@@ -30,7 +30,7 @@ def answered(steps: Steps[T], source: Any) -> T:
         while True:
             try:
                 answer = question(source)
-            except Exception as error:  # noqa: BLE001 -- whether it is the end is the decision's to say
+            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
                 question = steps.throw(error)
             else:
                 question = steps.send(answer)
@@ -48,7 +48,7 @@ async def awaited(steps: Steps[T], source: Any) -> T:
                 answer = question(source)
                 if inspect.isawaitable(answer):
                     answer = await answer
-            except Exception as error:  # noqa: BLE001 -- whether it is the end is the decision's to say
+            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
                 question = steps.throw(error)
             else:
                 question = steps.send(answer)

@@ -69,7 +69,7 @@ class Belonging:
         return associated[0] if len(associated) == 1 else self._by_topic[part]
 
     def has_subject(self, part: MessageField) -> bool:
-        """Return whether any schema was ever registered for this part."""
+        """Return whether this part has an associated subject, or had a registered one at any time."""
         return part in self._registered or bool(self._associated[part])
 
     def schema(self, part: MessageField, head: bytes) -> RegisteredSchema:
@@ -101,7 +101,7 @@ class Belonging:
     def refuse_foreign(self, part: MessageField, head: bytes, schema: RegisteredSchema) -> None:
         """Check that a schema belongs to one of this part's subjects.
 
-        Nothing is checked without a strategy if the part has no subject, or if no subject uses the id.
+        Without a strategy, a part without subjects is not checked; an id that no subject uses is accepted.
 
         Raises:
             DecodeError: the schema belongs to other subjects, which are named.

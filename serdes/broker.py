@@ -32,7 +32,7 @@ _TRY: Final = 1.0  #: seconds between checks of the client's reported errors whi
 #: Errors that a client reports while it cannot reach a broker.
 AWAY: Final = frozenset(
     {
-        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 -- so are codes of the client's own named
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 -- librdkafka's own error codes
         KafkaError._MSG_TIMED_OUT,  # noqa: SLF001
         KafkaError._RESOLVE,  # noqa: SLF001
         KafkaError._TIMED_OUT,  # noqa: SLF001

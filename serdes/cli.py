@@ -35,7 +35,7 @@ _AVRO: Final = ".avro"
 
 
 def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Write JSON lines or an Avro file to a topic; return 0 when every record is acknowledged."""
+    """Write JSON lines or an Avro file to a topic; return 0 if every record is acknowledged."""
     parser.add_argument("topic", help="the topic; it has to exist")
     parser.add_argument(
         "file",
@@ -250,7 +250,7 @@ def _opened(file: str) -> Iterator[TextIO]:
         yield sys.stdin
         return
     try:
-        source = Path(file).open(encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 -- the caller's errors are not about opening
+        source = Path(file).open(encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 -- only errors of opening are caught here
     except OSError as error:
         raise UsageError(f"`{file}` cannot be read: {error.strerror or error}") from None
     with source:

@@ -90,7 +90,7 @@ class Deserializing(Serde[ReadPlan]):
         """Return the subject if it needs no request to the registry."""
         try:
             return self._planner.subject_at_once(ctx, None)
-        except Exception:  # noqa: BLE001 -- there is an error to be told already
+        except Exception:  # noqa: BLE001 -- another error is being raised
             return None
 
     def _flight(self, key: Any, ctx: Context | None) -> Hashable:
@@ -181,7 +181,7 @@ class Deserializer(Deserializing, WaitingSerde[ReadPlan]):
     def prepare(
         self, topic: str, field: str = MessageField.VALUE, *, versions: Versions = "latest"
     ) -> list[RegisteredSchema]:
-        """Prepare the schemas that a topic's subject holds now, and return them.
+        """Prepare the schemas that a topic's subject has now, and return them.
 
         Args:
             topic: the topic whose records will be read.
@@ -219,7 +219,7 @@ class AsyncDeserializer(Deserializing, AwaitedSerde[ReadPlan]):
     async def prepare(
         self, topic: str, field: str = MessageField.VALUE, *, versions: Versions = "latest"
     ) -> list[RegisteredSchema]:
-        """Prepare the schemas that a topic's subject holds now; see ``Deserializer.prepare``."""
+        """Prepare the schemas that a topic's subject has now; see ``Deserializer.prepare``."""
         return await awaited(self._preparing(SerializationContext(topic, field), versions), self._source)
 
 

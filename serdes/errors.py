@@ -3,14 +3,14 @@
 ContractlogError
 └── SerializationError        topic, subject, schema_id, field (``legs[].carrier``), where (``legs[2].carrier``), reason
     ├── ContextMissing        the subject is named after a topic, and none was given; a ``ValueError``, too
-    ├── EncodeError           the value does not fit its schema; ``outcome`` where the catalogue has a code;
+    ├── EncodeError           the value does not fit its schema; ``outcome`` if the catalogue has a code;
     │                         a ``ValueError`` and a ``TypeError``, too
-    ├── DecodeError           the bytes do not fit their schema; ``outcome`` says how, as an audit would
+    ├── DecodeError           the bytes do not fit their schema; ``outcome`` is the code that an audit would give
     │   ├── BadFrame          the record does not start with a schema id
     │   └── SchemaIdNotFound  the registry has no schema with the id of the record; a ``SchemaRegistryError``, too
-    ├── ReaderMismatch        the reader's schema cannot follow the writer's
+    ├── ReaderMismatch        the reader schema cannot read what the writer schema wrote
     ├── SchemaNotUsable       the schema is registered, but no value can be checked against it
-    └── RuleNotRun            the schema carries a rule that this release does not run
+    └── RuleNotRun            the schema has a rule that this release does not run
 """
 
 from __future__ import annotations

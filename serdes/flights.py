@@ -32,7 +32,7 @@ class Flights(Generic[V]):
                 return flight.result()
             except Exception:
                 raise
-            except BaseException:  # noqa: BLE001, S112 -- the other thread was stopped, and this one was not
+            except BaseException:  # noqa: BLE001, S112 -- only the other thread was interrupted
                 continue
         try:
             result = work()

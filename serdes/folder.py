@@ -46,7 +46,7 @@ class FolderSource:
         """Return the existing version with a schema's content.
 
         Raises:
-            NotFound: there is none; nothing can be registered in a folder.
+            NotFound: the folder has no such version; nothing can be registered in it.
         """
         return self.lookup(subject, draft, normalize=normalize)
 

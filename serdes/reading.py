@@ -181,7 +181,7 @@ class ReadPlanner:
                     return found
                 guid = str(UUID(bytes=head[1:]))
                 found = yield ask("schema_by_guid", guid)
-                return found  # noqa: TRY300 -- what is known is told at once
+                return found  # noqa: TRY300 -- both branches return directly
             except NotFound as error:
                 unknown = self.unknown.put((subject, head), error)
         raise SchemaIdNotFound(

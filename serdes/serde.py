@@ -61,7 +61,7 @@ class Serde(ABC, Generic[P]):
     def _planning(self, key: Any, ctx: Context | None) -> Steps[P]:
         """Make the plan of a key, and cache it."""
 
-    def _flight(self, key: Any, ctx: Context | None) -> Hashable:  # noqa: ARG002 -- others are named by both
+    def _flight(self, key: Any, ctx: Context | None) -> Hashable:  # noqa: ARG002 -- overrides use both arguments
         """Return the key under which concurrent requests are merged."""
         named: Hashable = key
         return named

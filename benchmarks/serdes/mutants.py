@@ -39,7 +39,7 @@ class Fed:
         """Record a failure if what was written cannot be read."""
         try:
             back(made)
-        except Exception as error:  # noqa: BLE001 -- nothing that was written may be unreadable
+        except Exception as error:  # noqa: BLE001 -- whatever was written must be readable
             self.harmful.append(f"{type(error).__name__}: {error} for the written {made!r}"[:300])
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ def feed(
         except SerializationError as error:
             outcome = error.outcome
             fed.refused[type(error).__name__ if outcome is None else outcome.name] += 1
-        except Exception as error:  # noqa: BLE001 -- every other exception is what is looked for
+        except Exception as error:  # noqa: BLE001 -- any other exception is a defect
             fed.harmful.append(f"{type(error).__name__}: {error} for {broken!r}"[:300])
         else:
             fed.values += 1

@@ -22,7 +22,7 @@ from typing import Any, Final
 import orjson
 from confluent_kafka import Consumer, Message, TopicPartition
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a script finds the modules beside its folder
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a script then finds the modules of ``examples/``
 
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable

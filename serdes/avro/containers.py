@@ -55,7 +55,7 @@ class ArrayReader(Reader):
                 return values
             try:
                 for _ in range(count):
-                    values.append(items.read(source, depth))  # noqa: PERF401 -- what was read says where it failed
+                    values.append(items.read(source, depth))  # noqa: PERF401 -- len(values) locates a failure
             except Failure as failure:
                 failure.inside(len(values))
                 raise

@@ -70,6 +70,6 @@ def shown(value: Any) -> str:
         return f"an integer of {value.bit_length()} bits"
     try:
         text = repr(value[: _SHOWN + 1]) if isinstance(value, str | bytes | bytearray) else repr(value)
-    except Exception:  # noqa: BLE001 -- as a fraction of thousands of digits does; some error of others is no answer
+    except Exception:  # noqa: BLE001 -- e.g. of a fraction with thousands of digits, or of a user's class
         return f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 2] + " …"

@@ -82,7 +82,7 @@ class AvroWriter(_Plan):
         """
         try:
             return self._run(value, prefix)  # type: ignore[no-any-return]
-        except Exception:  # noqa: BLE001, S110 -- whatever it is, the interpreter knows it exactly
+        except Exception:  # noqa: BLE001, S110 -- the interpreter finds the exact error
             pass
         return self._interpreted.encode(value, prefix)
 
@@ -118,7 +118,7 @@ class AvroReader(_Plan):
         """
         try:
             return self._run(data if type(data) is bytes else bytes(data), start)
-        except Exception:  # noqa: BLE001, S110 -- whatever it is, the interpreter knows it exactly
+        except Exception:  # noqa: BLE001, S110 -- the interpreter finds the exact error
             pass
         return self._interpreted.decode(data, start)
 

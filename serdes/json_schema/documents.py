@@ -22,11 +22,11 @@ _EXACT: Final = range(-(2**63), 2**64)  #: read by orjson as integers; others be
 
 
 def read_document(body: bytes | bytearray | memoryview) -> Any:
-    """Return the value of a whole text; integers are exact, numbers with a fraction are floats.
+    """Return the value of a whole text; integers are exact at any length, other numbers are floats.
 
-    So are numbers with an exponent.
-
-    A number beyond the range of floats is rejected, so no integer has more than 309 digits.
+    A number with a point or an exponent is a float, and one beyond the range of floats is rejected, so no integer has
+    more
+    than 309 digits.
 
     Raises:
         orjson.JSONDecodeError: the text is not JSON.

@@ -135,7 +135,7 @@ class _Walk:
             return self._made(at, "", NOT_VALID)
 
     def _below(self, at: At, value: Any) -> tuple[At, Steps, Steps, Any] | None:
-        """Return the first subschema that a value or its part must satisfy but does not; None: all hold."""
+        """Return the first subschema that a value or its part must satisfy but does not, if any."""
         if not isinstance(at.node, dict):
             return None
         target = self._faults.target(at)

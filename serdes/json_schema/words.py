@@ -1,8 +1,8 @@
 """Error messages worded as those of the package ``jsonschema``, which users' programs may search for.
 
 Validity is decided elsewhere. Here a bounded number of steps is spent to produce the message; if they do not suffice,
-or the package finds no error, there is none. Patterns are matched by the engine that decided, never by Python's, which
-a hostile text can occupy forever.
+or the package finds no error, no message is given. Patterns are matched by the engine that decided, never by Python's,
+which a hostile text can occupy forever.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Words:
 
     def __init__(self, parsed: ParsedSchema, *, formats: bool = False) -> None:
         try:
-            from jsonschema import FormatChecker, validators  # noqa: PLC0415 -- a package that few ask for
+            from jsonschema import FormatChecker, validators  # noqa: PLC0415 -- an optional package
         except ImportError:
             raise ValueError("validate.words jsonschema needs the package jsonschema: install it") from None
         base, contents, resources = documents(tree(parsed), parsed.referenced)

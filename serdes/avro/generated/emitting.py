@@ -23,7 +23,7 @@ _HIGH: Final = 24  #: levels of records, arrays and maps before a new function, 
 _CONTAINERS: Final = (RecordCodec, RecordReader, ArrayReader, MapReader, UnionCodec, WriterUnion)
 
 
-class Emitter(ABC):  # noqa: B024 -- those of both directions are its kinds
+class Emitter(ABC):  # noqa: B024 -- reading and writing subclass it
     """Generator of source text for a tree of codecs.
 
     A record that is used twice has a function of its own.

@@ -39,7 +39,7 @@ class Lane:
         self.size, self.most = size, most
         self._bits = 8 * size
         self._first = 1 << bits - 1
-        self._number = min(self._bits, 64)  # bits of a number before zig-zag encoding
+        self._number = min(self._bits, 64)  # bits of a number, zig-zag encoded or not
         self._ones = self._lanes(1)
         self._even = self._lanes((1 << self._number) - 2)
         self._positive = self._lanes((1 << self._number - 1) - 1)

@@ -28,7 +28,7 @@ from contractlog.serdes.avro.times import DateCodec, LocalTimestampCodec, NanosC
 
 __all__ = ["FEW", "ScalarReading"]
 
-FEW: Final = 64  #: branches and symbols, so that their position takes one byte
+FEW: Final = 64  #: number of branches or symbols up to which a position takes one byte
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
 _EXACT_SECONDS: Final = 2**32  #: below, a float of seconds is exact to the microsecond
 _MILLIS: Final = 1_000

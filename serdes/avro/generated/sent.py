@@ -1,7 +1,7 @@
 """Runtime functions of generated encoding code: bytes of single values and of runs of values.
 
-Values that do not fit raise an exception. The tables are tuples, not dicts: Python indexes a tuple several times
-faster.
+Values that do not fit raise an exception. The tables of small numbers are tuples, not dicts: Python indexes a tuple
+several times faster.
 """
 
 from __future__ import annotations
