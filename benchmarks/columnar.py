@@ -1,4 +1,4 @@
-"""Columnar validation against reading each record with fastavro, in one run.
+"""Columnar validation compared with reading each record with fastavro, in one run.
 
     python benchmarks/columnar.py [--records 100000] [--batch 10000] [--repeats 5]
 
@@ -74,7 +74,7 @@ SCHEMA = {
 
 
 def order(random: Random) -> dict[str, Any]:
-    """Return one order."""
+    """Return a random order."""
     return {
         "order_id": str(uuid.UUID(int=random.getrandbits(128))),
         "customer": random.randrange(10**6),

@@ -1,4 +1,4 @@
-"""Judging against a long history, one pair from cold, and inputs that were slow once, in one run.
+"""Compatibility checks: long histories, one cold pair, and inputs that were once slow, in one run.
 
     python benchmarks/compatibility.py [--versions 1000] [--repeats 5] [--only first,patterns,defaults]
 
@@ -34,8 +34,8 @@ from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaTy
 FIRST_VERSIONS = 300
 DEFAULT_CHARACTERS = 1_000_000
 LISTS = {"type": "array", "items": "int"}
-FURTHER = 20  #: candidates, each another one, over which the cost of a further one is averaged
-GROUPS, FIELDS = 20, 10  #: 200 leaf fields in 20 records, as in a schema that teams add to in turn
+FURTHER = 20  #: different candidates, over which the cost of a further one is averaged
+GROUPS, FIELDS = 20, 10  #: 200 leaf fields in 20 records, as in a schema to which teams add in turn
 KINDS: list[Any] = [
     "string", "long", "double", "boolean", "int", {"type": "long", "logicalType": "timestamp-millis"},
     {"type": "array", "items": "string"}, {"type": "map", "values": "long"}, "bytes", "float",
@@ -43,7 +43,7 @@ KINDS: list[Any] = [
 
 
 def avro_version(number: int) -> str:
-    """Return a version: each adds an optional field to one of the records, and drops the one added longest ago."""
+    """Return a version; each adds an optional field to one of the records, and drops the oldest added."""
     added = [(one, one % GROUPS) for one in range(max(1, number - 19), number + 1)]
     return json.dumps(
         {
@@ -56,7 +56,7 @@ def avro_version(number: int) -> str:
 
 
 def avro_group(group: int, added: list[tuple[int, int]]) -> dict[str, Any]:
-    """Return one of the records."""
+    """Return a group: one of the inner records."""
     fields = [
         {"name": f"field_{group}_{field}", "type": KINDS[(group + field) % len(KINDS)], "doc": f"field {field}"}
         for field in range(FIELDS)
@@ -68,7 +68,7 @@ def avro_group(group: int, added: list[tuple[int, int]]) -> dict[str, Any]:
 
 
 def flat_version(number: int) -> str:
-    """Return a version of a record that holds its 200 fields side by side."""
+    """Return a version of a flat record with 200 fields."""
     fields = [{"name": f"field_{field}", "type": KINDS[field % len(KINDS)]} for field in range(GROUPS * FIELDS)]
     fields += [
         {"name": f"added_{one}", "type": ["null", "string"], "default": None}
@@ -78,7 +78,10 @@ def flat_version(number: int) -> str:
 
 
 def json_version(number: int) -> str:
-    """Return a version of a closed JSON schema of 200 properties; each widens one, some add an optional one."""
+    """Return a version of a closed JSON schema of 200 properties.
+
+    Each version widens one property, some add an optional one.
+    """
     properties: dict[str, Any] = {}
     for index in range(GROUPS * FIELDS):
         widened = (number + index) // (GROUPS * FIELDS)
@@ -95,7 +98,7 @@ def json_version(number: int) -> str:
 
 
 def order(*more: dict[str, Any]) -> str:
-    """Return a record of 25 fields as people write it."""
+    """Return a record of 25 fields as in practice."""
     optional = ["null", "string"]
     address = {
         "type": "record",
@@ -154,7 +157,7 @@ def best(repeats: int, work: Callable[[], object], times: int = 1) -> float:
 
 
 def parsed(text: str, kind: SchemaType) -> ParsedSchema:
-    """Parse a version; the tree of a JSON schema is made when it is first asked for."""
+    """Parse a version, including the tree of a JSON schema, which is otherwise made on first use."""
     made = parse(SchemaDraft(text, kind))
     if kind is SchemaType.JSON:
         tree(made)
@@ -162,9 +165,9 @@ def parsed(text: str, kind: SchemaType) -> ParsedSchema:
 
 
 def history(name: str, make: Callable[[int], str], kind: SchemaType, versions: int, repeats: int) -> None:
-    """Judge candidates against all versions, and print what that takes.
+    """Check candidates against all versions, and print the time.
 
-    What is done once for each schema, a candidate or a version, is told apart: parsing it, and interning it.
+    The work that is done once per schema, candidate or version, is reported separately: parsing it, and interning it.
     """
     text = make(versions + 1)
     unit = best(repeats, partial(json.loads, text), 20)
@@ -201,7 +204,7 @@ def history(name: str, make: Callable[[int], str], kind: SchemaType, versions: i
 
 
 def pair(repeats: int) -> None:
-    """Judge one pair from its texts, as the avro package does."""
+    """Check one pair from its texts, and compare with the avro package."""
     writer, reader = order(), order({"name": "added", "type": ["null", "string"], "default": None})
 
     def ours() -> None:
@@ -224,7 +227,7 @@ def pair(repeats: int) -> None:
 
 
 def first_check(repeats: int) -> None:
-    """Check a candidate against 300 stored JSON versions of 200 properties of which nothing was read before."""
+    """Check a candidate against 300 stored JSON versions of 200 properties, none of them parsed before."""
     texts = [json_version(number) for number in range(1, FIRST_VERSIONS + 1)]
     candidate = json_version(FIRST_VERSIONS + 1)
 
@@ -239,7 +242,7 @@ def first_check(repeats: int) -> None:
 
 
 def pattern_properties(repeats: int) -> None:
-    """Check 300 new properties against more and more pattern properties."""
+    """Check 300 new properties against growing numbers of pattern properties."""
     for count in (128, 256, 257, 512):
         patterns = {f"^x{number}_": {"type": "string"} for number in range(count)}
         writer = {"type": "object", "additionalProperties": False, "patternProperties": patterns}
@@ -250,7 +253,7 @@ def pattern_properties(repeats: int) -> None:
 
 
 def huge_defaults(repeats: int) -> None:
-    """Refuse defaults of a megabyte."""
+    """Reject defaults of a megabyte."""
     for name, kind, item in (("integers", "int", "0"), ("strings", "string", '"a"'), ("lists", LISTS, "[]")):
         items = ",".join([item] * (DEFAULT_CHARACTERS // (len(item) + 1)))
         field = f'{{"name":"a","type":{{"type":"array","items":{json.dumps(kind)}}},"default":[{items}]}}'

@@ -1,10 +1,10 @@
-"""How long a whole registry takes to come in, and to go out again: each phase in seconds.
+"""Import and export of a whole registry: each phase in seconds.
 
     python benchmarks/moving.py [--schemas 100000] [--database-url postgresql://…]
 
-Without a database URL it moves into a new SQLite file, with full durability. A database on PostgreSQL must have its
+Without a database URL it imports into a new SQLite file, with full durability. A database on PostgreSQL must have its
 tables and be empty. The schemas are Avro records of ten fields and JSON schemas, ten versions to a subject; one in
-twenty leans on another one, and one version in fifty is soft-deleted.
+twenty references another one, and one version in fifty is soft-deleted.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from contractlog.registry.moving.report import Report
 from contractlog.registry.moving.stored import pictured
 from contractlog.registry.moving.understanding import identified
 
-VERSIONS = 10  #: of each subject
+VERSIONS = 10  #: per subject
 STARTED = 1_700_000_000_000
 KINDS: list[Any] = ["string", "long", "double", "boolean", "int", {"type": "array", "items": "string"}]
 
 
 def text_of(number: int) -> tuple[SchemaType, str]:
-    """Return a schema that no other number has."""
+    """Return a schema that is unique to this number."""
     names = [f"field_{field}" for field in range(9)] + [f"added_{number}"]
     if number % 5 == 0:
         properties = {name: {"type": "string", "maxLength": place + 1} for place, name in enumerate(names)}
@@ -46,7 +46,7 @@ def text_of(number: int) -> tuple[SchemaType, str]:
 
 
 def registry_of(schemas: int) -> Picture:
-    """Return the state of a registry of so many schemas."""
+    """Return the state of a registry of that many schemas."""
     picture = Picture()
     for number in range(1, schemas + 1):
         subject, version = Subject(".", f"topic-{(number - 1) // VERSIONS}-value"), (number - 1) % VERSIONS + 1
@@ -69,7 +69,7 @@ def timed(what: str) -> Iterator[None]:
 
 
 def main() -> None:
-    """Move a registry in and out."""
+    """Import and export a registry."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemas", type=int, default=100_000)
     parser.add_argument("--database-url")

@@ -1,4 +1,6 @@
-"""What a registry of one's own costs each test: made, asked once, and let go again; beside an app made from nothing.
+"""Cost of a registry of its own for each test: creation, one request, and disposal.
+
+An app that is made from scratch is measured for comparison.
 
 python benchmarks/testing_fixture.py [--rounds 200]
 """
@@ -18,11 +20,11 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.testing import Registries
 
 DRAFT = SchemaDraft('{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}')
-FRESH = 20  #: rounds of the slow way
+FRESH = 20  #: rounds of the slow alternative
 
 
 def test_of(make: Callable[[], Any], *, used: bool) -> None:
-    """Do what a test's fixtures do, and what the shortest test does."""
+    """Do the work of a test's fixtures, and that of the shortest test."""
     app = make()
     with Registry(app=app) as registry:
         if used:

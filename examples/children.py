@@ -1,4 +1,4 @@
-"""Child processes that never outlive their parent, and that end with everything they started themselves."""
+"""Child processes that end with their parent, together with all processes that they started."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Child", "signal_group"]
 
 GONE_WITHIN: Final = 10.0
 
-#: Ends a group of processes when its standard input closes: when the parent is gone, however that happened.
+#: Ends a process group when its standard input closes: when the parent has ended, for whatever reason.
 WATCHER: Final = 'read _; kill -TERM -"$0" 2>/dev/null; sleep 5; kill -KILL -"$0" 2>/dev/null'
 
 
 class Child:
-    """A running program in a session of its own: Ctrl-C reaches the parent alone, which stops it in order."""
+    """A running program in a session of its own, so that Ctrl-C reaches only the parent, which stops it."""
 
     def __init__(
         self,
@@ -46,16 +46,16 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The number of the process, and of its group."""
+        """The id of the process, and of its process group."""
         return self.process.pid
 
     @property
     def running(self) -> bool:
-        """Whether the program is there."""
+        """True while the program runs."""
         return self.process.poll() is None
 
     def stop(self, number: signal.Signals = signal.SIGTERM, *, within: float = GONE_WITHIN) -> None:
-        """End the program and its children: asked first, forced after a while; harmless when it has ended."""
+        """End the program and its children: by the signal, then by SIGKILL; harmless if it has ended."""
         if self.running:
             signal_group(self.pid, number)
             try:
@@ -63,7 +63,7 @@ class Child:
             except subprocess.TimeoutExpired:
                 signal_group(self.pid, signal.SIGKILL)
                 self.process.wait()
-        signal_group(self.pid, signal.SIGKILL)  # what it may have left behind
+        signal_group(self.pid, signal.SIGKILL)  # processes that it may have left behind
         signal_group(self._watcher.pid, signal.SIGKILL)
         self._watcher.wait()
         for stream in (self._watcher.stdin, self.process.stdin, self.process.stdout, self.process.stderr):
@@ -81,6 +81,6 @@ class Child:
 
 
 def signal_group(group: int, number: signal.Signals) -> None:
-    """Send a signal to a whole group of processes; one that is gone is fine."""
+    """Send a signal to a process group; a group that has ended is ignored."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)

@@ -1,8 +1,8 @@
-"""The main job of contractlog on real data: ``make demo``.
+"""Demo of contractlog's main purpose on real data: ``make demo``.
 
-A registry and a real Kafka broker start; schemas pass the gate and one is refused; the flights that left New York in
-2013 are published, some of them damaged on purpose; an audit reads the whole history, and what it found is compared
-with what was planted. The folder stays; everything that was started is stopped.
+A registry and a real Kafka broker start; schemas pass the checks and one is rejected; the flights that left New York in
+2013 are published, some of them damaged on purpose; an audit reads the whole history, and its findings are compared
+with the planted damage. The folder stays; everything that was started is stopped.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ INTERRUPTED: Final = 130
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Play the demo; exit code 1 when the audit missed something or named something that is not there."""
+    """Run the demo; return 1 if the audit missed something or reported something that is not there."""
     arguments = _arguments(argv)
     talk = Talk()
     listen()
     try:
         java = look_ahead(arguments.folder)
-        fetch_jars(java, talk.say)  # before any work, too: nothing else comes from the network
+        fetch_jars(java, talk.say)  # also before any work: nothing else comes from the network
         talk.say(
             f"contractlog on the flights that left New York in 2013. Java {java.release}; folder {arguments.folder}"
         )
@@ -84,14 +84,14 @@ def _folder(text: str) -> Path:
 
 
 class Demo:
-    """The demo's seven steps, on a stage."""
+    """The seven steps of the demo."""
 
     def __init__(self, stage: Stage, records: int | None) -> None:
         self._stage, self._talk, self._records = stage, stage.talk, records
         self._audit = stage.folder / "audit"
 
     def play(self) -> int:
-        """Play all steps, and conclude."""
+        """Run all steps, and print the conclusion."""
         self._start()
         self._pass_the_gate()
         planted = self._publish()
@@ -146,7 +146,7 @@ class Demo:
         return Child(runnable(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def _caught_up(self, service: Child) -> dict[str, Any]:
-        """Let the service read to the end, and return what it did."""
+        """Let the service read to the end, and return its counts."""
         self._talk.tell("the service reads to the end")
         try:
             output, _ = service.process.communicate(timeout=CAUGHT_UP_WITHIN)
@@ -168,7 +168,7 @@ class Demo:
             self._await_compaction(topic)
 
     def _await_compaction(self, topic: str) -> None:
-        """Wait until the broker has dropped what later records replaced."""
+        """Wait until the broker has dropped records that later ones replaced."""
         deadline = time.monotonic() + COMPACTED_WITHIN
         while True:
             there, range_ = _records(self._stage.broker.bootstrap_servers, topic)
@@ -237,7 +237,7 @@ class Demo:
 
 
 def _records(bootstrap_servers: str, topic: str) -> tuple[int, int]:
-    """Return how many records a topic of one partition has, and how many offsets."""
+    """Return the number of records of a topic with one partition, and the number of its offsets."""
     consumer = Consumer(quiet(bootstrap_servers, **{"group.id": "demo-counts"}))
     try:
         low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)

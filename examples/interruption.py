@@ -1,4 +1,7 @@
-"""Ctrl-C and its like, kept out of the C code of the Kafka client, which loses an exception raised in its callbacks."""
+"""Deferral of Ctrl-C and similar signals while the Kafka client's C code runs.
+
+The client loses an exception that is raised in its callbacks.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ __all__ = ["HELD", "Held", "listen"]
 
 
 class Held:
-    """While it is entered, an interruption waits; it is raised as ``KeyboardInterrupt`` when the block is left."""
+    """Context that defers an interruption, and raises it as ``KeyboardInterrupt`` when the block is left."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -28,17 +31,17 @@ class Held:
             raise KeyboardInterrupt
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """Be told of a signal."""
+        """Handle a signal."""
         del number, frame
         if not self._depth:
             raise KeyboardInterrupt
         self._happened = True
 
 
-HELD: Final = Held()  #: signals are of the whole process, and so is this
+HELD: Final = Held()  #: one for the process, like signals
 
 
 def listen() -> None:
-    """Let SIGINT, SIGTERM and SIGHUP end the program alike: in order, what was started is stopped."""
+    """Handle SIGINT, SIGTERM and SIGHUP alike: the program ends after stopping what it started."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, HELD.note)

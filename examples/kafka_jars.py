@@ -1,4 +1,4 @@
-"""The jars of Apache Kafka: fetched once, by the Ivy that comes inside pyspark, so that Maven is not needed."""
+"""The jars of Apache Kafka, downloaded once by the Ivy inside pyspark, so that Maven is not needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from contractlog.spark_validation.java import Java, find_java
 __all__ = ["KAFKA_VERSION", "Say", "cache_folder", "fetch_jars", "say_on_stderr"]
 
 KAFKA_VERSION: Final = "4.3.1"
-LOG4J_BINDING_VERSION: Final = "2.25.4"  #: without a binding, a dying broker says nothing
+LOG4J_BINDING_VERSION: Final = "2.25.4"  #: without a binding, a failing broker logs nothing
 
 IVY: Final = f"""\
 <ivy-module version="2.0">
@@ -38,23 +38,23 @@ Say = Callable[[str], None]
 
 
 def say_on_stderr(words: str) -> None:
-    """Tell people what is going on."""
+    """Print a message to stderr."""
     print(words, file=sys.stderr, flush=True)
 
 
 def cache_folder() -> Path:
-    """Return where the jars are kept between runs."""
+    """Return the folder in which the jars are cached."""
     shared = os.environ.get("XDG_CACHE_HOME")
     cache = Path(shared, "contractlog") if shared else Path(__file__).resolve().parent.parent / ".cache"
     return cache / "kafka" / KAFKA_VERSION
 
 
 def fetch_jars(java: Java | None = None, say: Say = say_on_stderr) -> Path:
-    """Return the folder that holds the broker's jars; fetched if they are not there yet, whole or not at all.
+    """Return the folder of the broker's jars; they are downloaded if missing, completely or not at all.
 
     Raises:
         UsageError: no Java, or no pyspark to take Ivy from.
-        Unreachable: the jars could not be fetched.
+        Unreachable: the jars could not be downloaded.
     """
     libs = cache_folder() / "libs"
     if _complete(libs):
@@ -89,7 +89,7 @@ def _fetch(libs: Path, java: Java, say: Say) -> None:
 
 
 def _run_ivy(command: list[str], folder: Path, say: Say) -> subprocess.CompletedProcess[str]:
-    """Run Ivy, telling how far it is on a terminal."""
+    """Run Ivy, and show its progress on a terminal."""
     lines, jars = [], 0
     with subprocess.Popen(
         command, cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT

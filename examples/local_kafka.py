@@ -1,4 +1,6 @@
-r"""A real Apache Kafka broker on this machine, for the demo, tests and benchmarks: one node, KRaft, no containers.
+r"""A real Apache Kafka broker on this machine, for the demo, tests and benchmarks.
+
+It has one node, uses KRaft, and needs no containers.
 
 >>> with Broker(Path("demo/kafka")) as broker:
 ...     print(broker.bootstrap_servers)
@@ -45,14 +47,14 @@ from kafka_jars import Say, fetch_jars, say_on_stderr
 
 __all__ = ["ADMIN", "MECHANISM", "Broker", "Security"]
 
-UNSAFE_WARNS_SINCE: Final = 23  #: the Java that began to warn of what Kafka does with memory
+UNSAFE_WARNS_SINCE: Final = 23  #: the first Java release that warns about Kafka's memory access
 HOST: Final = "127.0.0.1"
 CLUSTER_ID: Final = "Y29udHJhY3Rsb2ctZGVtbw"
 JVM: Final = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 READY_WITHIN: Final = 60.0
 GONE_WITHIN: Final = 10.0
 
-#: What differs from Kafka's defaults: one node, quick to start and to restart, records of any age are kept.
+#: Differences from Kafka's defaults: one node, quick to start and restart, unlimited retention.
 SETTINGS: Final[Mapping[str, str | int]] = {
     "process.roles": "broker,controller",
     "node.id": 1,
@@ -87,8 +89,8 @@ SETTINGS: Final[Mapping[str, str | int]] = {
 ADMIN: Final = "admin"
 MECHANISM: Final = "SCRAM-SHA-512"
 
-#: What a broker with ``Security`` has beside. ``SECURE`` is the only listener for clients. The controller's listener
-#: stays plain and on this machine; whoever reaches it is ``ANONYMOUS``, which the broker itself is there.
+#: Further settings of a broker with ``Security``. ``SECURE`` is the only listener for clients. The controller's
+#: listener is unencrypted and local; its callers are ``ANONYMOUS``, as the broker itself is there.
 SECURED: Final[Mapping[str, str | int]] = {
     "listener.security.protocol.map": "SECURE:SASL_SSL,CONTROLLER:PLAINTEXT",
     "inter.broker.listener.name": "SECURE",
@@ -115,17 +117,17 @@ appender.f.layout.pattern=%d %p %c - %m%n
 
 @dataclass(frozen=True)
 class Security:
-    """TLS, SCRAM passwords and ACLs: without an ACL, nobody but ``admin`` may do anything."""
+    """TLS, SCRAM passwords and ACLs: without an ACL, only ``admin`` is permitted to do anything."""
 
     key_and_certificate: Path  #: PEM; the certificate names 127.0.0.1
-    ca: Path  #: PEM; signed that certificate, or is it
+    ca: Path  #: PEM; it signed that certificate, or is that certificate
 
 
 class Broker:
-    """A broker on a folder: records and ports outlive it, nothing else does.
+    """A broker in a folder, which preserves only its records and ports.
 
-    It ends with ``stop()``, with the ``with`` block, and when the process that started it is gone. What an earlier,
-    killed run left behind on the same folder is stopped first.
+    It ends with ``stop()``, with the ``with`` block, and with the process that started it. A broker that an earlier,
+    killed run left behind in the same folder is stopped first.
     """
 
     def __init__(
@@ -146,13 +148,13 @@ class Broker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """Where clients connect."""
+        """The address for clients."""
         if self._ports is None:
             raise UsageError("the broker has not been started yet")
         return f"{HOST}:{self._ports[0]}"
 
     def client_properties(self) -> dict[str, str]:
-        """Return the librdkafka properties by which ``admin``, or without security anybody, connects."""
+        """Return the librdkafka properties to connect as ``admin``, or without security as any client."""
         servers = {"bootstrap.servers": self.bootstrap_servers}
         if self._security is None:
             return servers
@@ -168,8 +170,9 @@ class Broker:
         """Start the broker, and return when it answers.
 
         Raises:
-            UsageError: no Java, or another process has a broker on this folder.
-            Unreachable: the jars cannot be fetched, or the broker does not come up; says where its log is.
+            UsageError: no Java, or another process runs a broker in this folder.
+            Unreachable: the jars cannot be downloaded, or the broker does not start; the message has the path of its
+            log.
         """
         if self._java is not None:
             return self
@@ -190,7 +193,7 @@ class Broker:
         return self
 
     def stop(self, *, kill: bool = False) -> None:
-        """Stop the broker; ``kill`` gives it no chance to write anything down."""
+        """Stop the broker; ``kill`` ends it without a clean shutdown."""
         if self._java is not None:
             self._java.stop(signal.SIGKILL if kill else signal.SIGTERM)
         self._java = None
@@ -207,7 +210,7 @@ class Broker:
 
     @property
     def running(self) -> bool:
-        """Whether the process is there."""
+        """True while the broker's process runs."""
         return self._java is not None and self._java.running
 
     def _properties(self) -> dict[str, str | int]:
@@ -236,7 +239,7 @@ class Broker:
         }
 
     def _password(self) -> str:
-        """Return the password of ``admin``, which the folder keeps."""
+        """Return the password of ``admin``, which is stored in the folder."""
         kept = self.folder / "admin.password"
         if not kept.exists():
             _write_private(kept, secrets.token_urlsafe(24))
@@ -262,7 +265,7 @@ class Broker:
             return
         properties = str(self.folder / "server.properties")
         command = self._command(java, libs, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", properties)
-        if self._security is not None:  # the tool takes it as an argument alone; others on this machine may see that
+        if self._security is not None:  # the tool takes it only as an argument, which others on this machine may see
             command += ["--add-scram", f"{MECHANISM}=[name={ADMIN},password={self._password()}]"]
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -289,10 +292,10 @@ class Broker:
         )
 
     def stop_left_over(self) -> None:
-        """Stop a broker whose owner is gone.
+        """Stop a broker whose owner has ended.
 
         Raises:
-            UsageError: its owner is there; says which process that is, and how to stop it.
+            UsageError: its owner still runs; the message names the process and how to stop it.
         """
         if self.folder.exists():
             self._own()
@@ -319,14 +322,14 @@ class Broker:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Write a file that nobody else may read."""
+    """Write a file that only its owner can read."""
     path.touch(mode=0o600)
     path.chmod(0o600)
     path.write_text(text)
 
 
 def _ports(kept: Path, say: Say) -> tuple[int, int]:
-    """Return the broker's and the controller's port: those kept in the folder, as long as they are free."""
+    """Return the broker's and the controller's port: those stored in the folder, if they are free."""
     if kept.exists():
         port, controller = json.loads(kept.read_text())
         if _free(port) and _free(controller):
@@ -362,7 +365,7 @@ def _answers(port: int, properties: Mapping[str, str]) -> bool:
 
 
 def _command_line(pid: int) -> str:
-    """Return the words a process was started with; empty when there is no such process."""
+    """Return the command line of a process; empty if there is no such process."""
     process = Path("/proc", str(pid), "cmdline")
     if Path("/proc/self").exists():
         with contextlib.suppress(OSError):
@@ -381,7 +384,7 @@ def _end(group: int, there: Callable[[], bool]) -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Fetch the jars, or run a broker in the foreground."""
+    """Download the jars, or run a broker in the foreground."""
     parser = ArgumentParser(
         description="A real Apache Kafka broker on this machine, on a folder that keeps its records and ports.",
         epilog="example:\n  python examples/local_kafka.py start --folder demo/kafka",

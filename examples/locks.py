@@ -1,4 +1,4 @@
-"""File locks: held by one process, gone with it however it ends, and open to the question who holds them."""
+"""File locks that are released when their process ends, and whose holder can be found."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["holder", "how_to_stop", "locked"]
 
 @contextlib.contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold a file lock; it goes with the process, however that ends.
+    """Hold a file lock; it is released when the process ends, for whatever reason.
 
     Raises:
-        BlockingIOError: somebody else holds it, and ``wait`` is false.
+        BlockingIOError: another process holds it, and ``wait`` is false.
     """
     with path.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -23,7 +23,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
 
 
 def holder(path: Path) -> str | None:
-    """Return who holds the lock of a file, as ``process 4711``; None when nobody does, or there is no such file."""
+    """Return the holder of a file's lock, as ``process 4711``; None if it is free or there is no file."""
     if not path.exists():
         return None
     try:
@@ -35,13 +35,13 @@ def holder(path: Path) -> str | None:
 
 
 def how_to_stop(who: str) -> str:
-    """Return the words that tell how to stop a holder."""
+    """Return the instruction for stopping a holder."""
     number = who.removeprefix("process ")
     return "stop it with Ctrl-C where it runs" + (f" or `kill {number}`" if number.isdecimal() else "")
 
 
 def _process(path: Path) -> int | None:
-    """Ask Linux who holds it; other systems do not tell."""
+    """Return the holder's process id from Linux's lock table; other systems have none."""
     inode = path.stat().st_ino
     with contextlib.suppress(OSError, ValueError):
         for line in Path("/proc/locks").read_text().splitlines():

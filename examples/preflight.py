@@ -1,4 +1,4 @@
-"""What the demo needs of a machine, looked at before any work begins."""
+"""Checks of the machine before the demo does any work."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ DISK: Final = 2**30
 
 
 def look_ahead(folder: Path) -> Java:
-    """Return the Java to run on, when everything the demo needs is there.
+    """Check that everything the demo needs is there, and return the Java to run on.
 
     Raises:
-        UsageError: something is missing; all of it is named, each with the way out.
+        UsageError: something is missing; the message lists all of it, each with a solution.
     """
     missing: list[str] = []
     java = None
@@ -48,7 +48,7 @@ def look_ahead(folder: Path) -> Java:
 
 
 def free_port(preferred: int = 0) -> int:
-    """Return a port that nobody listens on: the preferred one if it is free."""
+    """Return a free port: the preferred one if possible."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""Where the demo plays: its folder, the registry and the broker on it, and the commands that are run against them."""
+"""Environment of the demo: its folder, the registry and broker in it, and the commands run on them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from talk import Talk, from_here, spelled
 __all__ = ["EXAMPLES", "Stage", "runnable"]
 
 EXAMPLES: Final = Path(__file__).resolve().parent
-MARK: Final = ".contractlog-demo"  #: a folder with this file is ours to empty
+MARK: Final = ".contractlog-demo"  #: marks a folder that the demo may empty
 DATABASE: Final = "registry.db"
 REGISTRY_PORT: Final = 8081
 READY_WITHIN: Final = 30.0
@@ -46,7 +46,7 @@ class Stage:
 
     @property
     def registry_url(self) -> str:
-        """Where the registry answers."""
+        """The registry's base URL."""
         return f"http://{HOST}:{self.port}"
 
     @property
@@ -61,7 +61,7 @@ class Stage:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the commands find registry and broker by."""
+        """The environment variables by which commands find the registry and the broker."""
         return {
             "CONTRACTLOG_REGISTRY_URL": self.registry_url,
             "CONTRACTLOG_BOOTSTRAP_SERVERS": self.broker.bootstrap_servers,
@@ -69,7 +69,7 @@ class Stage:
 
     @property
     def exports(self) -> list[str]:
-        """The lines after which a shell finds registry, broker and, by the last one, contractlog itself."""
+        """The shell lines that make registry, broker and, by the last line, contractlog itself available."""
         return [
             *(f"export {name}={shlex.quote(value)}" for name, value in self.environment.items()),
             f'export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"',
@@ -85,10 +85,10 @@ class Stage:
         self._open.close()
 
     def start_registry(self) -> None:
-        """Run the registry until the end.
+        """Run the registry until the ``with`` block ends.
 
         Raises:
-            Unreachable: it does not come up; says where its log is.
+            Unreachable: it does not start; the message has the path of its log.
         """
         log = self.folder / "registry.log"
         self.talk.command(self.serve)
@@ -106,15 +106,15 @@ class Stage:
         raise Unreachable(f"the registry did not come up: {_last_line(log)} (its log is {log})")
 
     def start_broker(self) -> None:
-        """Run the broker until the end."""
+        """Run the broker until the ``with`` block ends."""
         self.talk.command(self.run_broker)
         self._open.enter_context(self.broker)
 
     def run(self, *words: str | Path, expected: Collection[int] = (0,), long: bool = False) -> None:
-        """Show a command, run it, and show what it says; a long one may draw its own progress on a terminal.
+        """Show a command, run it, and show its output; a long one may draw its own progress on a terminal.
 
         Raises:
-            ContractlogError: it ended with another exit code than expected.
+            ContractlogError: it ended with an unexpected exit code.
         """
         self.talk.command(words)
         environment = {**os.environ, **self.environment, "PYTHONUNBUFFERED": "1"}
@@ -131,10 +131,10 @@ class Stage:
             raise ContractlogError(f"`{spelled(words)}` ended with exit code {code}, which is not what should happen")
 
     def _take_folder(self) -> None:
-        """Empty what an earlier run left, its processes first.
+        """Stop the processes that an earlier run left behind, and empty the folder.
 
         Raises:
-            UsageError: the folder is somebody else's, or another demo is playing in it.
+            UsageError: the folder is not the demo's, or another demo is running in it.
         """
         if self.folder.exists() and any(self.folder.iterdir()) and not (self.folder / MARK).exists():
             raise UsageError(f"{self.folder} holds files that are not the demo's: name another --folder")
@@ -169,7 +169,7 @@ class Stage:
 
 
 def runnable(words: Sequence[str | Path]) -> list[str | Path]:
-    """Return the command with its program found beside this Python."""
+    """Return the command with its program taken from this Python's folder."""
     return [Path(sys.executable).with_name(str(words[0])), *map(from_here, words[1:])]
 
 

@@ -1,4 +1,4 @@
-"""How the examples speak on a terminal: steps, the commands they run, and one line of progress at a time."""
+"""Terminal output of the examples: steps, commands, and one line of progress at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLEAR_LINE: Final = "\r\033[K"
 
 
 class Talk:
-    """Words for people, on one stream; colours only where somebody looks."""
+    """Output for people on one stream, coloured only on a terminal."""
 
     def __init__(self, stream: TextIO = sys.stdout) -> None:
         self._stream = stream
@@ -27,33 +27,33 @@ class Talk:
 
     @property
     def passed(self) -> float:
-        """Seconds since the talk began: the one clock of all that is said."""
+        """Seconds since the start: the clock of all output."""
         return time.monotonic() - self._began
 
     def step(self, number: int, title: str) -> None:
-        """Begin a step."""
+        """Print the heading of a step."""
         self.say("")
         self.say(f"{self._in('1', f'{number}  {title}')}  {self._in('2', f'[{self.passed:.0f} s]')}")
 
     def say(self, words: str) -> None:
-        """Say a sentence."""
+        """Print a line."""
         print(words, file=self._stream, flush=True)
 
     def tell(self, words: str) -> None:
-        """Say a sentence that belongs to a step."""
+        """Print lines that belong to a step, indented."""
         for line in words.splitlines():
             self.say(f"   {line}".rstrip())
 
     def command(self, words: Sequence[str | Path]) -> None:
-        """Show a command as one would type it."""
+        """Print a command as it would be typed."""
         self.typed(spelled(words))
 
     def typed(self, line: str) -> None:
-        """Show a line that one would type."""
+        """Print a line that would be typed."""
         self.say(f"   {self._in('36', '$ ' + line)}")
 
     def progress(self, what: str, total: int) -> Progress:
-        """Begin to count something."""
+        """Begin a progress line."""
         return Progress(self._stream, what, total, watched=self.watched)
 
     def _in(self, colour: str, words: str) -> str:
@@ -61,7 +61,7 @@ class Talk:
 
 
 class Progress:
-    """One line that says what, how much of how much, how fast, and how long still; drawn only on a terminal."""
+    """One line with the count, the total, the speed and the time left; drawn only on a terminal."""
 
     def __init__(self, stream: TextIO, what: str, total: int, *, watched: bool) -> None:
         self._stream, self._what, self._total, self._watched = stream, what, total, watched
@@ -77,7 +77,7 @@ class Progress:
             self._stream.flush()
 
     def add(self, number: int = 1) -> None:
-        """Count some more."""
+        """Add to the count."""
         self._done += number
         now = time.monotonic()
         if self._watched and now - self._drawn >= REDRAW_EVERY:
@@ -85,7 +85,7 @@ class Progress:
             self._draw(now)
 
     def each(self, things: Sequence[object], *, every: int = 1_000) -> Iterator[range]:
-        """Go through things in slices, counting each slice when it is done."""
+        """Yield slices of a sequence, and count each slice when it is done."""
         for start in range(0, len(things), every):
             part = range(start, min(start + every, len(things)))
             yield part
@@ -100,12 +100,12 @@ class Progress:
 
 
 def spelled(words: Sequence[str | Path]) -> str:
-    """Return a command as one would type it, files named from here."""
+    """Return a command as it would be typed, with relative file names."""
     return shlex.join(map(from_here, words))
 
 
 def from_here(word: str | Path) -> str:
-    """Return a word of a command; a file is named from the folder we are in."""
+    """Return a word of a command; a path below the current folder becomes relative."""
     if isinstance(word, Path) and word.is_absolute() and word.is_relative_to(Path.cwd()):
         return str(word.relative_to(Path.cwd()))
     return str(word)

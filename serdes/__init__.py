@@ -1,4 +1,4 @@
-"""Bytes to values and back, one record at a time.
+"""Serializers and deserializers: values to bytes and back, one record at a time.
 
 ``contractlog.serdes.avro`` and ``contractlog.serdes.json_schema`` hold the serializers; nothing heavy is imported here.
 """
@@ -29,7 +29,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its module."""
+    """Import a public name from its module."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.serialization"), name)

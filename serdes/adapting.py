@@ -1,8 +1,8 @@
-"""Clients of confluent-kafka's shape, sync and async, as sources of schemas: so that migrating can go part by part.
+"""Adapters that use sync and async clients with confluent-kafka's interface as sources of schemas.
 
-Their memory mixes what a registry holds with what somebody looked up in it, which may lack rules: of an id under a
-subject, of a version, and of a guid, it may answer the caller's own schema. So contents are asked for by id and context
-alone, which a lookup does not touch.
+They allow a migration in parts. The caches of such clients mix what a registry holds with what a caller looked up in
+it, which may lack rules: for an id under a subject, for a version, and for a guid, they may return the caller's own
+schema. So contents are requested by id and context alone, which a lookup does not affect.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _HOMES: Final = ("contractlog.clients.confluent", "confluent_kafka.schema_regist
 
 
 def source_of(client: Any) -> Any:
-    """Take what users call a client: one of ours, one of confluent-kafka's, or a folder of pulled schemas.
+    """Return a source for a client: one of ours, one of confluent-kafka's, or a folder of pulled schemas.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: the client is none of these.
     """
     if hasattr(client, "schema_by_id"):
         return client
@@ -41,10 +41,10 @@ def source_of(client: Any) -> Any:
 
 
 def waiting(serde: Any, source: Any) -> None:
-    """Refuse a client that has to be awaited.
+    """Check that a client is synchronous.
 
     Raises:
-        TypeError: it has to be.
+        TypeError: the client has to be awaited.
     """
     if isinstance(source, AsyncConfluentSource) or inspect.iscoroutinefunction(getattr(source, "schema_by_id", None)):
         name = type(serde).__name__
@@ -52,10 +52,10 @@ def waiting(serde: Any, source: Any) -> None:
 
 
 def awaiting(serde: Any, source: Any) -> None:
-    """Refuse a client that would hold up an event loop.
+    """Check that a client does not block the event loop.
 
     Raises:
-        TypeError: it would.
+        TypeError: the client would block.
     """
     if isinstance(source, ConfluentSource | Registry):
         name = type(serde).__name__
@@ -64,7 +64,7 @@ def awaiting(serde: Any, source: Any) -> None:
 
 
 def walked(draft: SchemaDraft, subject: str | None) -> Steps[Mapping[str, str]]:
-    """Follow the references of a draft with any source."""
+    """Resolve the references of a draft with any source."""
     walk = calls.referenced(draft, subject=subject)
     try:
         call = next(walk)
@@ -79,7 +79,7 @@ def walked(draft: SchemaDraft, subject: str | None) -> Steps[Mapping[str, str]]:
 
 
 class _Shapes:
-    """Says our questions in the client's words, and its answers in ours."""
+    """Translation of our requests into the client's calls, and of its responses into our types."""
 
     def __init__(self, client: Any) -> None:
         self.client_name = type(client).__name__
@@ -87,34 +87,34 @@ class _Shapes:
         modules = [kind.__module__ for kind in type(client).__mro__]
         known = (home for home in _HOMES for module in modules if module.startswith(home))
         self._words = import_module(next(known, _HOMES[-1]))
-        self._told = self._words.__name__ == _HOMES[0]  #: whether what it remembers was told by the registry
+        self._told = self._words.__name__ == _HOMES[0]  #: whether what it caches came from the registry
 
     @property
     def latest_generation(self) -> int | None:
-        """How often the client forgot which versions are the newest; None: it does not say."""
+        """Number of times that the client dropped its newest versions; None if it does not count."""
         return getattr(self._client, "latest_generation", None)
 
     def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> Any:
-        """Register a schema, or find the version it already is."""
+        """Register a schema, or return the existing version with its content."""
         schema = self._schema(draft)
         return self._ask(_registered(draft), "register_schema_full_response", subject, schema, normalize)
 
     def lookup(self, subject: str, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False) -> Any:
-        """Find the version of a subject that has this content."""
+        """Return the version of a subject that has this content."""
         schema = self._schema(draft)
         asked = {"normalize_schemas": normalize, "deleted": deleted}
         return self._ask(_registered(draft, echoed=True), "lookup_schema", subject, schema, **asked)
 
     def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> Any:
-        """Find the schema of an id."""
+        """Return the schema of an id."""
         return self._go(_content(schema_id, subject))
 
     def schema_by_guid(self, guid: str) -> Any:
-        """Find the schema of a guid."""
+        """Return the schema of a guid."""
         return self.named(guid) if self._told else self._go(_by_guid(guid))
 
     def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> Any:
-        """Find a version of a subject."""
+        """Return a version of a subject."""
         if version == "latest" and not deleted:
             return self._ask(_registered(None), "get_latest_version", subject)
         if version == "latest" or self._told:
@@ -122,27 +122,27 @@ class _Shapes:
         return self._go(_version(subject, version, deleted=deleted))
 
     def placed(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> Any:
-        """Find a version of a subject, whose content may be what somebody looked up."""
+        """Return a version of a subject; its content may be the one that a caller looked up."""
         return self._ask(_registered(None), "get_version", subject, version, deleted)
 
     def named(self, guid: str) -> Any:
-        """Find the schema of a guid, which may be what somebody looked up."""
+        """Return the schema of a guid; it may be the one that a caller looked up."""
         return self._ask(_bare(0, guid), "get_schema_by_guid", guid)
 
     def cleared(self) -> Any:
-        """Let the client forget what it knows."""
+        """Clear the client's caches."""
         return self._ask(lambda _: None, "clear_caches") if hasattr(self._client, "clear_caches") else None
 
     def held(self, schema_id: int, subject: str | None) -> Any:
-        """Find the schema of an id, under a name."""
+        """Return the schema of an id, requested under a subject or context."""
         return self._ask(_bare(schema_id, None), "get_schema", schema_id, subject)
 
     def versions(self, subject: str, *, deleted: bool = False) -> Any:
-        """Find the versions of a subject."""
+        """Return the versions of a subject."""
         return self._ask(list, "get_versions", subject, deleted)
 
     def latest_with_metadata(self, subject: str, metadata: Mapping[str, str], *, deleted: bool = False) -> Any:
-        """Find the newest version with these properties."""
+        """Return the newest version with these properties."""
         return self._ask(_registered(None), "get_latest_with_metadata", subject, dict(metadata), deleted)
 
     def associations_by_resource_name(
@@ -153,7 +153,7 @@ class _Shapes:
         resource_type: str | None = None,
         association_types: Iterable[str] = (),
     ) -> Any:
-        """Find the associations of a resource; clients from before there were any find none."""
+        """Return the associations of a resource; older clients without associations return none."""
         if not hasattr(self._client, "get_associations_by_resource_name"):
             return []
         kinds = list(association_types)
@@ -170,14 +170,14 @@ class _Shapes:
 
 
 class ConfluentSource(_Shapes):
-    """A ``SchemaRegistryClient``."""
+    """Source of schemas from a ``SchemaRegistryClient``."""
 
     def close(self) -> None:
         """Close the client."""
         self._client.close()
 
     def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
-        """Find all schemas that a draft leans on."""
+        """Return the texts of all dependencies of a draft."""
         return answered(walked(draft, subject), self)
 
     def _go(self, steps: Steps[T]) -> Any:
@@ -191,14 +191,14 @@ class ConfluentSource(_Shapes):
 
 
 class AsyncConfluentSource(_Shapes):
-    """An ``AsyncSchemaRegistryClient``."""
+    """Source of schemas from an ``AsyncSchemaRegistryClient``."""
 
     async def close(self) -> None:
         """Close the client."""
         await self._client.aclose()
 
     async def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
-        """Find all schemas that a draft leans on."""
+        """Return the texts of all dependencies of a draft."""
         return await awaited(walked(draft, subject), self)
 
     async def _go(self, steps: Steps[T]) -> Any:
@@ -216,7 +216,10 @@ def _named(source: Any) -> str:
 
 
 def _content(schema_id: int, subject: str | None) -> Steps[RegisteredSchema]:
-    """Ask for an id in the context of a subject; where there is none, by the subject itself, which may be elsewhere."""
+    """Request an id in the context of a subject; if it is not found, by the subject itself.
+
+    A registry looks up plain subject names in all contexts.
+    """
     context = Subject.parse(subject or "").context
     found: RegisteredSchema
     try:
@@ -229,16 +232,16 @@ def _content(schema_id: int, subject: str | None) -> Steps[RegisteredSchema]:
 
 
 def _by_guid(guid: str) -> Steps[RegisteredSchema]:
-    """Ask for a guid, which nothing but itself names in the memory of the client."""
+    """Request a guid after the client's caches are cleared, as a cached response may be a caller's schema."""
     yield ask("cleared")
     found: RegisteredSchema = yield ask("named", guid)
     return found
 
 
 def _version(subject: str, version: int, *, deleted: bool) -> Steps[RegisteredSchema]:
-    """Ask which id a version has, and what the id stands for."""
+    """Request the id of a version, and then the schema of that id."""
     found: RegisteredSchema = yield ask("placed", subject, version, deleted=deleted)
-    if not found.schema_id:  # an answer by id and subject, which does not tell the id, is remembered as the version
+    if not found.schema_id:  # a response by id and subject, which has no id, is cached as the version
         yield ask("cleared")
         found = yield ask("placed", subject, version, deleted=deleted)
     held = yield from _content(int(found.schema_id), subject)
@@ -246,9 +249,9 @@ def _version(subject: str, version: int, *, deleted: bool) -> Steps[RegisteredSc
 
 
 def _registered(draft: SchemaDraft | None, *, echoed: bool = False) -> Callable[[Any], RegisteredSchema]:
-    """Read an answer about a version; what an older server leaves out is taken from the draft.
+    """Return a parser of responses with a version; fields that an older server omits come from the draft.
 
-    Without a version it is an answer of an older server, or the client's memory: the content is the asker's.
+    A response without a version comes from an older server or the client's cache: its content is the caller's.
     """
 
     def read(answer: Any) -> RegisteredSchema:
@@ -262,12 +265,12 @@ def _registered(draft: SchemaDraft | None, *, echoed: bool = False) -> Callable[
 
 
 def _bare(schema_id: int, guid: str | None) -> Callable[[Any], RegisteredSchema]:
-    """Read an answer that holds a schema alone."""
+    """Return a parser of responses that hold a schema alone."""
     return lambda schema: RegisteredSchema.from_body(schema.to_dict() | {"guid": guid}, schema_id=schema_id)
 
 
 def _ours(error: Exception) -> Exception:
-    """Say an error of the client's in our class for its code; other errors stay what they are."""
+    """Convert an error of the client to our class for its code; return other errors unchanged."""
     status = getattr(error, "http_status_code", None)
     if isinstance(error, RegistryError) or not isinstance(status, int):
         return error

@@ -1,8 +1,7 @@
-"""Decisions that need answers of a registry, apart from how one waits for the answers.
+"""Sans-I/O steps: generators that yield requests to a registry, run with a sync or an async source.
 
-A decision is a generator: it yields what is to be asked, is sent the answer, or thrown the error, and returns its
-result. ``answered`` and ``awaited`` are the two ways to go through one, so that sync and async serializers share all
-but the waiting.
+A generator yields a request, receives its response or exception, and returns its result. ``answered`` and ``awaited``
+run it, so that sync and async serializers share all but the waiting.
 """
 
 from __future__ import annotations
@@ -15,23 +14,23 @@ __all__ = ["Ask", "Steps", "answered", "ask", "awaited"]
 
 T = TypeVar("T")
 
-Ask: TypeAlias = Callable[[Any], Any]  #: given a source of schemas: its answer, or an awaitable of it
+Ask: TypeAlias = Callable[[Any], Any]  #: given a source of schemas: its response, or an awaitable of it
 Steps: TypeAlias = Generator[Ask, Any, T]
 
 
 def ask(method: str, /, *args: Any, **kwargs: Any) -> Ask:
-    """Ask a source by one of its methods."""
+    """Return the request that calls a method of a source."""
     return lambda source: getattr(source, method)(*args, **kwargs)
 
 
 def answered(steps: Steps[T], source: Any) -> T:
-    """Go through a decision with a source that answers at once."""
+    """Run steps with a synchronous source."""
     try:
         question = next(steps)
         while True:
             try:
                 answer = question(source)
-            except Exception as error:  # noqa: BLE001 -- whether it is the end is the decision's to say
+            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
                 question = steps.throw(error)
             else:
                 question = steps.send(answer)
@@ -41,7 +40,7 @@ def answered(steps: Steps[T], source: Any) -> T:
 
 
 async def awaited(steps: Steps[T], source: Any) -> T:
-    """Go through a decision with a source whose answers may have to be awaited."""
+    """Run steps with a source whose responses may have to be awaited."""
     try:
         question = next(steps)
         while True:
@@ -49,7 +48,7 @@ async def awaited(steps: Steps[T], source: Any) -> T:
                 answer = question(source)
                 if inspect.isawaitable(answer):
                     answer = await answer
-            except Exception as error:  # noqa: BLE001 -- whether it is the end is the decision's to say
+            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
                 question = steps.throw(error)
             else:
                 question = steps.send(answer)

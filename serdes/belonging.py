@@ -1,4 +1,4 @@
-"""Whether the schema that a record names belongs to its topic, by the strategy that names the topic's subjects."""
+"""Check that a record's schema belongs to its topic, by the strategy that names the topic's subjects."""
 
 from __future__ import annotations
 
@@ -24,25 +24,27 @@ _NAMED: Final = 5
 
 
 class VersionSource(SchemaSource, Protocol):
-    """A registry that tells where an id stands as well; ``contractlog.clients.Registry`` is one."""
+    """A registry that also lists the versions of an id; ``contractlog.clients.Registry`` is one."""
 
     def versions_of_id(
         self, schema_id: int, *, subject: str | None = None, deleted: bool = False
     ) -> Sequence[tuple[str, int]]:
-        """Return every (subject, version) that an id stands under; raise ``NotFound`` where there is no such id."""
+        """Return every (subject, version) of an id; raise ``NotFound`` if there is no such id."""
 
     def ids_of_guid(self, guid: str) -> Sequence[tuple[str, int]]:
-        """Return every (context, id) of a content."""
+        """Return every (context, id) of a guid's content."""
 
 
 class Belonging:
-    """Knows the subjects of a topic's records, soft-deleted versions included; asks once for each id or guid.
+    """The subjects of a topic's records, including soft-deleted versions.
+
+    Each id or guid is requested once.
 
     Args:
-        registry: where schemas are.
-        topic: whose records these are.
-        strategy: that names its subjects; None takes each that a serializer could have used: the topic's own subject,
-            an associated one, and those named after the record.
+        registry: the source of schemas.
+        topic: the topic of the records.
+        strategy: names the topic's subjects; None accepts each that a serializer could have used: the topic's own
+            subject, an associated one, and those named after the record.
     """
 
     def __init__(self, registry: VersionSource, topic: str, strategy: SubjectNameStrategyType | None = None) -> None:
@@ -62,23 +64,23 @@ class Belonging:
         return self._strategy in {None, SubjectNameStrategyType.ASSOCIATED}
 
     def subject(self, part: MessageField) -> str:
-        """Return the subject that this part's schemas are looked up under, where records decide on none."""
+        """Return the subject under which this part's schemas are looked up, unless records determine it."""
         associated = self._associated[part]
         return associated[0] if len(associated) == 1 else self._by_topic[part]
 
     def has_subject(self, part: MessageField) -> bool:
-        """Say whether anything was ever registered for this part."""
+        """Return whether this part has an associated subject, or had a registered one at any time."""
         return part in self._registered or bool(self._associated[part])
 
     def schema(self, part: MessageField, head: bytes) -> RegisteredSchema:
-        """Return the schema of an id or guid; raise ``NotFound`` where there is none."""
+        """Return the schema of an id or guid; raise ``NotFound`` if there is none."""
         schema_id = id_of(head)
         if schema_id is None:
             return self._registry.schema_by_guid(_guid(head))
         return self._registry.schema_by_id(schema_id, subject=self.subject(part))
 
     def schema_id(self, part: MessageField, head: bytes) -> int | None:
-        """Return the id of a head; that of a guid in the context of this part's subject, None where it has none."""
+        """Return the id in a head; for a guid its id in the context of this part's subject, or None."""
         known = id_of(head)
         if known is not None:
             return known
@@ -90,14 +92,16 @@ class Belonging:
         return next((schema_id for name, schema_id in ids if name == context), None)
 
     def subjects(self, part: MessageField, head: bytes, schema: RegisteredSchema) -> Sequence[str]:
-        """Return the subjects of this part that a schema belongs to, the likeliest first."""
+        """Return the subjects of this part that a schema belongs to, the most likely first."""
         schema_id = self.schema_id(part, head)
         uses = () if schema_id is None else self._uses(schema_id, Subject.parse(self.subject(part)).context)
         known = set(map(_plain, uses))
         return [name for name in self._allowed(part, schema) if _plain(name) in known]
 
     def refuse_foreign(self, part: MessageField, head: bytes, schema: RegisteredSchema) -> None:
-        """Return for a schema of one of this part's subjects, and where the part has no subject or the id no use.
+        """Check that a schema belongs to one of this part's subjects.
+
+        Without a strategy, a part without subjects is not checked; an id that no subject uses is accepted.
 
         Raises:
             DecodeError: the schema belongs to other subjects, which are named.
@@ -124,7 +128,7 @@ class Belonging:
         )
 
     def _allowed(self, part: MessageField, schema: RegisteredSchema) -> Sequence[str]:
-        """Return the subjects that a schema of this part may belong to, the likeliest first."""
+        """Return the subjects that a schema of this part may belong to, the most likely first."""
         by_topic, associated, name = self._by_topic[part], self._associated[part], self._name(schema)
         match self._strategy:
             case SubjectNameStrategyType.RECORD if name:
@@ -141,7 +145,7 @@ class Belonging:
     def _name(self, schema: RegisteredSchema) -> str | None:
         try:
             parsed = parsed_of(self._registry, schema.draft)
-        except (InvalidSchema, NotFound):  # reading it says so
+        except (InvalidSchema, NotFound):  # decoding reports it
             return None
         name_of = {SchemaType.AVRO: record_name, SchemaType.JSON: title}.get(parsed.type)
         return None if name_of is None else name_of(parsed)

@@ -1,4 +1,4 @@
-"""Kafka clients of verbs: configuration, the topic's partitions, and errors in sentences."""
+"""Kafka clients of the command line: configuration, the topic's partitions, and error messages."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = [
 
 C = TypeVar("C")
 
-PATIENCE: Final = 8.0  #: seconds for a broker to answer the first question
-_TRY: Final = 1.0  #: seconds until a client without an answer is asked for its reasons
+PATIENCE: Final = 8.0  #: seconds for a broker to answer the first request
+_TRY: Final = 1.0  #: seconds between checks of the client's reported errors while no broker answers
 
-#: What a client reports while it cannot reach a broker.
+#: Errors that a client reports while it cannot reach a broker.
 AWAY: Final = frozenset(
     {
-        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 -- so are codes of the client's own named
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 -- librdkafka's own error codes
         KafkaError._MSG_TIMED_OUT,  # noqa: SLF001
         KafkaError._RESOLVE,  # noqa: SLF001
         KafkaError._TIMED_OUT,  # noqa: SLF001
         KafkaError._TRANSPORT,  # noqa: SLF001
     }
 )
-#: What a broker answers to a user without a permission.
+#: Errors that a broker returns to a user without permission.
 DENIED: Final = frozenset(
     {
         KafkaError.TOPIC_AUTHORIZATION_FAILED,
@@ -52,34 +52,34 @@ _NOT_LET_IN: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})  #
 
 
 class Client(Protocol):
-    """A producer, a consumer or an admin client."""
+    """Interface of producers, consumers and admin clients."""
 
     def list_topics(self, topic: str | None = ..., timeout: float = ...) -> Any:
-        """Return what the broker has."""
+        """Return the metadata of the broker's topics."""
 
     def poll(self, timeout: float = ...) -> Any:
-        """Run callbacks that wait."""
+        """Run pending callbacks."""
 
 
 def quiet(servers: str, **further: Any) -> dict[str, Any]:
-    """Return the configuration of a client that leaves talking to us."""
+    """Return the configuration of a client that does not log."""
     return {"bootstrap.servers": servers, "log_level": 0, "error_cb": _ignore, **further}
 
 
 def configuration(brokers: Brokers, **owned: Any) -> dict[str, Any]:
-    """Return the configuration of a quiet client of a cluster: its properties, and ours, which they cannot change."""
+    """Return the configuration of a quiet client of a cluster; ``owned`` overrides its properties."""
     return quiet(brokers.servers, **{**brokers.properties, **owned})
 
 
 def _ignore(_: object) -> None:
-    """Swallow."""
+    """Ignore an error."""
 
 
 def make_client(kind: Callable[[dict[str, Any]], C], config: dict[str, Any]) -> C:
     """Make a client.
 
     Raises:
-        UsageError: librdkafka refuses a property; the sentence names it.
+        UsageError: librdkafka rejects a property; the message names it.
     """
     try:
         return kind(config)
@@ -90,30 +90,30 @@ def make_client(kind: Callable[[dict[str, Any]], C], config: dict[str, Any]) -> 
 
 
 class Reasons:
-    """Errors that a client reports beside its answers, which often say why there is no answer."""
+    """Errors that a client reports through its callback; they often explain a timeout."""
 
     def __init__(self) -> None:
         self._errors: list[KafkaError] = []
-        self.config: dict[str, Any] = {"error_cb": self._errors.append}  #: for the client
+        self.config: dict[str, Any] = {"error_cb": self._errors.append}  #: properties that the client needs
 
     def refuse(self, client: Client) -> None:
-        """Return unless the broker refused the credentials or the TLS connection.
+        """Check that the broker has not rejected the credentials or the TLS connection.
 
         Raises:
-            UsageError: it did.
+            UsageError: it has.
         """
-        client.poll(0)  # runs the callbacks that wait
+        client.poll(0)  # runs pending callbacks
         told = next((error.str() for error in self._errors if error.code() in _NOT_LET_IN), None)
         if told is not None:
             raise UsageError(f"the broker rejected the credentials or the TLS connection: {told}")
 
 
 def topics_of(client: Client, reasons: Reasons, patience: float = PATIENCE) -> Mapping[str, Any]:
-    """Return what a broker tells of its topics.
+    """Return the metadata of a broker's topics.
 
     Raises:
-        KafkaException: it tells nothing for so many seconds.
-        UsageError: it refuses the credentials or the TLS connection.
+        KafkaException: no response within ``patience`` seconds.
+        UsageError: the broker rejects the credentials or the TLS connection.
     """
     deadline = time.monotonic() + patience
     while True:
@@ -128,11 +128,11 @@ def topics_of(client: Client, reasons: Reasons, patience: float = PATIENCE) -> M
 
 
 def partitions(client: Client, topic: str, brokers: Brokers, reasons: Reasons) -> list[int]:
-    """Return the partitions of a topic, ascending; asking does not create it.
+    """Return the partitions of a topic, ascending, without creating the topic.
 
     Raises:
         Unreachable: no broker answers.
-        UsageError: it has no such topic, or refuses the credentials.
+        UsageError: the broker has no such topic, or rejects the credentials.
     """
     try:
         topics = topics_of(client, reasons)
@@ -145,7 +145,7 @@ def partitions(client: Client, topic: str, brokers: Brokers, reasons: Reasons) -
 
 
 def failed(error: KafkaError, what: str) -> ContractlogError:
-    """Return the exception that a failure of the broker's client ends a verb with."""
+    """Return the exception for a failure of the Kafka client, with which a verb ends."""
     if error.code() in AWAY:
         return Unreachable(f"{what}: no broker answers ({error.str()})")
     if error.code() in DENIED:

@@ -1,4 +1,4 @@
-"""Builders of serializers and deserializers, called like confluent-kafka 2.16's.
+"""Builders of serializers and deserializers, with the call signatures of confluent-kafka 2.16.
 
 A producer or consumer takes one as ``value.serializer.builder``, ``key.deserializer.builder`` and so on, builds the
 serde, and closes it when it is closed itself. The serde owns the registry client that its builder made.
@@ -21,7 +21,7 @@ AS = TypeVar("AS", bound=AwaitedSerde[Any])
 
 
 class SerdeBuilder(ABC):
-    """Collects the arguments of a serde, by the names that its constructor gives them."""
+    """Collector of a serde's arguments, by the names of its constructor's parameters."""
 
     serde: type[Any]  #: class of what is built
 
@@ -33,7 +33,7 @@ class SerdeBuilder(ABC):
 
     @abstractmethod
     def build(self, conf: Mapping[str, Any], is_key: bool) -> Any:  # noqa: FBT001 - the reference's argument
-        """Return the serde and what is left of the configuration of a producer or consumer: all of it."""
+        """Return the serde and the rest of the configuration of a producer or consumer: all of it."""
 
     def set_schema_registry_config(self, schema_registry_conf: Mapping[str, Any]) -> Self:
         """Set the configuration to make a registry client from; it excludes a client."""
@@ -41,7 +41,7 @@ class SerdeBuilder(ABC):
         return self
 
     def set_schema_registry_client(self, schema_registry_client: Any) -> Self:
-        """Set the registry client to use; it stays the caller's to close."""
+        """Set the registry client to use; the caller remains responsible for closing it."""
         self._client = schema_registry_client
         return self
 
@@ -50,11 +50,11 @@ class SerdeBuilder(ABC):
         return self._set("schema_str", schema_str)
 
     def set_rule_config(self, rule_conf: Mapping[str, Any]) -> Self:
-        """Set the configuration of rules; it has to be empty, as this release runs none."""
+        """Set the configuration of rules; it must be empty, as this release runs none."""
         return self._set("rule_conf", rule_conf)
 
     def set_rule_registry(self, rule_registry: Any) -> Self:
-        """Set the registry of rules; it has to be empty, as this release runs none."""
+        """Set the registry of rules; it must be empty, as this release runs none."""
         return self._set("rule_registry", rule_registry)
 
     def _set(self, name: str, value: Any) -> Self:
@@ -62,7 +62,7 @@ class SerdeBuilder(ABC):
         return self
 
     def _owned_client(self, name: str) -> Any:
-        """Make the registry client that the serde will own; None where none is configured.
+        """Make the registry client that the serde will own; return None if none is configured.
 
         Raises:
             ValueError: a client was given as well.
@@ -86,7 +86,7 @@ class SerializerBuilder(SerdeBuilder):
     """Setters of all builders of serializers."""
 
     def set_to_dict(self, to_dict: Callable[[Any, Any], Any]) -> Self:
-        """Set the function that makes a dict of an object."""
+        """Set the function that converts an object to a dict."""
         return self._set("to_dict", to_dict)
 
     def set_serializer_config(self, serializer_conf: Mapping[str, Any]) -> Self:
@@ -103,7 +103,7 @@ class DeserializerBuilder(SerdeBuilder):
     """Setters of all builders of deserializers."""
 
     def set_from_dict(self, from_dict: Callable[[Any, Any], Any]) -> Self:
-        """Set the function that makes an object of a dict."""
+        """Set the function that converts a dict to an object."""
         return self._set("from_dict", from_dict)
 
     def set_deserializer_config(self, deserializer_conf: Mapping[str, Any]) -> Self:
@@ -117,7 +117,7 @@ class DeserializerBuilder(SerdeBuilder):
 
 
 class WaitingBuilder(SerdeBuilder, Generic[WS]):
-    """Builds a serde that waits for its registry."""
+    """Builder of a synchronous serde."""
 
     def build(self, conf: Mapping[str, Any], is_key: bool) -> tuple[WS, dict[str, Any]]:  # noqa: ARG002, FBT001
         """Return the serde and the whole configuration of the producer or consumer.
@@ -136,17 +136,17 @@ class WaitingBuilder(SerdeBuilder, Generic[WS]):
             try:
                 self._init(serde)
             except BaseException:
-                with suppress(Exception):  # the function's own error is the one to tell
+                with suppress(Exception):  # report the function's own error
                     serde.close()
                 raise
         return serde, dict(conf)
 
 
 class AwaitedBuilder(SerdeBuilder, Generic[AS]):
-    """Builds a serde that awaits its registry."""
+    """Builder of an asynchronous serde."""
 
     async def build(self, conf: Mapping[str, Any], is_key: bool) -> tuple[AS, dict[str, Any]]:  # noqa: ARG002, FBT001
-        """Return the serde and the whole configuration; the function called with it may be a coroutine function."""
+        """Return the serde and the whole configuration; the init function may be a coroutine function."""
         owned = self._owned_client("AsyncSchemaRegistryClient")
         try:
             serde: AS = self._constructed(owned)
@@ -160,7 +160,7 @@ class AwaitedBuilder(SerdeBuilder, Generic[AS]):
                 if inspect.isawaitable(result):
                     await result
             except BaseException:
-                with suppress(Exception):  # the function's own error is the one to tell
+                with suppress(Exception):  # report the function's own error
                     await serde.close()
                 raise
         return serde, dict(conf)

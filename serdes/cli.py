@@ -1,4 +1,4 @@
-"""``contractlog produce`` and ``contractlog consume``: JSON lines and Avro files into a topic, and out of it."""
+"""``contractlog produce`` and ``contractlog consume``: topics to and from JSON lines and Avro files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _AVRO: Final = ".avro"
 
 
 def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Write JSON lines or an Avro file to a topic; return 0 when every record is acknowledged."""
+    """Write JSON lines or an Avro file to a topic; return 0 if every record is acknowledged."""
     parser.add_argument("topic", help="the topic; it has to exist")
     parser.add_argument(
         "file",
@@ -102,7 +102,7 @@ def produce(parser: ArgumentParser, argv: Sequence[str]) -> int:
 def _records(
     options: Namespace, registry: Registry, interruption: Interruption, files: contextlib.ExitStack
 ) -> Iterator[Record]:
-    """Open the input, and return the records that it stands for, until its end or an interruption.
+    """Open the input, and return an iterator of its records, up to the end or an interruption.
 
     Raises:
         UsageError: the input cannot be read, or there is no schema to write with; a record raises others as it is read.
@@ -132,7 +132,10 @@ def _records(
 
 
 def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
-    """Print a topic as JSON lines, up to its end at the start; return 1 when a record could not be decoded."""
+    """Print a topic as JSON lines, up to the end that it has at the start.
+
+    Return 1 if a record could not be decoded.
+    """
     parser.add_argument("topic", help="the topic")
     parser.add_argument("--limit", type=_number, metavar="N", help="print at most so many records")
     parser.add_argument("--partition", type=_number, metavar="P", help="read this partition alone")
@@ -170,10 +173,10 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _refuse_as_avro(options: Namespace) -> None:
-    """Refuse what an Avro file cannot hold, and to write one to a terminal.
+    """Reject options that an Avro file cannot honour, and output to a terminal.
 
     Raises:
-        UsageError: that is asked for.
+        UsageError: such an option is given, or stdout is a terminal.
     """
     if options.envelope:
         raise UsageError("--envelope is for JSON lines; an Avro file holds values alone")
@@ -211,7 +214,7 @@ def _print_all(log: Log, printer: Printer, options: Namespace) -> None:
 
 
 def _follow(log: Log, printer: Printer, options: Namespace, starts: Mapping[int, int]) -> None:
-    """Print what is written from now on, each record as soon as it is there, until an interruption."""
+    """Print new records as soon as they arrive, until an interruption."""
     with Interruption() as interruption:
 
         def done() -> bool:
@@ -247,7 +250,7 @@ def _opened(file: str) -> Iterator[TextIO]:
         yield sys.stdin
         return
     try:
-        source = Path(file).open(encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 -- the caller's errors are not about opening
+        source = Path(file).open(encoding="utf-8", errors="surrogateescape")  # noqa: SIM115 -- only errors of opening are caught here
     except OSError as error:
         raise UsageError(f"`{file}` cannot be read: {error.strerror or error}") from None
     with source:

@@ -1,4 +1,4 @@
-"""Records of a topic, partition by partition, up to the end that the log had when reading began."""
+"""Reader of a topic, partition by partition, up to the end that the log had when reading began."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _BATCH: Final = 500
 _TICK: Final = 0.2
 _DEFAULTS: Final[Mapping[str, Any]] = {"isolation.level": "read_committed"}
 _OWNED: Final[Mapping[str, Any]] = {
-    "group.id": "contractlog-consume",  # librdkafka asks for one; nothing joins or commits
+    "group.id": "contractlog-consume",  # librdkafka requires one; nothing joins or commits
     "enable.auto.commit": False,
     "enable.partition.eof": True,
     "auto.offset.reset": "earliest",
     "allow.auto.create.topics": False,
 }
-_STALLED: Final = 30.0  # seconds without a record before the broker counts as gone
+_STALLED: Final = 30.0  # seconds without a record before the broker counts as unreachable
 
 
 class Log:
-    """A topic, open for reading; committed records only, unless the properties say otherwise."""
+    """A topic, open for reading; only committed records, unless the properties say otherwise."""
 
     def __init__(self, brokers: Brokers, topic: str) -> None:
         self._topic = topic
@@ -50,7 +50,7 @@ class Log:
         self._consumer.close()
 
     def range(self, partition: int) -> tuple[int, int]:
-        """Return the first offset that is kept and the end (exclusive): the last stable offset.
+        """Return the first available offset and the end (exclusive): the last stable offset.
 
         Raises:
             UsageError: the topic has no such partition.
@@ -66,9 +66,9 @@ class Log:
         return low, high
 
     def read(self, partition: int, start: int, end: int, limit: int | None = None) -> Iterator[Message]:
-        """Yield the records from an offset to an end, at most so many.
+        """Yield at most ``limit`` records from ``start`` to ``end``.
 
-        The range is over when the position has reached the end: its last offsets may hold no record.
+        The range is complete when the position has reached the end: its last offsets may hold no record.
         """
         if start >= end or limit == 0:
             return
@@ -94,13 +94,13 @@ class Log:
                 raise Unreachable(f"topic {self._topic}: partition {partition} is silent since {_STALLED:.0f} seconds")
 
     def follow(self, starts: Mapping[int, int], stopped: Callable[[], bool]) -> Iterator[list[Message]]:
-        """Yield what is read from some offsets on, of all these partitions, as it comes; a pause yields nothing.
+        """Yield the new records of partitions as they arrive; an empty list after a pause.
 
-        While the broker cannot be reached, it is waited for.
+        While no broker can be reached, it waits.
 
         Args:
             starts: the first offset of each partition.
-            stopped: says when to end; it is asked several times a second.
+            stopped: returns True to end; it is called several times a second.
         """
         self._consumer.assign([TopicPartition(self._topic, partition, start) for partition, start in starts.items()])
         while not stopped():
@@ -114,7 +114,7 @@ class Log:
             yield records
 
     def _after(self, event: Message) -> int:
-        """Return the position after something that is no record: the end of what is committed."""
+        """Return the position after an event that is not a record: the end of the committed records."""
         error = event.error()
         if error is None or error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 -- the client's own code
             return int(event.offset() or 0)

@@ -1,4 +1,4 @@
-"""Where a record is going to, or comes from."""
+"""Serialization context: the topic and part of a record, and its headers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Headers: TypeAlias = "Mapping[str, bytes | str | None] | Sequence[tuple[str, byt
 
 
 class MessageField(StrEnum):
-    """The part of a record; equal to the plain words and to the members of confluent-kafka's enum."""
+    """The part of a record; equal to the plain strings and to the members of confluent-kafka's enum."""
 
     NONE = "none"
     KEY = "key"
@@ -21,7 +21,7 @@ class MessageField(StrEnum):
 
 
 class Context(Protocol):
-    """What a serializer asks of its context; confluent-kafka's ``SerializationContext`` will do."""
+    """Context that a serializer needs; confluent-kafka's ``SerializationContext`` is one."""
 
     @property
     def topic(self) -> str | None:
@@ -34,7 +34,7 @@ class Context(Protocol):
 
 @dataclass(slots=True)
 class SerializationContext:
-    """The topic and the part that a value belongs to, and the record's headers where they are known."""
+    """The topic and the part that a value belongs to, and the record's headers if available."""
 
     topic: str
     field: str = MessageField.VALUE
@@ -42,7 +42,7 @@ class SerializationContext:
 
 
 def header(context: Context | None, name: str) -> bytes | str | None:
-    """Return the last header of this name, or None; contexts without headers have none."""
+    """Return the last header of this name, or None if there is none."""
     headers: Headers | None = getattr(context, "headers", None)
     if not headers:
         return None

@@ -1,4 +1,4 @@
-"""Framed bytes to values: what deserializers of all formats share, for callers that wait and for those that await."""
+"""Base classes of deserializers from framed bytes to values, sync and async."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Versions: TypeAlias = Literal["latest", "all"]
 
 
 class Deserializing(Serde[ReadPlan]):
-    """What a deserializer holds, and does once it need not wait for the registry."""
+    """State and logic of a deserializer, apart from the way it waits for the registry."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Deserializing(Serde[ReadPlan]):
         return header(ctx, id_header(ctx)) is not None
 
     def _located(self, data: bytes, ctx: Context | None) -> tuple[bytes, bytes, int]:
-        """Return the bytes of id or guid, the bytes that hold the body, and where it begins in them."""
+        """Return the bytes of the id or guid, the bytes that hold the body, and the body's offset in them."""
         if self._dual or self._prefixed:
             head, start = locate(data, ctx) if self._dual else split(data)
             return head, data, start
@@ -73,7 +73,7 @@ class Deserializing(Serde[ReadPlan]):
         return frame_id.head, rest.read() if isinstance(rest, io.BytesIO) else bytes(rest), 0
 
     def _place(self, data: bytes, ctx: Context | None) -> tuple[Any, bytes, int]:
-        """Return what a record's plan is kept under, the bytes that hold the body, and where it begins in them."""
+        """Return the key of a record's plan, the bytes that hold the body, and the body's offset in them."""
         try:
             head, data, start = self._located(data, ctx)
             if self._by_place:
@@ -87,19 +87,22 @@ class Deserializing(Serde[ReadPlan]):
         return (subject, head), data, start
 
     def _subject_at_once(self, ctx: Context | None) -> str | None:
-        """Return the subject where the registry need not be asked for it."""
+        """Return the subject if it needs no request to the registry."""
         try:
             return self._planner.subject_at_once(ctx, None)
-        except Exception:  # noqa: BLE001 -- there is an error to be told already
+        except Exception:  # noqa: BLE001 -- another error is being raised
             return None
 
     def _flight(self, key: Any, ctx: Context | None) -> Hashable:
-        """Name what is asked for once: of a strategy that wants a record's name, the place decides as well."""
+        """Return the key under which concurrent requests are merged.
+
+        If the subject depends on the record's name, it includes the topic and the part.
+        """
         unnamed = not self._by_place and key[0] is None and ctx is not None
         return (key, ctx.topic, ctx.field) if unnamed and ctx is not None else key
 
     def _planning(self, key: Any, ctx: Context | None) -> Steps[ReadPlan]:
-        """Decide what the records of one place and one schema are read with."""
+        """Make and cache the plan for the records of one topic, part and schema."""
         head: bytes = key[-1]
         generation = self._generation()
         subject = None
@@ -116,7 +119,7 @@ class Deserializing(Serde[ReadPlan]):
         return self._plans.keep(key, plan)
 
     def _preparing(self, ctx: SerializationContext, versions: Versions) -> Steps[list[RegisteredSchema]]:
-        """Decide what the records of a place are read with, for the versions that its subject has now."""
+        """Prepare the plans for the versions that a subject has now."""
         if self._source is None:
             return []
         generation = self._generation()
@@ -149,14 +152,14 @@ class Deserializing(Serde[ReadPlan]):
 
 
 class Deserializer(Deserializing, WaitingSerde[ReadPlan]):
-    """Framed bytes to values. May be shared by threads."""
+    """Deserializer of framed bytes to values. May be shared by threads."""
 
     def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
         """Return the value of framed bytes; None stays None.
 
         Raises:
-            DecodeError: the bytes are not what they say they are; ``outcome`` tells how.
-            SerializationError: the reader's schema cannot follow, or a rule would have to run.
+            DecodeError: the bytes do not fit their schema or have no valid frame; ``outcome`` has the reason.
+            SerializationError: the reader schema cannot read the record, or a rule would have to run.
             ContractlogError: the registry did not answer.
         """
         if value is None:
@@ -178,25 +181,25 @@ class Deserializer(Deserializing, WaitingSerde[ReadPlan]):
     def prepare(
         self, topic: str, field: str = MessageField.VALUE, *, versions: Versions = "latest"
     ) -> list[RegisteredSchema]:
-        """Make everything ready for what a topic's subject holds now, and return it.
+        """Prepare the schemas that a topic's subject has now, and return them.
 
         Args:
-            topic: whose records will be read.
+            topic: the topic whose records will be read.
             field: whether they are its values or its keys.
-            versions: whether to make its newest version ready, or all of them.
+            versions: whether to prepare the newest version, or all of them.
 
         Raises:
-            SerializationError: a schema cannot be read, or not as it is wanted.
-            ContractlogError: the registry does not know the subject, or did not answer.
+            SerializationError: a schema cannot be read, or not as the reader schema.
+            ContractlogError: the registry does not have the subject, or did not answer.
         """
         return answered(self._preparing(SerializationContext(topic, field), versions), self._source)
 
 
 class AsyncDeserializer(Deserializing, AwaitedSerde[ReadPlan]):
-    """Framed bytes to values, awaited. May be shared by tasks."""
+    """Async deserializer of framed bytes to values. May be shared by tasks."""
 
     async def __call__(self, value: bytes | bytearray | memoryview | None, ctx: Context | None = None) -> Any:
-        """Return the value of framed bytes; None stays None. It raises what ``Deserializer`` does."""
+        """Return the value of framed bytes; None stays None. Raises the same errors as ``Deserializer``."""
         if value is None:
             return None
         data = value if type(value) is bytes else plain_bytes(value)
@@ -216,15 +219,15 @@ class AsyncDeserializer(Deserializing, AwaitedSerde[ReadPlan]):
     async def prepare(
         self, topic: str, field: str = MessageField.VALUE, *, versions: Versions = "latest"
     ) -> list[RegisteredSchema]:
-        """Make everything ready for what a topic's subject holds now; see ``Deserializer.prepare``."""
+        """Prepare the schemas that a topic's subject has now; see ``Deserializer.prepare``."""
         return await awaited(self._preparing(SerializationContext(topic, field), versions), self._source)
 
 
 def plain_bytes(value: Any) -> bytes:
-    """Return the bytes of what holds some.
+    """Return the bytes of a bytes-like object.
 
     Raises:
-        SerializationError: it holds none.
+        SerializationError: the value is not bytes-like.
     """
     if not isinstance(value, bytes | bytearray | memoryview):
         raise SerializationError(reason=f"a record is bytes, not {type(value).__name__}")

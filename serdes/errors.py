@@ -1,16 +1,16 @@
-"""What goes wrong between values and bytes, always with the place.
+"""Errors of serialization and deserialization, which always have the path of the value.
 
 ContractlogError
 └── SerializationError        topic, subject, schema_id, field (``legs[].carrier``), where (``legs[2].carrier``), reason
     ├── ContextMissing        the subject is named after a topic, and none was given; a ``ValueError``, too
-    ├── EncodeError           the value does not fit its schema; ``outcome`` where the catalogue has a code;
+    ├── EncodeError           the value does not fit its schema; ``outcome`` if the catalogue has a code;
     │                         a ``ValueError`` and a ``TypeError``, too
-    ├── DecodeError           the bytes do not fit their schema; ``outcome`` says how, as an audit would
+    ├── DecodeError           the bytes do not fit their schema; ``outcome`` is the code that an audit would give
     │   ├── BadFrame          the record does not start with a schema id
     │   └── SchemaIdNotFound  the registry has no schema with the id of the record; a ``SchemaRegistryError``, too
-    ├── ReaderMismatch        the reader's schema cannot follow the writer's
+    ├── ReaderMismatch        the reader schema cannot read what the writer schema wrote
     ├── SchemaNotUsable       the schema is registered, but no value can be checked against it
-    └── RuleNotRun            the schema carries a rule that this release does not run
+    └── RuleNotRun            the schema has a rule that this release does not run
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _MAX_REASON: Final = 500
 
 
 class SerializationError(ContractlogError):
-    """A value could not be made into bytes, or bytes into a value."""
+    """A value could not be serialized, or bytes could not be deserialized."""
 
-    reason: str  #: one sentence; it never quotes more than a few hundred characters of data
-    field: str  #: the value's path without positions, as reports write it; empty for the value as a whole
+    reason: str  #: one sentence that quotes at most a few hundred characters of data
+    field: str  #: the value's path without positions, as in reports; empty for the value as a whole
     where: str  #: the value's path with positions
-    outcome: Outcome | None  #: the code by which an audit would count it
+    outcome: Outcome | None  #: the code under which an audit would count it
     schema_id: int | None
     subject: str | None
     topic: str | None
@@ -62,7 +62,7 @@ class SerializationError(ContractlogError):
         super().__init__(_sentence(known) if message is None else message, **known)
 
     def within(self, **facts: Any) -> Self:
-        """Return the same error, with what its caller knows besides: topic, subject, schema id."""
+        """Return the same error with further facts: topic, subject, schema id."""
         return type(self)(**(self.facts | {name: fact for name, fact in facts.items() if fact is not None}))
 
 
@@ -74,7 +74,7 @@ class EncodeError(SerializationError, ValueError, TypeError):
     """The value does not fit its schema.
 
     Serializers of confluent-kafka raise ``ValueError`` for some values and ``TypeError`` for others; code that catches
-    these goes on working.
+    these continues to work.
     """
 
 
@@ -92,12 +92,12 @@ class BadFrame(DecodeError):
 class SchemaIdNotFound(DecodeError):
     """The registry has no schema with the id or guid of the record.
 
-    It is a ``SchemaRegistryError`` of confluent-kafka and of ``contractlog.clients.confluent`` too, where a program has
-    loaded them, with ``error_code`` 40403 and ``http_status_code`` 404; the answer of the registry is its cause.
+    It is a ``SchemaRegistryError`` of confluent-kafka and of ``contractlog.clients.confluent`` too, if a program has
+    imported them, with ``error_code`` 40403 and ``http_status_code`` 404; the registry's error is its cause.
     """
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
-        # Ours first: it inherits from theirs, or will when one of its own is made.
+        # Ours first: it inherits from theirs, or will once an instance of it is made.
         for module in ("contractlog.clients.confluent.errors", "confluent_kafka.schema_registry.error"):
             become_kin(SchemaIdNotFound, module, "SchemaRegistryError")
         answer = {"error_code": SchemaNotFound.code, "http_status_code": NotFound.code}
@@ -105,15 +105,15 @@ class SchemaIdNotFound(DecodeError):
 
 
 class ReaderMismatch(SerializationError):
-    """The reader's schema cannot follow the writer's."""
+    """The reader schema cannot read what the writer schema wrote."""
 
 
 class SchemaNotUsable(SerializationError):
-    """Values cannot be checked against the schema: the registry accepts it, its draft's meta-schema does not."""
+    """The registry accepts the schema but its draft's meta-schema does not, so it cannot check values."""
 
 
 class RuleNotRun(SerializationError):
-    """The schema carries an enabled rule that this release does not run; ``rule`` names it."""
+    """The schema has an enabled rule that this release does not run; ``rule`` names it."""
 
 
 def _sentence(facts: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""One request for what many want at the same time: the first asks, the others wait for its answer."""
+"""Merging of concurrent requests: the first caller does the work, the others wait for its result."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ V = TypeVar("V")
 
 
 class Flights(Generic[V]):
-    """Work by key, done once for all threads that want it at the same time."""
+    """Work by key, done once for all threads that request it at the same time."""
 
     def __init__(self) -> None:
         self._flying: dict[Hashable, Future[V]] = {}
         self._lock = threading.Lock()
 
     def once(self, key: Hashable, work: Callable[[], V]) -> V:
-        """Do the work, or wait for the thread that does it already; an error is everybody's."""
+        """Do the work, or wait for the thread that is doing it; all callers get its result or its error."""
         while True:
             with self._lock:
                 flight = self._flying.get(key)
@@ -32,7 +32,7 @@ class Flights(Generic[V]):
                 return flight.result()
             except Exception:
                 raise
-            except BaseException:  # noqa: BLE001, S112 -- the other thread was stopped, and this one was not
+            except BaseException:  # noqa: BLE001, S112 -- only the other thread was interrupted
                 continue
         try:
             result = work()
@@ -50,16 +50,16 @@ class Flights(Generic[V]):
 
 
 class TaskFlights(Generic[V]):
-    """Work by key, done once for all tasks of an event loop that want it at the same time.
+    """Work by key, done once for all tasks of an event loop that request it at the same time.
 
-    The work is a task of its own: a task that is cancelled while it waits leaves the others their answer.
+    The work is a task of its own, so the cancellation of one waiting task does not affect the others.
     """
 
     def __init__(self) -> None:
         self._flying: dict[tuple[int, Hashable], asyncio.Task[V]] = {}
 
     async def once(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, V]]) -> V:
-        """Do the work, or wait for the task that does it already; an error is everybody's."""
+        """Do the work, or wait for the task that is doing it; all callers get its result or its error."""
         place = (id(asyncio.get_running_loop()), key)
         task = self._flying.get(place)
         if task is None:
@@ -71,4 +71,4 @@ class TaskFlights(Generic[V]):
     def _land(self, place: tuple[int, Hashable], done: asyncio.Task[V]) -> None:
         self._flying.pop(place, None)
         if not done.cancelled():
-            done.exception()  # whoever waited has been told; nobody may be left
+            done.exception()  # marks the error as retrieved, as no caller may be waiting any more

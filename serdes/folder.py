@@ -1,4 +1,4 @@
-"""A folder of schemas in place of a registry: ``contractlog pull --all --history --out DIR``, then no network."""
+"""Offline source of schemas: the folder that ``contractlog pull --all --history --out DIR`` wrote."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class FolderSource:
     It serves sync and async serializers alike.
 
     Args:
-        folder: what ``contractlog pull`` wrote.
+        folder: the folder that ``contractlog pull`` wrote.
 
     Raises:
-        UsageError: it is no such folder, or a file is not what was pulled.
+        UsageError: it is not such a folder, or a file has changed since the pull.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -43,17 +43,17 @@ class FolderSource:
                 self._by_guid.setdefault(schema.guid, schema)
 
     def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
-        """Return the version that a schema already is.
+        """Return the existing version with a schema's content.
 
         Raises:
-            NotFound: there is none, and a folder takes no more.
+            NotFound: the folder has no such version; nothing can be registered in it.
         """
         return self.lookup(subject, draft, normalize=normalize)
 
     def lookup(
         self, subject: str, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
     ) -> RegisteredSchema:
-        """Return the version of a subject that has this content; raise ``NotFound`` where there is none."""
+        """Return the version of a subject that has this content; raise ``NotFound`` if there is none."""
         del deleted
         wanted = parsed_of(self, draft)
         for schema in reversed(self._versions(subject).values()):
@@ -63,7 +63,7 @@ class FolderSource:
         raise SchemaNotUnderSubject(told)
 
     def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> RegisteredSchema:
-        """Return the schema of an id, in the subject's context; raise ``NotFound`` where there is none."""
+        """Return the schema of an id, in the subject's context; raise ``NotFound`` if there is none."""
         found = self._by_id.get((Subject.parse(subject or "").context, schema_id))
         if found is None:
             told = f"`{self._folder}` holds no schema of the id {schema_id}: pull it again"
@@ -71,14 +71,14 @@ class FolderSource:
         return found
 
     def schema_by_guid(self, guid: str) -> RegisteredSchema:
-        """Return the schema of a guid; raise ``NotFound`` where there is none."""
+        """Return the schema of a guid; raise ``NotFound`` if there is none."""
         found = self._by_guid.get(guid)
         if found is None:
             raise SchemaNotFound(f"`{self._folder}` holds no schema of the guid {guid}: pull it again", schema=guid)
         return found
 
     def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> RegisteredSchema:
-        """Return a version of a subject; raise ``NotFound`` where there is none."""
+        """Return a version of a subject; raise ``NotFound`` if there is none."""
         del deleted
         versions = self._versions(subject)
         found = versions.get(max(versions) if version == "latest" else version)
@@ -90,14 +90,14 @@ class FolderSource:
         return found
 
     def versions(self, subject: str, *, deleted: bool = False) -> Sequence[int]:
-        """Return the versions of a subject, ascending; raise ``NotFound`` where there is none."""
+        """Return the versions of a subject, ascending; raise ``NotFound`` if there is none."""
         del deleted
         return list(self._versions(subject))
 
     def latest_with_metadata(
         self, subject: str, metadata: Mapping[str, str], *, deleted: bool = False
     ) -> RegisteredSchema:
-        """Return the newest version with these properties; raise ``NotFound`` where there is none."""
+        """Return the newest version with these properties; raise ``NotFound`` if there is none."""
         del deleted
         for schema in reversed(self._versions(subject).values()):
             properties = {} if schema.metadata is None else schema.metadata.properties
@@ -106,12 +106,12 @@ class FolderSource:
         raise SchemaNotUnderSubject(f"`{self._folder}` holds no version of `{subject}` with {dict(metadata)}")
 
     def associations_by_resource_name(self, name: str, **which: str | Iterable[str] | None) -> Sequence[Any]:
-        """Return none: a folder knows subjects by their names alone."""
+        """Return no associations: a folder has none."""
         del name, which
         return ()
 
     def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
-        """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
+        """Return the texts of all dependencies of a draft by name, each after its own dependencies."""
         return answered(walked(draft, subject), self)
 
     def _versions(self, subject: str) -> dict[int, RegisteredSchema]:

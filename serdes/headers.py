@@ -1,4 +1,7 @@
-"""Record headers as JSON and as arguments, and back; a header's value is bytes or null, and names may repeat."""
+"""Conversion of record headers from and to JSON and command-line arguments.
+
+A header's value is bytes or null, and names may repeat.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ __all__ = ["HeaderPairs", "from_json", "parse_header", "to_json"]
 
 HeaderPairs: TypeAlias = "list[tuple[str, bytes | None]]"
 
-#: Headers in which a serializer names the schema; ``produce`` writes none of another record's.
+#: Headers in which a serializer names the schema; ``produce`` does not copy those of another record.
 _OF_SCHEMAS: Final = frozenset({KEY_ID_HEADER, VALUE_ID_HEADER})
 _FORM: Final = 'headers read [{"key": name, "value": text or null}, …], with "hex" in place of "value" for other bytes'
 
 
 def to_json(headers: Headers | None) -> list[dict[str, str | None]]:
-    """Return the headers of a record; values that are not UTF-8 are hexadecimal digits under ``hex``.
+    """Return the headers of a record as JSON; values that are not UTF-8 become hex digits under ``hex``.
 
     >>> to_json([("trace", b"1"), ("trace", None), ("raw", bytes([255]))])
     [{'key': 'trace', 'value': '1'}, {'key': 'trace', 'value': None}, {'key': 'raw', 'hex': 'ff'}]
@@ -30,12 +33,12 @@ def to_json(headers: Headers | None) -> list[dict[str, str | None]]:
 
 
 def from_json(value: Any) -> HeaderPairs:
-    """Return the headers that JSON describes, as ``to_json`` writes it or as an object of names and texts.
+    """Return the headers of a JSON value, as ``to_json`` writes it or as an object of names and texts.
 
     Headers that name a schema are left out: they belong to the record that was read.
 
     Raises:
-        UsageError: it describes none.
+        UsageError: the value does not describe headers.
     """
     if value is None:
         return []
@@ -47,7 +50,7 @@ def from_json(value: Any) -> HeaderPairs:
 
 
 def parse_header(text: str) -> tuple[str, bytes]:
-    """Read ``NAME=VALUE`` of an argument."""
+    """Parse ``NAME=VALUE`` of an argument."""
     name, equals, value = text.partition("=")
     if not (name and equals):
         raise ArgumentTypeError(f"`{text}` does not read NAME=VALUE")

@@ -1,4 +1,4 @@
-"""A line of JSON to the bytes of a record."""
+"""Conversion of JSON lines and values to records."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Part = Callable[[Any], bytes | None]
 
 
 class Record(NamedTuple):
-    """What is sent to a topic."""
+    """A record to be sent to a topic."""
 
     key: bytes | None
     value: bytes | None
@@ -50,16 +50,16 @@ class Record(NamedTuple):
 
 
 class LineReader:
-    """Makes records of JSON lines, and of values, with the schemas of a topic.
+    """Converter of JSON lines, and of values, to records with the schemas of a topic.
 
     Args:
-        registry: where schemas are.
-        topic: where records go.
+        registry: the source of schemas.
+        topic: the topic of the records.
         schema: the values' schema, which is registered; None: the newest of their subject.
         key_field: the member of a value that is its key.
         envelope: lines hold key, value, headers and timestamp.
-        strategy: that names the values' subject; None: an associated one, else the topic's.
-        headers: of every record.
+        strategy: names the values' subject; None: an associated one, else the topic's.
+        headers: headers of every record.
 
     Raises:
         UsageError: no schema is given or registered, or the strategy needs one.
@@ -97,10 +97,10 @@ class LineReader:
             self._key = self._part(key, encode, SerializationContext(topic, MessageField.KEY))
 
     def record(self, number: int, line: str) -> Record:
-        """Return the record that a line stands for.
+        """Return the record of a line.
 
         Raises:
-            UsageError: the line is no JSON, or its value does not fit the schema; with its number.
+            UsageError: the line is not JSON, or its value does not fit the schema; with its number.
         """
         try:
             return self._record(json.loads(line, parse_float=self._fractions, parse_constant=_refuse))
@@ -116,7 +116,7 @@ class LineReader:
         """Return the record of a value, as ``ObjectFile`` reads it.
 
         Raises:
-            UsageError: it does not fit the schema; with its number.
+            UsageError: the value does not fit the schema; with its number.
         """
         try:
             key = self._picked(to_plain(value)) if self._key_field is not None else None
@@ -172,7 +172,7 @@ def schema_in(path: str, topic: str, references: Sequence[Reference]) -> SchemaD
     """Return the schema in a file.
 
     Raises:
-        UsageError: it cannot be read, or is a folder.
+        UsageError: the file cannot be read, or is a folder.
     """
     if Path(path).is_dir():
         raise UsageError(f"`{path}` is a folder: --schema takes one file")
@@ -183,7 +183,9 @@ def schema_in(path: str, topic: str, references: Sequence[Reference]) -> SchemaD
 def latest(
     registry: SchemaSource, topic: str, field: MessageField, strategy: SubjectNameStrategyType | None = None
 ) -> SchemaDraft | None:
-    """Return the newest schema of the subject that a strategy names, by default an associated one, else the topic's.
+    """Return the newest schema of a part's subject, or None if nothing is registered.
+
+    The strategy names the subject; by default it is an associated one, else the topic's.
 
     Raises:
         UsageError: the strategy names subjects after records.

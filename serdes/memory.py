@@ -1,4 +1,4 @@
-"""A small memory that forgets: by number, and by time where that is asked."""
+"""Caches bounded by the number of entries and, optionally, by age."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ DEFAULT_CAPACITY: Final = 1_000
 
 
 def lasting(seconds: float | None, clock: Clock) -> float:
-    """Return when what lasts so long has ended; None is for ever."""
+    """Return the time at which a duration ends; infinity for None."""
     return math.inf if seconds is None else clock() + seconds
 
 
 class Generation:
-    """Tells how often a source has forgotten which versions are the newest; 0 for sources that do not say."""
+    """Counter of how often a source dropped its newest versions; always 0 for sources that do not count."""
 
     def __init__(self, source: Any) -> None:
         told = isinstance(getattr(source, "latest_generation", None), int)
@@ -31,16 +31,16 @@ class Generation:
         self.latest_generation = 0
 
     def __call__(self) -> int:
-        """Return how often."""
+        """Return the current count."""
         now: int = self._source.latest_generation
         return now
 
 
 class Kept(dict[K, V]):
-    """A dict that holds a number of values; the oldest goes first. Reading is a dict's own, and takes no lock.
+    """A bounded dict that evicts its oldest values. Reads are plain dict reads, without a lock.
 
     Args:
-        capacity: how many values are kept.
+        capacity: most values.
     """
 
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
@@ -49,7 +49,7 @@ class Kept(dict[K, V]):
         self._writing = threading.Lock()
 
     def keep(self, key: K, value: V) -> V:
-        """Keep a value, and return it."""
+        """Store a value, and return it."""
         with self._writing:
             self.pop(key, None)
             self[key] = value
@@ -59,12 +59,12 @@ class Kept(dict[K, V]):
 
 
 class Memory(Generic[K, V]):
-    """Values by key, up to a number of them; the oldest goes first. Reading takes no lock.
+    """Cache of values by key that evicts the oldest ones. Reads take no lock.
 
     Args:
-        capacity: how many values are kept.
-        seconds: how long one is kept; None means until there is no room.
-        clock: tells the seconds; it never goes back.
+        capacity: most values.
+        seconds: time until a value expires; None: never.
+        clock: returns seconds; monotonic.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Memory(Generic[K, V]):
         self._writing = threading.Lock()
 
     def get(self, key: K) -> V | None:
-        """Return the value, or None where it is not known or too old."""
+        """Return the value, or None if it is missing or expired."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -85,7 +85,7 @@ class Memory(Generic[K, V]):
         return value if until is None or self._clock() < until else None
 
     def put(self, key: K, value: V) -> V:
-        """Keep a value, and return it."""
+        """Store a value, and return it."""
         until = None if self._seconds is None else self._clock() + self._seconds
         with self._writing:
             self._entries.pop(key, None)

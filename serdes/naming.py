@@ -1,4 +1,4 @@
-"""How a serializer comes by its subject, whichever way its strategy was given."""
+"""Uniform access to subject name strategies, given as a function, a type or a configuration."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _THEIRS: Final = "confluent_kafka.schema_registry"
 
 
 class Naming(Protocol):
-    """A strategy, made ready."""
+    """A prepared subject name strategy."""
 
     @property
     def by_place(self) -> bool:
-        """Whether the subject follows from topic, part and record name, so that it need not be asked for again."""
+        """True if the subject depends only on topic, part and record name, so that it may be cached."""
 
     def subject(self, context: Context | None, record_name: str | None) -> Steps[str | None]:
-        """Decide on the subject; None where the strategy has none."""
+        """Return the subject; None if the strategy gives none."""
 
     def at_once(self, context: Context | None, record_name: str | None) -> str | None:
-        """Decide on the subject where no registry need be asked: where it does not follow from the place."""
+        """Return the subject without a request to the registry; for strategies that are not ``by_place``."""
 
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Hear how to find the id of the Kafka cluster."""
+        """Set the function that returns the id of the Kafka cluster."""
 
 
 class _Function:
@@ -51,7 +51,7 @@ class _Function:
         return self.at_once(context, record_name)
 
     def at_once(self, context: Context | None, record_name: str | None) -> str | None:
-        """Ask the function."""
+        """Call the function."""
         try:
             return self.strategy(context, record_name)
         except SerializationError:
@@ -61,7 +61,7 @@ class _Function:
             raise SerializationError(reason=told) from error
 
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Need no cluster."""
+        """Do nothing: functions need no cluster id."""
 
 
 class _Associated:
@@ -72,15 +72,15 @@ class _Associated:
         self.set_cluster_id_resolver = strategy.set_cluster_id_resolver
 
     def at_once(self, context: Context | None, record_name: str | None) -> str | None:
-        """Return what is known without asking."""
+        """Return a cached subject."""
         return answered(self.subject(context, record_name), None)
 
 
 def naming_of(strategy: Any, kind: Any, conf: Mapping[str, Any] | None) -> Naming:
-    """Make a strategy ready: the function before the type, and ASSOCIATED where neither is given.
+    """Prepare a strategy: the function if given, else the type, else ASSOCIATED.
 
     Raises:
-        ValueError: it is no strategy.
+        ValueError: it is not a strategy.
     """
     if strategy is not None:
         if isinstance(strategy, AssociatedNameStrategy):

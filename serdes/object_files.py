@@ -1,4 +1,7 @@
-"""Avro object container files (``.avro``): fastavro reads and writes blocks and compression, our codecs values."""
+"""Avro object container files (``.avro``).
+
+fastavro reads and writes blocks and compression; our codecs read and write the values.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ _SCHEMA: Final = "avro.schema"
 
 
 class ObjectFile:
-    """A file that is read.
+    """Reader of a file.
 
     Args:
         stream: the file, open for reading bytes.
-        name: of the file, for messages.
+        name: the file's name, for messages.
 
     Raises:
-        UsageError: it is no such file, its schema cannot be used, or fastavro is not installed.
+        UsageError: it is not such a file, its schema cannot be used, or fastavro is not installed.
     """
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
@@ -50,10 +53,10 @@ class ObjectFile:
             raise UsageError(f"the schema of `{name}` cannot be used: {error}") from error
 
     def values(self, wanted: ParsedSchema | None = None) -> Iterator[tuple[int, Any]]:
-        """Yield the number of each record, from 1, and its value as another schema wants it, or as it was written.
+        """Yield the number of each record, from 1, and its value, resolved to another schema if given.
 
         Raises:
-            UsageError: a block or a record is damaged, or the other schema cannot follow; with the record's number.
+            UsageError: a block or a record is damaged, or the other schema cannot read it; with the record's number.
         """
         reader = InterpretedReader(self.parsed, wanted, named_records=wanted is not None)
         number = 0
@@ -86,14 +89,14 @@ class ObjectFile:
 
 
 class ObjectFileWriter:
-    """Writes values of one schema, compressed with deflate.
+    """Writer of values of one schema, compressed with deflate.
 
     Args:
-        stream: where bytes go; nothing is sought in it.
-        parsed: the schema, which is written out whole, with those that it references.
+        stream: receives the bytes; it need not be seekable.
+        parsed: the schema, which is written with its dependencies inlined.
 
     Raises:
-        UsageError: fastavro refuses the schema, or is not installed.
+        UsageError: fastavro rejects the schema, or is not installed.
     """
 
     def __init__(self, stream: IO[bytes], parsed: ParsedSchema) -> None:
@@ -115,7 +118,7 @@ class ObjectFileWriter:
         """Add a value.
 
         Raises:
-            EncodeError: it does not fit the schema.
+            EncodeError: the value does not fit the schema.
         """
         body = self._encoder.encode(value)
         if self._bare:
@@ -127,7 +130,7 @@ class ObjectFileWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is pending as a block."""
+        """Write the pending values as a block."""
         if self._records:
             self._writer.write_block(_Block(bytes(self._pending), self._records))
             self._pending.clear()
@@ -137,7 +140,7 @@ class ObjectFileWriter:
 
 
 class _Block:
-    """What fastavro asks of a block."""
+    """The part of a block that fastavro reads."""
 
     def __init__(self, data: bytes, records: int) -> None:
         self.bytes_ = io.BytesIO(data)
@@ -148,7 +151,7 @@ def require_fastavro() -> ModuleType:
     """Return the package fastavro.
 
     Raises:
-        UsageError: it is not installed.
+        UsageError: the package is not installed.
     """
     try:
         import fastavro  # noqa: PLC0415 -- an extra

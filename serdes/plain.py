@@ -1,4 +1,4 @@
-"""JSON to values and back, for people: what a line on a terminal or in a file can say.
+"""Conversion between values and plain JSON, for the command line.
 
 Bytes are text of code points up to 255, as in Avro's own JSON; times are ISO texts, decimals are texts or numbers.
 """
@@ -21,7 +21,7 @@ _WORDS: Final[Mapping[str, float]] = {"NaN": math.nan, "Infinity": math.inf, "-I
 
 
 def to_plain(value: Any) -> Any:  # noqa: PLR0911 -- one line per type
-    """Return what JSON can hold of a value."""
+    """Return a value as plain JSON."""
     match value:
         case dict():
             return {key: to_plain(member) for key, member in value.items()}
@@ -40,17 +40,17 @@ def to_plain(value: Any) -> Any:  # noqa: PLR0911 -- one line per type
 
 
 class FromPlain:
-    """Makes values of one Avro schema of plain JSON, read with ``Decimal`` for fractions."""
+    """Converter of plain JSON, parsed with ``Decimal`` for fractions, to values of one Avro schema."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._builder = Builder(schema)
 
     def value(self, json: Any) -> Any:
-        """Return the value; what does not fit is left to the serializer, which says where.
+        """Return the value; the serializer reports what does not fit, with its path.
 
         Raises:
-            UsageError: a member that the schema does not have.
+            UsageError: a member is not in the schema.
         """
         return self._value(self._schema.root, json)
 

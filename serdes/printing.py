@@ -1,4 +1,4 @@
-"""Records as JSON lines for people and programs; what cannot be decoded is told with its place and its bytes."""
+"""Output of records as JSON lines or an Avro file; undecodable ones are reported with their bytes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,16 @@ _SHOWN_BYTES: Final = 256
 
 
 class Printer:
-    """Prints records of a topic: values on stdout, damage on stderr, that of keys too where keys have a schema.
+    """Printer of a topic's records: values to stdout, damage to stderr.
+
+    Keys are checked too if they have a schema.
 
     Args:
-        registry: where schemas are.
-        topic: whose records these are.
-        envelope: print key, headers, place, timestamp and schema ids as well.
-        as_json: tell damage as JSON, too.
-        strategy: that names the topic's subjects; None: any that a serializer could have used.
+        registry: the source of schemas.
+        topic: the topic of the records.
+        envelope: print key, headers, partition and offset, timestamp and schema ids as well.
+        as_json: report damage as JSON, too.
+        strategy: names the topic's subjects; None: any that a serializer could have used.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class Printer:
         self._plain_keys = not self._belonging.has_subject(MessageField.KEY)
 
     def print(self, message: Message) -> None:
-        """Print one record, or what is wrong with it."""
+        """Print one record, or report its damage."""
         self.seen += 1
         value, fine = self._decoded(message, MessageField.VALUE)
         asked = self._envelope or not self._plain_keys
@@ -77,7 +79,7 @@ class Printer:
             self._put(message, key, value)
 
     def flush(self) -> None:
-        """Hand on what was printed, to a reader who waits for it."""
+        """Flush the output for a reader that is waiting for it."""
         sys.stdout.flush()
 
     def end(self) -> None:
@@ -113,10 +115,10 @@ class Printer:
             return None, False
 
     def _deserializer(self, part: MessageField, data: bytes, context: SerializationContext) -> Deserializer:
-        """Return what reads the type that the record's id or guid stands for; those that stand for nothing fail in any.
+        """Return the deserializer for the type of the record's schema; for unknown ids any, which fails.
 
         Raises:
-            DecodeError: the schema belongs to another subject, or is of a type that is not read.
+            DecodeError: the schema belongs to another subject, or is of an unsupported type.
         """
         try:
             head, _ = locate(data, context)
@@ -179,9 +181,9 @@ def _text(data: bytes) -> Any:
 
 
 class AvroPrinter(Printer):
-    """Writes the values of a topic as an Avro object container file; damage goes to stderr.
+    """Writer of the values of a topic as an Avro object container file; damage goes to stderr.
 
-    All values are written in one schema: the newest version of the subject of the first one.
+    All values are written in one schema: the newest version of the first one's subject.
     """
 
     def __init__(
@@ -195,12 +197,12 @@ class AvroPrinter(Printer):
         self._tombstones = 0
 
     def flush(self) -> None:
-        """Write a block of what was read."""
+        """Write the pending values as a block."""
         if self._file is not None:
             self._file.flush()
 
     def end(self) -> None:
-        """Finish the file; of a topic without values it holds the newest schema of its subject.
+        """Finish the file; without any value it has the newest schema of the topic's subject.
 
         Raises:
             UsageError: there is no value, and no schema.

@@ -1,4 +1,4 @@
-"""Lines to records: each is sent whole or not at all, and those that the broker acknowledged are counted."""
+"""Delivery of records from lines of input; only those that the broker acknowledged are counted."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _DEFAULTS: Final[Mapping[str, Any]] = {
 }
 _OWNED: Final[Mapping[str, Any]] = {"acks": "all"}
 _REFUSED: Final = frozenset({"acks", "request.required.acks", "delivery.report.only.error", "transactional.id"})
-_SETTLING: Final = 10.0  # seconds for records under way when we are interrupted
+_SETTLING: Final = 10.0  # seconds for records in flight after an interruption
 _TICK: Final = 0.2
 
 
 class Interruption:
-    """While it is entered, SIGINT and SIGTERM end the reading of input, and nothing else."""
+    """Context in which SIGINT and SIGTERM end the reading of input, and nothing else."""
 
     def __init__(self) -> None:
         self.happened = False
@@ -50,7 +50,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def read(self, readline: Callable[[], str]) -> str:
-        """Return the next line, or nothing when we are interrupted while waiting for it."""
+        """Return the next line, or an empty string after an interruption, also while waiting."""
         self._reading = True
         try:
             return "" if self.happened else readline()
@@ -68,14 +68,14 @@ class Interruption:
 
 
 class _Stopped(BaseException):
-    """Leaves a read that waits; never seen outside of this module."""
+    """Ends a blocking read; never raised out of this module."""
 
 
 def lines(source: TextIO, interruption: Interruption) -> Iterator[tuple[int, str]]:
-    """Yield the lines that hold something, with their numbers, until the end or an interruption.
+    """Yield the non-blank lines with their numbers, until the end or an interruption.
 
     Raises:
-        UsageError: a line is no UTF-8; the source has to be opened with ``errors="surrogateescape"`` to tell which.
+        UsageError: a line is not UTF-8; to detect it, the source must be opened with ``errors="surrogateescape"``.
     """
     number = 0
     while line := interruption.read(source.readline):
@@ -89,12 +89,12 @@ def lines(source: TextIO, interruption: Interruption) -> Iterator[tuple[int, str
 
 
 class Delivery:
-    """Sends records and counts acknowledgements.
+    """Sender of records that counts acknowledgements.
 
     Args:
         brokers: the cluster.
-        topic: where records go; it has to exist.
-        progress: whether to show a line on stderr while it goes on.
+        topic: the topic of the records; it has to exist.
+        progress: whether to show a progress line on stderr.
     """
 
     def __init__(self, brokers: Brokers, topic: str, *, progress: bool) -> None:
@@ -113,7 +113,7 @@ class Delivery:
         self._shown = 0.0
 
     def send(self, record: Record) -> None:
-        """Hand a record to the broker's client.
+        """Pass a record to the Kafka client.
 
         Raises:
             ContractlogError: this record, or an earlier one, cannot be delivered.
@@ -134,10 +134,10 @@ class Delivery:
         self._raise()
 
     def settle(self, *, interrupted: bool = False) -> None:
-        """Wait until every record is acknowledged; an interruption drops those that take too long, whole.
+        """Wait until every record is acknowledged; after an interruption, drop those that take too long.
 
         Raises:
-            ContractlogError: one of them cannot be delivered.
+            ContractlogError: a record cannot be delivered.
         """
         until = time.monotonic() + _SETTLING
         while len(self.producer) and not (interrupted and time.monotonic() > until):
@@ -150,7 +150,7 @@ class Delivery:
             self._raise()
 
     def end_progress(self) -> None:
-        """Take the progress line away."""
+        """Clear the progress line."""
         if self._progress and self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Deciding what a record is read with: the schema that wrote it, the one that values are wanted in, and their codec."""
+"""Plans for reading: a record's writer schema, the reader schema, and their codec."""
 
 from __future__ import annotations
 
@@ -23,48 +23,48 @@ from contractlog.serdes.writing import Content, content_of, frame_id_of
 
 __all__ = ["BodyReader", "ReadPlan", "ReadPlanner", "ReaderFormat", "heads_of", "id_of"]
 
-UNKNOWN_SECONDS: Final = 10.0  #: how long an id stays unknown before the registry is asked again
+UNKNOWN_SECONDS: Final = 10.0  #: seconds for which an unknown id is cached
 
 
 class BodyReader(Protocol):
-    """A schema made ready for reading."""
+    """A schema prepared for reading."""
 
     def decode(self, data: bytes, start: int = 0) -> Any:
         """Return the value of a body, which begins at ``start``, or raise ``DecodeError``."""
 
     def prove(self) -> None:
-        """Raise ``ReaderMismatch`` where no record at all can be read."""
+        """Raise ``ReaderMismatch`` if no record can be read."""
 
 
 class ReaderFormat(Protocol):
-    """What a format brings to reading."""
+    """The part of a format that reading needs."""
 
     @property
     def type(self) -> SchemaType:
         """The type of its schemas."""
 
     def name(self, parsed: ParsedSchema) -> str | None:
-        """Return what record name strategies call a schema."""
+        """Return the name of a schema for strategies that use record names."""
 
     def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
-        """Make a schema ready."""
+        """Prepare a schema, or a pair of schemas."""
 
 
 @dataclass(slots=True)
 class ReadPlan:
-    """What the records of one place and one schema are read with."""
+    """A prepared way to read the records of one topic, part and schema."""
 
     subject: str | None
     schema_id: int | None
     name: str | None  #: of the record that was written
     decode: Callable[[bytes, int], Any]
     prove: Callable[[], None]
-    until: float | None  #: when it has to be made anew, by the planner's clock
-    generation: int  #: of the client's newest versions, when this was asked for
+    until: float | None  #: expiry time by the planner's clock
+    generation: int  #: of the client's newest versions, when it was requested
 
 
 class ReadPlanner:
-    """Makes plans; each pair of schemas is made ready once, whatever the number of places that use it."""
+    """Maker of plans; each pair of schemas is prepared once, however many topics use it."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class ReadPlanner:
             self._wanted = answered(parsing(draft, None), None)
 
     def subject(self, context: Context | None, record_name: str | None) -> Steps[str | None]:
-        """Decide on the subject; None where the strategy wants a record's name and there is none yet."""
+        """Return the subject; None if the strategy needs a record's name and none is available yet."""
         if context is None or not self._has_registry:
             return None
         try:
@@ -100,7 +100,7 @@ class ReadPlanner:
             raise
 
     def subject_at_once(self, context: Context | None, record_name: str | None) -> str | None:
-        """Decide on the subject where no registry need be asked for it."""
+        """Return the subject if it needs no request to the registry."""
         if context is None or not self._has_registry:
             return None
         try:
@@ -111,11 +111,11 @@ class ReadPlanner:
             raise
 
     def plan(self, head: bytes, subject: str | None, context: Context | None, generation: int = 0) -> Steps[ReadPlan]:
-        """Decide what records with these bytes of id or guid are read with, by the newest versions of a generation.
+        """Make the plan for records with these bytes of id or guid; ``generation`` is recorded in it.
 
         Raises:
-            SerializationError: the id is not known, or what it stands for cannot be used.
-            RegistryError: the registry does not say.
+            SerializationError: the id is unknown, or its schema cannot be used.
+            RegistryError: the registry did not return the schema.
         """
         if not self._has_registry:
             return self._without_registry(head)
@@ -125,7 +125,7 @@ class ReadPlanner:
     def plan_of(
         self, registered: RegisteredSchema, subject: str | None, context: Context | None, generation: int = 0
     ) -> Steps[ReadPlan]:
-        """Decide what records of a schema are read with."""
+        """Make the plan for records of a schema."""
         if registered.type is not self._form.type:
             raise DecodeError(
                 outcome=Outcome.WRONG_SUBJECT,
@@ -149,18 +149,18 @@ class ReadPlanner:
         )
 
     def own(self, draft: SchemaDraft, subject: str | None = None) -> Steps[ParsedSchema]:
-        """Understand the schema that the caller wants values in."""
+        """Parse the reader schema that the caller gave."""
         if self._wanted is None:
             self._wanted = yield from parsing(draft, subject)
         return self._wanted
 
     def newest(self, subject: str) -> Steps[RegisteredSchema]:
-        """Ask for the newest version of a subject."""
+        """Request the newest version of a subject."""
         found: RegisteredSchema = yield ask("version", subject, "latest")
         return found
 
     def every(self, subject: str) -> Steps[list[RegisteredSchema]]:
-        """Ask for all versions of a subject."""
+        """Request all versions of a subject."""
         numbers = yield ask("versions", subject)
         found: list[RegisteredSchema] = []
         for number in numbers:
@@ -181,7 +181,7 @@ class ReadPlanner:
                     return found
                 guid = str(UUID(bytes=head[1:]))
                 found = yield ask("schema_by_guid", guid)
-                return found  # noqa: TRY300 -- what is known is told at once
+                return found  # noqa: TRY300 -- both branches return directly
             except NotFound as error:
                 unknown = self.unknown.put((subject, head), error)
         raise SchemaIdNotFound(
@@ -221,12 +221,12 @@ class ReadPlanner:
         return found
 
     def _refuse_migrations(self, subject: str, written: RegisteredSchema, newest: RegisteredSchema) -> Steps[None]:
-        """Refuse when a version between has a rule that would carry values over, as one end may have."""
+        """Reject a migration with rules: any version between the two may have one."""
         if written.schema_id == newest.schema_id:
             return
         try:
             start = yield ask("lookup", subject, written.draft, deleted=True)
-        except NotFound:  # of another subject, so there is no way from version to version
+        except NotFound:  # of another subject, so there is no path from version to version
             refuse_migrations(newest, "up")
             return
         here, there = int(start.version or 0), int(newest.version or 0)
@@ -254,7 +254,7 @@ class ReadPlanner:
 
 
 def id_of(head: bytes) -> int | None:
-    """Return the id that a head holds; None where it holds a guid."""
+    """Return the id in a head; None if it holds a guid."""
     return int.from_bytes(head[1:]) if head[:1] == bytes((MAGIC,)) else None
 
 

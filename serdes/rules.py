@@ -1,4 +1,4 @@
-"""Rules of a schema that would have to run around a record. This release runs none, and passes over none."""
+"""Detection of schema rules that would have to run. This release runs none, and ignores none."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ _STEPS: Final = {"up": frozenset({"UPGRADE", "UPDOWN"}), "down": frozenset({"DOW
 
 
 def refuse_rules(schema: RegisteredSchema | SchemaDraft, way: Way) -> None:
-    """Refuse a schema whose domain or encoding rules would have to run on writing, or on reading.
+    """Reject a schema whose domain or encoding rules would have to run on writing, or on reading.
 
-    Rules that are disabled, that belong to the other direction, or that are enabled for servers or gateways alone, are
-    no concern of a serializer.
+    Rules that are disabled, that belong to the other direction, or that are enabled for servers or gateways only, do
+    not
+    affect a serializer.
 
     Raises:
-        RuleNotRun: with the first such rule.
+        RuleNotRun: names the first such rule.
     """
     for rules in _enabled(schema):
         _refuse((*rules.domain_rules, *rules.encoding_rules), _BOTH_WAYS[way], schema, way)
 
 
 def refuse_migrations(schema: RegisteredSchema, direction: Literal["up", "down"]) -> None:
-    """Refuse a version whose migration rules would have to run on the way to it, or down from it.
+    """Reject a version whose migration rules would have to run on the way up to it, or down from it.
 
     Raises:
-        RuleNotRun: with the first such rule.
+        RuleNotRun: names the first such rule.
     """
     for rules in _enabled(schema):
         _refuse(rules.migration_rules, _STEPS[direction], schema, "READ")

@@ -1,7 +1,7 @@
-"""Where a record carries the id of its schema: before its body, or in a header; and functions by which to say so.
+"""Schema ids of records, before the body or in a header, and the functions that select the place.
 
 ``schema.id.serializer`` and ``schema.id.deserializer`` take the functions of this module, those of confluent-kafka of
-the same names, or any function of their shape.
+the same names, or any function with their signature.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _GUID_SIZE: Final = 17
 
 @dataclass(slots=True)
 class FrameId:
-    """A schema's id and guid on their way into or out of a record, shaped as confluent-kafka's ``SchemaId``."""
+    """A schema's id and guid in a record, with the interface of confluent-kafka's ``SchemaId``."""
 
     schema_type: str
     id: int | None = None
@@ -53,13 +53,13 @@ class FrameId:
         return prefix(self.id)
 
     def guid_to_bytes(self) -> bytes:
-        """Return the other magic byte, and the guid."""
+        """Return the magic byte of guids, and the guid."""
         if self.guid is None:
             raise SerializationError(reason="the registry's answer holds no guid, so none can be sent in a header")
         return bytes((GUID_MAGIC,)) + self.guid.bytes
 
     def from_bytes(self, payload: io.BytesIO) -> io.BytesIO:
-        """Take an id or a guid from the beginning of a stream, and return the stream.
+        """Read an id or a guid from the beginning of a stream, and return the stream.
 
         Raises:
             BadFrame: there is neither.
@@ -71,7 +71,7 @@ class FrameId:
         return payload
 
     def take(self, head: bytes) -> None:
-        """Take id or guid from the bytes that hold it."""
+        """Set the id or guid from its bytes."""
         if head[0] == MAGIC:
             self.id = int.from_bytes(head[1:])
         else:
@@ -79,12 +79,12 @@ class FrameId:
 
     @property
     def head(self) -> bytes:
-        """The bytes that hold the guid, or else the id."""
+        """The bytes of the guid, or else of the id."""
         return self.id_to_bytes() if self.guid is None else self.guid_to_bytes()
 
 
 def split(record: bytes) -> tuple[bytes, int]:
-    """Return the bytes that hold id or guid, and where the body begins.
+    """Return the bytes of the id or guid, and the offset of the body.
 
     Raises:
         BadFrame: the record does not start with either.
@@ -100,7 +100,9 @@ def split(record: bytes) -> tuple[bytes, int]:
 
 
 def locate(record: bytes, context: Context | None) -> tuple[bytes, int]:
-    """Return the bytes that hold id or guid, from the header or else from before the body, and where the body begins.
+    """Return the bytes of the id or guid, and the offset of the body.
+
+    They are taken from the header, or else from before the body.
 
     Raises:
         BadFrame: the record has neither.
@@ -110,7 +112,7 @@ def locate(record: bytes, context: Context | None) -> tuple[bytes, int]:
 
 
 def head_in(found: Any) -> bytes:
-    """Return the bytes of id or guid that a header holds, and nothing else.
+    """Return the bytes of the id or guid in a header that holds nothing else.
 
     Raises:
         BadFrame: it holds neither, or more.
@@ -129,15 +131,15 @@ def head_in(found: Any) -> bytes:
 
 
 def id_header(context: Context | None) -> str:
-    """Name the header in which a schema of this part is named."""
+    """Return the name of the header that holds the schema id of this part."""
     return KEY_ID_HEADER if context is not None and context.field == MessageField.KEY else VALUE_ID_HEADER
 
 
 def put_header(context: Context | None, value: bytes) -> None:
-    """Set the header of this part, in place of an earlier one.
+    """Set the header of this part; an earlier one is replaced.
 
     Raises:
-        SerializationError: there are no headers that could be changed.
+        SerializationError: the context has no mutable headers.
     """
     headers: Any = getattr(context, "headers", None)
     name = id_header(context)
@@ -158,20 +160,20 @@ def prefix_schema_id_serializer(payload: bytes, ctx: Any, schema_id: Any) -> byt
 
 
 def header_schema_id_serializer(payload: bytes, ctx: Any, schema_id: Any) -> bytes:
-    """Put the guid into a header, and leave the body alone."""
+    """Put the guid into a header, and leave the body unchanged."""
     put_header(ctx, schema_id.guid_to_bytes())
     return payload
 
 
 def prefix_schema_id_deserializer(payload: bytes, ctx: Any, schema_id: Any) -> io.BytesIO:
-    """Take the id from before the body."""
+    """Read the id from before the body."""
     del ctx
     rest: io.BytesIO = schema_id.from_bytes(io.BytesIO(payload))
     return rest
 
 
 def dual_schema_id_deserializer(payload: bytes, ctx: Any, schema_id: Any) -> io.BytesIO:
-    """Take the guid from the header, or else the id from before the body; the default."""
+    """Read the guid from the header, or else the id from before the body; the default."""
     found = header(ctx, id_header(ctx))
     if found is None:
         return prefix_schema_id_deserializer(payload, ctx, schema_id)

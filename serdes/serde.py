@@ -1,4 +1,4 @@
-"""What serializers and deserializers share: where schemas come from, the plans of places, and one question for each."""
+"""Base classes of serializers and deserializers: source of schemas, cached plans, merged requests."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from contractlog.serdes.naming import Naming
 
 __all__ = ["AwaitedSerde", "Plan", "Serde", "WaitingSerde"]
 
-PLACES: Final = 2_000  #: topics and parts that are remembered; each may hold a codec of its own, of about 30 KiB
-PATIENCE: Final = 5.0  #: seconds until a registry that is away is asked for the newest version again
+PLACES: Final = 2_000  #: cached topics and parts; each may hold a codec of its own, of about 30 KiB
+PATIENCE: Final = 5.0  #: seconds until the newest version is requested again from an unavailable registry
 
 
 class Plan(Protocol):
-    """What the records of one place are written or read with."""
+    """A prepared way to write or read the records of one topic and part."""
 
-    until: float | None  #: when it has to be made anew; None: it holds for ever
-    generation: int  #: of the client's newest versions, when this was asked for
+    until: float | None  #: expiry time; None: never
+    generation: int  #: of the client's newest versions, when it was requested
 
 
 P = TypeVar("P", bound=Plan)
 
 
 class Serde(ABC, Generic[P]):
-    """Holds plans by place, and makes those that are missing or old.
+    """Cache of plans by topic and part, which makes those that are missing or stale.
 
     Args:
-        source: answers what is asked of a registry; None where schemas are given.
-        naming: decides on subjects.
-        clock: tells the seconds; it never goes back.
+        source: the source of schemas; None if schemas are given.
+        naming: names the subjects.
+        clock: returns seconds; monotonic.
     """
 
     def __init__(self, source: Any, naming: Naming, clock: Clock = time.monotonic) -> None:
@@ -50,19 +50,19 @@ class Serde(ABC, Generic[P]):
         self._owns_source = False
 
     def own_schema_registry_client(self) -> None:
-        """Close the registry client when this is closed; builders call this for a client that they made."""
+        """Close the registry client with this serde; builders call this for a client that they made."""
         self._owns_source = self._source is not None
 
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Hear how to find the id of the Kafka cluster; producers and consumers of confluent-kafka call this."""
+        """Set the function that returns the Kafka cluster's id; confluent-kafka's clients call this."""
         self._naming.set_cluster_id_resolver(resolver)
 
     @abstractmethod
     def _planning(self, key: Any, ctx: Context | None) -> Steps[P]:
-        """Decide on the plan of a place, and keep it."""
+        """Make the plan of a key, and cache it."""
 
-    def _flight(self, key: Any, ctx: Context | None) -> Hashable:  # noqa: ARG002 -- others are named by both
-        """Name what is asked for once."""
+    def _flight(self, key: Any, ctx: Context | None) -> Hashable:  # noqa: ARG002 -- overrides use both arguments
+        """Return the key under which concurrent requests are merged."""
         named: Hashable = key
         return named
 
@@ -74,7 +74,7 @@ class Serde(ABC, Generic[P]):
         return plan.until is not None and (plan.until <= self._clock() or plan.generation != self._generation())
 
     def _kept_though_old(self, key: Any, error: Exception) -> P:
-        """Go on with an old plan while the registry is away."""
+        """Extend a stale plan while the registry is unavailable."""
         plan = self._plans.get(key)
         if plan is None:
             raise error
@@ -83,7 +83,7 @@ class Serde(ABC, Generic[P]):
 
 
 class WaitingSerde(Serde[P]):
-    """Waits for the registry. May be shared by threads."""
+    """A synchronous serde. May be shared by threads."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -91,7 +91,7 @@ class WaitingSerde(Serde[P]):
         self._flights: Flights[P] = Flights()
 
     def close(self) -> None:
-        """Close the registry client if a builder made it; one that was passed in is the caller's."""
+        """Close the registry client if a builder made it; a client that was passed in belongs to the caller."""
         if self._owns_source:
             self._owns_source = False
             self._source.close()
@@ -110,9 +110,10 @@ class WaitingSerde(Serde[P]):
 
 
 class AwaitedSerde(Serde[P]):
-    """Awaits the registry. May be shared by tasks.
+    """An asynchronous serde. May be shared by tasks.
 
-    It is ready when it is made; ``await AsyncAvroSerializer(…)``, as confluent-kafka's wants it, gives the same.
+    It is ready after construction; ``await AsyncAvroSerializer(…)``, as confluent-kafka requires, returns the same
+    object.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -125,17 +126,17 @@ class AwaitedSerde(Serde[P]):
         return self
 
     def set_async_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Hear how to find the id of the Kafka cluster; asyncio clients of confluent-kafka call this."""
+        """Set the function that returns the Kafka cluster's id; confluent-kafka's asyncio clients call this."""
         self.set_cluster_id_resolver(resolver)
 
     async def close(self) -> None:
-        """Close the registry client if a builder made it; one that was passed in is the caller's."""
+        """Close the registry client if a builder made it; a client that was passed in belongs to the caller."""
         if self._owns_source:
             self._owns_source = False
             await self._source.close()
 
     async def aclose(self) -> None:
-        """Do as ``close``; asyncio clients of confluent-kafka call this."""
+        """Call ``close``; asyncio clients of confluent-kafka call this."""
         await self.close()
 
     async def _planned(self, key: Any, ctx: Context | None) -> P:

@@ -1,4 +1,4 @@
-"""What every serializer is, and those of plain texts: the names of ``confluent_kafka.serialization``."""
+"""Serializer protocols and string serializers, with the names of ``confluent_kafka.serialization``."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ __all__ = ["Deserializer", "SerializationError", "Serializer", "StringDeserializ
 
 
 class Serializer(Protocol):
-    """Makes bytes of values; own ones may extend it."""
+    """Interface of serializers; user-defined ones may extend it."""
 
     def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
         """Return the bytes of a value; None stays None."""
 
 
 class Deserializer(Protocol):
-    """Makes values of bytes; own ones may extend it."""
+    """Interface of deserializers; user-defined ones may extend it."""
 
     def __call__(self, value: bytes | None, ctx: Context | None = None) -> Any:
         """Return the value of bytes; None stays None."""
 
 
 class StringSerializer:
-    """Makes bytes of texts.
+    """Serializer of texts.
 
     Args:
-        codec: how texts are written.
+        codec: the text encoding.
 
     Raises:
-        LookupError: nobody knows the codec.
+        LookupError: the codec is unknown.
     """
 
     def __init__(self, codec: str = "utf_8") -> None:
@@ -42,7 +42,7 @@ class StringSerializer:
         """Return the bytes of a text; None stays None.
 
         Raises:
-            SerializationError: it is no text, or the codec cannot write it.
+            SerializationError: the value is not a text, or the codec cannot encode it.
         """
         if value is None:
             return None
@@ -53,7 +53,7 @@ class StringSerializer:
 
 
 class StringDeserializer:
-    """Makes texts of bytes; see ``StringSerializer``."""
+    """Deserializer of texts; see ``StringSerializer``."""
 
     def __init__(self, codec: str = "utf_8") -> None:
         self.codec = codecs.lookup(codec).name
@@ -62,7 +62,7 @@ class StringDeserializer:
         """Return the text of bytes; None stays None.
 
         Raises:
-            SerializationError: the bytes are no text.
+            SerializationError: the codec cannot decode the bytes.
         """
         if value is None:
             return None

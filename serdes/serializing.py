@@ -1,4 +1,4 @@
-"""Values to framed bytes: what the serializers of all formats share, for callers that wait and for those that await."""
+"""Base classes of serializers from values to framed bytes, sync and async."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ToDict: TypeAlias = Callable[[Any, Any], Any]
 
 
 class Serializing(Serde[WritePlan]):
-    """What a serializer holds, and does once it need not wait for the registry."""
+    """State and logic of a serializer, apart from the way it waits for the registry."""
 
     def __init__(
         self,
@@ -70,14 +70,14 @@ class Serializing(Serde[WritePlan]):
 
 
 class Serializer(Serializing, WaitingSerde[WritePlan]):
-    """Values to framed bytes. May be shared by threads; ids are kept by subject."""
+    """Serializer of values to framed bytes. May be shared by threads; ids are cached by subject."""
 
     def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
         """Return the framed bytes of a value; None stays None.
 
         Raises:
             SerializationError: the value does not fit its schema, or the schema cannot be used.
-            ContractlogError: the registry refused, or did not answer.
+            ContractlogError: the registry rejected the request, or did not answer.
         """
         if value is None:
             return None
@@ -94,11 +94,11 @@ class Serializer(Serializing, WaitingSerde[WritePlan]):
             raise error.within(**plan.facts(ctx)) from None
 
     def prepare(self, topic: str, field: str = MessageField.VALUE) -> RegisteredSchema:
-        """Make everything ready for a topic's values, or keys, and return the schema that they are written with.
+        """Prepare for a topic's values, or keys, and return the schema that they are written with.
 
         Raises:
             SerializationError: the schema cannot be used.
-            ContractlogError: the registry refused, or did not answer.
+            ContractlogError: the registry rejected the request, or did not answer.
         """
         context = SerializationContext(topic, field)
         return self._planned(self._key(context), context).registered
@@ -110,10 +110,10 @@ class Serializer(Serializing, WaitingSerde[WritePlan]):
 
 
 class AsyncSerializer(Serializing, AwaitedSerde[WritePlan]):
-    """Values to framed bytes, awaited. May be shared by tasks; ids are kept by subject."""
+    """Async serializer of values to framed bytes. May be shared by tasks; ids are cached by subject."""
 
     async def __call__(self, value: Any, ctx: Context | None = None) -> bytes | None:
-        """Return the framed bytes of a value; None stays None. It raises what ``Serializer`` does."""
+        """Return the framed bytes of a value; None stays None. Raises the same errors as ``Serializer``."""
         if value is None:
             return None
         key = (ctx.topic, ctx.field) if self._by_place and ctx is not None else await self._key(ctx)
@@ -129,7 +129,7 @@ class AsyncSerializer(Serializing, AwaitedSerde[WritePlan]):
             raise error.within(**plan.facts(ctx)) from None
 
     async def prepare(self, topic: str, field: str = MessageField.VALUE) -> RegisteredSchema:
-        """Make everything ready for a topic's values, or keys; see ``Serializer.prepare``."""
+        """Prepare for a topic's values, or keys; see ``Serializer.prepare``."""
         context = SerializationContext(topic, field)
         return (await self._planned(await self._key(context), context)).registered
 
@@ -142,5 +142,5 @@ class AsyncSerializer(Serializing, AwaitedSerde[WritePlan]):
 
 
 def _at(error: SerializationError, ctx: Context | None, **facts: Any) -> SerializationError:
-    """Say in an error where it happened."""
+    """Add the topic and further facts to an error."""
     return error.within(topic=None if ctx is None else ctx.topic, **facts)

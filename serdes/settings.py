@@ -1,6 +1,6 @@
-"""How serializers are configured: by dotted keys, as other clients write them, or by keyword arguments.
+"""Configuration of serializers by dotted keys, as in other clients, or by keyword arguments.
 
-A keyword is its dotted key with underscores: ``use_latest_version=True`` says what ``"use.latest.version": True`` does.
+A keyword is its dotted key with underscores: ``use_latest_version=True`` is ``"use.latest.version": True``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 E = TypeVar("E")
 
-LATEST_SECONDS: Final = 60.0  #: how long "latest" is believed
+LATEST_SECONDS: Final = 60.0  #: seconds for which the newest version is cached
 
 _NO_RULES: Final = "this release runs no rules, and passes over none"
 _OF_RULES: Final = ("rule.", "dlq.", "encrypt.", "validation.rules.")
@@ -38,35 +38,35 @@ _PROTOBUF: Final = frozenset({"skip.known.types", "reference.subject.name.strate
 
 
 class DeserializerOptions(TypedDict, total=False):
-    """Keyword arguments of every deserializer; each stands for a dotted key."""
+    """Keyword arguments of every deserializer; each corresponds to a dotted key."""
 
-    use_latest_version: bool  #: values are wanted in the newest version of their subject (False)
-    use_latest_with_metadata: Mapping[str, str] | None  #: … in the newest version with these properties (None)
-    latest_cache_ttl_sec: float | None  #: how long that version is believed (60 seconds; None: for ever)
+    use_latest_version: bool  #: read values as the newest version of their subject (False)
+    use_latest_with_metadata: Mapping[str, str] | None  #: … as the newest version with these properties (None)
+    latest_cache_ttl_sec: float | None  #: seconds for which that version is cached (60; None: forever)
     subject_name_strategy: SubjectNameStrategy | Any | None  #: a function of context and record name (None)
     subject_name_strategy_type: SubjectNameStrategyType | str | None  #: a strategy by its name (ASSOCIATED)
     subject_name_strategy_conf: Mapping[str, Any] | None  #: of the strategy ASSOCIATED (None)
-    schema_id_deserializer: IdDeserializer  #: where a record says its schema (a header, else before the body)
+    schema_id_deserializer: IdDeserializer  #: where the schema id is read (a header, else before the body)
 
 
 class SerializerOptions(TypedDict, total=False):
-    """Keyword arguments of every serializer; each stands for a dotted key."""
+    """Keyword arguments of every serializer; each corresponds to a dotted key."""
 
-    auto_register_schemas: bool  #: register the schema where its subject does not hold it (True)
-    normalize_schemas: bool  #: compare and store it in its normalized form (False)
+    auto_register_schemas: bool  #: register the schema if its subject does not have it (True)
+    normalize_schemas: bool  #: compare and store the schema in normalized form (False)
     use_schema_id: int | None  #: write with the schema of this id (None)
     use_latest_version: bool  #: write with the newest version of the subject (False)
     use_latest_with_metadata: Mapping[str, str] | None  #: … with the newest version with these properties (None)
-    latest_cache_ttl_sec: float | None  #: how long that version is believed (60 seconds; None: for ever)
+    latest_cache_ttl_sec: float | None  #: seconds for which that version is cached (60; None: forever)
     subject_name_strategy: SubjectNameStrategy | Any | None  #: a function of context and record name (None)
     subject_name_strategy_type: SubjectNameStrategyType | str | None  #: a strategy by its name (ASSOCIATED)
     subject_name_strategy_conf: Mapping[str, Any] | None  #: of the strategy ASSOCIATED (None)
-    schema_id_serializer: IdSerializer  #: where a record says its schema (before the body)
+    schema_id_serializer: IdSerializer  #: where the schema id is written (before the body)
 
 
 @dataclass(frozen=True, slots=True)
 class SerializerSettings:
-    """How a serializer finds the schema, and the id, that records carry."""
+    """Settings by which a serializer finds the schema and the id that records carry."""
 
     auto_register: bool
     normalize: bool
@@ -79,7 +79,7 @@ class SerializerSettings:
 
     @classmethod
     def take(cls, reading: Reading) -> Self:
-        """Take what every serializer knows.
+        """Take the settings of every serializer.
 
         Raises:
             ValueError: a value has the wrong type, or two contradict each other.
@@ -102,7 +102,7 @@ class SerializerSettings:
 
 @dataclass(frozen=True, slots=True)
 class DeserializerSettings:
-    """How a deserializer finds the schema of a record, and that in which values are wanted."""
+    """Settings by which a deserializer finds the schema of a record and the reader schema."""
 
     latest: bool
     metadata: Mapping[str, str] | None
@@ -112,7 +112,7 @@ class DeserializerSettings:
 
     @classmethod
     def take(cls, reading: Reading) -> Self:
-        """Take what every deserializer knows; see ``SerializerSettings.take``."""
+        """Take the settings of every deserializer; see ``SerializerSettings.take``."""
         return cls(
             latest=reading.flag("use.latest.version", default=False),
             metadata=reading.properties("use.latest.with.metadata"),
@@ -123,7 +123,7 @@ class DeserializerSettings:
 
 
 def _empty(rules: Any) -> bool:
-    """Return whether a rule configuration, or a ``RuleRegistry`` of confluent-kafka, holds nothing."""
+    """Return whether a rule configuration, or a ``RuleRegistry`` of confluent-kafka, is empty."""
     if rules is None:
         return True
     if isinstance(rules, Mapping):
@@ -133,15 +133,15 @@ def _empty(rules: Any) -> bool:
 
 
 class Reading:
-    """Takes settings one by one; what is left in the end is unknown.
+    """Reader of settings, one by one; those left at the end are unknown.
 
     Args:
         conf: dotted keys and their values.
         options: the same as keyword arguments.
-        rules: the rule arguments of confluent-kafka's serializers, which have to be None or empty here.
+        rules: the rule arguments of confluent-kafka's serializers, which must be None or empty here.
 
     Raises:
-        ValueError: something is given twice, or rules are.
+        ValueError: a setting is given twice, or rules are given.
     """
 
     def __init__(self, conf: Mapping[str, Any] | None, options: Mapping[str, Any], **rules: Any) -> None:
@@ -163,7 +163,7 @@ class Reading:
         return self._left.pop(key, default)
 
     def flag(self, key: str, *, default: bool) -> bool:
-        """Take a truth value."""
+        """Take a boolean."""
         value = self._take(key, default=default)
         if not isinstance(value, bool):
             raise ValueError(f"{key} must be True or False, not {value!r}")  # noqa: TRY004 -- as other clients do
@@ -179,14 +179,14 @@ class Reading:
         return value
 
     def seconds(self, key: str) -> float | None:
-        """Take a time to live; None is for ever."""
+        """Take a time to live in seconds; None: forever."""
         value = self._take(key, default=LATEST_SECONDS)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0):
             raise ValueError(f"{key} must be a number of seconds, not {value!r}")
         return None if value is None else float(value)
 
     def properties(self, key: str) -> Mapping[str, str] | None:
-        """Take names and values."""
+        """Take a mapping of properties."""
         value = self._take(key)
         if value is not None and not isinstance(value, Mapping):
             raise ValueError(f"{key} must be a dict of properties, not {value!r}")
@@ -201,25 +201,25 @@ class Reading:
         return taken
 
     def choice(self, key: str, allowed: tuple[str, ...]) -> str:
-        """Take one of several words; the first is the default."""
+        """Take one of the allowed values; the first is the default."""
         value = self._take(key, default=allowed[0])
         if value not in allowed:
             raise ValueError(f"{key} must be one of {', '.join(allowed)}, not {value!r}")
         return str(value)
 
     def has(self, key: str) -> bool:
-        """Say whether a key is given and not yet taken."""
+        """Return whether a key is given and not yet taken."""
         return key in self._left
 
     def naming(self) -> Naming:
-        """Take the strategy by which subjects are named."""
+        """Take the subject name strategy."""
         strategy = self._take("subject.name.strategy")
         kind = self._take("subject.name.strategy.type")
         conf = self.properties("subject.name.strategy.conf")
         return naming_of(strategy, kind, conf)
 
     def refuse_rules(self) -> None:
-        """Take the keys of inline rules, which have to be off."""
+        """Take the keys of inline rules, and require them to be off."""
         execution = self._take("validation.rules.execution")
         if str(getattr(execution, "value", execution or "DISABLED")).upper() != "DISABLED":
             raise ValueError(f"validation.rules.execution has to be DISABLED: {_NO_RULES}")
@@ -228,7 +228,7 @@ class Reading:
             raise ValueError(f"validation.rules.executor has to be None: {_NO_RULES}")
 
     def end(self) -> None:
-        """Refuse what nobody took."""
+        """Reject settings that were not taken."""
         for key in map(str, self._left):
             if key.startswith(_OF_RULES):
                 raise ValueError(f"{key} is a setting of rules: {_NO_RULES}")

@@ -1,4 +1,4 @@
-"""What serializers ask of a registry client, and what they make of its answers."""
+"""Interface of schema sources, and the conversion and parsing of their schemas."""
 
 from __future__ import annotations
 
@@ -14,36 +14,37 @@ __all__ = ["SchemaSource", "draft_of", "parsed_of", "parsing"]
 
 
 class SchemaSource(Protocol):
-    """A registry, as far as serializers go; ``contractlog.clients.Registry`` is one.
+    """The part of a registry that serializers need; ``contractlog.clients.Registry`` is one.
 
-    Of a source for async serializers, as ``AsyncRegistry``, the same methods may be coroutines. Every method may raise
-    the classes of ``compatibility/errors.py``.
+    For async serializers the same methods may be coroutines, as in ``AsyncRegistry``. Every method may raise the
+    classes
+    of ``compatibility/errors.py``.
     """
 
     def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:
-        """Register a schema, or return the version it already is."""
+        """Register a schema, or return the existing version with its content."""
 
     def lookup(
         self, subject: str, draft: SchemaDraft, *, normalize: bool = False, deleted: bool = False
     ) -> RegisteredSchema:
-        """Return the version of a subject that has this content; raise ``NotFound`` where there is none."""
+        """Return the version of a subject that has this content; raise ``NotFound`` if there is none."""
 
     def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> RegisteredSchema:
-        """Return the schema of an id; raise ``NotFound`` where there is none."""
+        """Return the schema of an id; raise ``NotFound`` if there is none."""
 
     def schema_by_guid(self, guid: str) -> RegisteredSchema:
-        """Return the schema of a guid; raise ``NotFound`` where there is none."""
+        """Return the schema of a guid; raise ``NotFound`` if there is none."""
 
     def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> RegisteredSchema:
-        """Return a version of a subject; raise ``NotFound`` where there is none."""
+        """Return a version of a subject; raise ``NotFound`` if there is none."""
 
     def versions(self, subject: str, *, deleted: bool = False) -> Sequence[int]:
-        """Return the versions of a subject, ascending; raise ``NotFound`` where there is none."""
+        """Return the versions of a subject, ascending; raise ``NotFound`` if there is none."""
 
     def latest_with_metadata(
         self, subject: str, metadata: Mapping[str, str], *, deleted: bool = False
     ) -> RegisteredSchema:
-        """Return the newest version with these properties; raise ``NotFound`` where there is none."""
+        """Return the newest version with these properties; raise ``NotFound`` if there is none."""
 
     def associations_by_resource_name(
         self,
@@ -53,17 +54,17 @@ class SchemaSource(Protocol):
         resource_type: str | None = None,
         association_types: Iterable[str] = (),
     ) -> Sequence[Any]:
-        """Return the associations of a resource, each with its ``subject``; none or ``NotFound`` if it has none."""
+        """Return the associations of a resource, each with its ``subject``; empty or ``NotFound`` if none."""
 
     def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
-        """Return the texts of all schemas that a draft leans on, by name, those that lean on nothing first."""
+        """Return the texts of all dependencies of a draft by name, each after its own dependencies."""
 
 
 def draft_of(schema: Any, schema_type: SchemaType) -> SchemaDraft | None:
-    """Take a schema as users give it: text, a draft, or confluent-kafka's ``Schema``; None where there is none.
+    """Return the draft of a schema given as text, draft or confluent-kafka's ``Schema``; None for None.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: the schema is none of these.
     """
     if schema is None or isinstance(schema, SchemaDraft):
         return schema
@@ -84,12 +85,12 @@ def draft_of(schema: Any, schema_type: SchemaType) -> SchemaDraft | None:
 
 
 def parsed_of(source: SchemaSource, draft: SchemaDraft) -> ParsedSchema:
-    """Understand a schema that the registry holds, or will judge."""
+    """Parse a schema, after fetching its dependencies from a source."""
     return answered(parsing(draft, None), source)
 
 
 def parsing(draft: SchemaDraft, subject: str | None) -> Steps[ParsedSchema]:
-    """Understand a schema of a subject, whose context is where its references begin."""
+    """Parse a schema; its references are resolved in the context of the subject."""
     texts: Mapping[str, str] = {}
     if draft.references:
         texts = yield ask("referenced", draft, subject=subject)
@@ -97,7 +98,7 @@ def parsing(draft: SchemaDraft, subject: str | None) -> Steps[ParsedSchema]:
 
 
 def _body(given: Any) -> Mapping[str, Any] | None:
-    """Write metadata or rules of ours, or of confluent-kafka, as the API does."""
+    """Return metadata or rules, ours or confluent-kafka's, as in the API."""
     write = getattr(given, "body", None) or getattr(given, "to_dict", None)
     body: Mapping[str, Any] | None = write() if callable(write) else given
     return body

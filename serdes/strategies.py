@@ -1,4 +1,4 @@
-"""The option ``--strategy``: how the subjects of a topic are named."""
+"""The option ``--strategy``: the subject name strategy of a topic."""
 
 from __future__ import annotations
 

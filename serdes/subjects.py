@@ -1,8 +1,8 @@
-"""Which subject a record's schema belongs to.
+"""Subject name strategies.
 
 A strategy is a function of context and record name; any callable of ``(context, record_name)`` that returns a subject
-may be passed. By default the registry is asked whether the topic is associated with a subject, and where it is not the
-subject is named after the topic.
+may be passed. By default the subject is the one that the registry associates with the topic, or if there is none, one
+named after the topic.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ANY_CLUSTER: Final = "-"
 
 
 class SubjectNameStrategyType(StrEnum):
-    """The strategies that have a name; NONE, as a fall-back, means that a topic without association is an error."""
+    """Strategies by name; NONE, as a fall-back, makes a topic without association an error."""
 
     NONE = "NONE"
     TOPIC = "TOPIC"
@@ -61,7 +61,7 @@ def record_subject_name(context: Context | None, record_name: str | None = None)
 
 
 def topic_record_subject_name(context: Context | None, record_name: str | None = None) -> str:
-    """Name the subject after both: ``<topic>-<record name>``."""
+    """Name the subject after topic and record: ``<topic>-<record name>``."""
     return f"{_topic(context)}-{_record(record_name)}"
 
 
@@ -73,11 +73,11 @@ BY_TYPE: Final[Mapping[SubjectNameStrategyType, SubjectNameStrategy]] = {
 
 
 class AssociatedNameStrategy:
-    """Asks the registry which subject a topic is associated with, once for each topic, part and record name.
+    """Strategy by the registry's associations, requested once per topic, part and record name.
 
     Args:
-        conf: ``subject.name.strategy.kafka.cluster.id``, in whose namespace topics are looked up (any), and
-            ``subject.name.strategy.fallback.type``, how subjects are named where there is no association (TOPIC).
+        conf: ``subject.name.strategy.kafka.cluster.id``, the namespace in which topics are looked up (any), and
+            ``subject.name.strategy.fallback.type``, the strategy for topics without an association (TOPIC).
 
     Raises:
         ValueError: a key is unknown, or a fall-back is.
@@ -93,15 +93,18 @@ class AssociatedNameStrategy:
         self._known: Memory[tuple[str, str, str | None], str] = Memory()
 
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Ask this for the cluster's id, at the first look-up, unless one was configured; async ones may be awaited."""
+        """Set the function that returns the cluster's id, called at the first look-up if none is configured.
+
+        It may be a coroutine function.
+        """
         self._resolver = resolver
 
     def subject(self, context: Context | None, record_name: str | None) -> Steps[str]:
-        """Decide on the subject.
+        """Return the subject.
 
         Raises:
             SerializationError: a topic has several subjects, or none and no fall-back.
-            RegistryError: the registry does not say.
+            RegistryError: the registry did not return the associations.
         """
         topic, part = _topic(context), _part(context)
         known = self._known.get((topic, part, record_name))
@@ -156,7 +159,7 @@ def associated_subjects(source: Any, topic: str, part: MessageField) -> list[str
 
 
 def parse_strategy(text: str) -> SubjectNameStrategyType:
-    """Read the name of a strategy, in the words of the command line or of other clients.
+    """Parse the name of a strategy, as on the command line or in other clients.
 
     >>> parse_strategy("topic-record"), parse_strategy("TopicRecordNameStrategy")
     (<SubjectNameStrategyType.TOPIC_RECORD: 'TOPIC_RECORD'>, <SubjectNameStrategyType.TOPIC_RECORD: 'TOPIC_RECORD'>)

@@ -1,4 +1,4 @@
-"""The frame around a record: magic byte 0, the schema id in four bytes, big-endian, then the body.
+"""Frame of a record: magic byte 0, the schema id in four bytes (big-endian), then the body.
 
 Newer producers may send magic byte 1 and the schema's guid in sixteen bytes, in a header of the record.
 """
@@ -42,7 +42,7 @@ def frame(schema_id: SchemaId, body: bytes | bytearray | memoryview = b"") -> by
 
 
 def prefix(schema_id: int) -> bytes:
-    """Return what stands before the body of every record of a schema."""
+    """Return the bytes that precede the body of every record of a schema."""
     return _HEADER.pack(MAGIC, schema_id)
 
 

@@ -1,4 +1,4 @@
-"""Deciding what values of a place are written with: subject, schema, id, and the codec of the schema."""
+"""Plans for writing: the subject, schema, id and codec of a topic's values or keys."""
 
 from __future__ import annotations
 
@@ -22,46 +22,46 @@ from contractlog.serdes.wire import prefix
 
 __all__ = ["BodyWriter", "Content", "WritePlan", "WritePlanner", "WriterFormat", "content_of", "frame_id_of", "same"]
 
-Content = tuple[Any, ...]  #: what a schema says, apart from where it is registered and under which id
+Content = tuple[Any, ...]  #: identity of a schema's content, regardless of subject and id
 
 _THEIRS: Final = "confluent_kafka.schema_registry"
 
 
 class BodyWriter(Protocol):
-    """A schema made ready for writing."""
+    """A schema prepared for writing."""
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
         """Return the body of a value after a prefix, or raise ``EncodeError``."""
 
 
 class WriterFormat(Protocol):
-    """What a format brings to writing."""
+    """The part of a format that writing needs."""
 
     @property
     def type(self) -> SchemaType:
         """The type of its schemas."""
 
     def name(self, parsed: ParsedSchema) -> str | None:
-        """Return what record name strategies call a schema."""
+        """Return the name of a schema for strategies that use record names."""
 
     def writer(self, parsed: ParsedSchema) -> BodyWriter:
-        """Make a schema ready."""
+        """Prepare a schema."""
 
 
 @dataclass(slots=True)
 class WritePlan:
-    """What the values of one place are written with."""
+    """A prepared way to write the values of one topic and part."""
 
     subject: str | None
     registered: RegisteredSchema
-    prefix: bytes  #: what stands before every body
+    prefix: bytes  #: precedes every body
     encode: Callable[[Any, bytes], bytes]
     frame_id: FrameId
-    until: float | None  #: when it has to be made anew, by the planner's clock
-    generation: int  #: of the client's newest versions, when this was asked for
+    until: float | None  #: expiry time by the planner's clock
+    generation: int  #: of the client's newest versions, when it was requested
 
     def facts(self, context: Context | None) -> dict[str, Any]:
-        """Return what errors of its values say besides."""
+        """Return the facts that errors of its values include."""
         return {
             "topic": None if context is None else context.topic,
             "subject": self.subject,
@@ -70,7 +70,7 @@ class WritePlan:
 
 
 class WritePlanner:
-    """Makes plans; each schema is made ready once, whatever the number of places that use it."""
+    """Maker of plans; each schema is prepared once, however many topics use it."""
 
     def __init__(
         self, draft: SchemaDraft | None, settings: SerializerSettings, form: WriterFormat, clock: Clock
@@ -86,7 +86,7 @@ class WritePlanner:
         self._clock = clock
         self._parsed: ParsedSchema | None = None
         self._name: str | None = None
-        self.named = False  #: whether the record's name is known, where there is one
+        self.named = False  #: whether the record's name has been determined, if there is one
         self._writers: Kept[Content, BodyWriter] = Kept()
         self.prefixed = same(settings.id_serializer, prefix_schema_id_serializer)
         self.in_header = same(settings.id_serializer, header_schema_id_serializer)
@@ -94,25 +94,25 @@ class WritePlanner:
             self._parsed = answered(parsing(draft, None), None)
 
     def subject(self, context: Context | None) -> Steps[str | None]:
-        """Decide on the subject of a place."""
+        """Return the subject for a context."""
         if self._draft is not None and not self.named:
             self._name = self._form.name((yield from self._own(self._draft, None)))
         self.named = True
         return (yield from self._settings.naming.subject(context, self._name))
 
     def subject_at_once(self, context: Context | None) -> str | None:
-        """Ask a strategy that is a function, once the schema is understood."""
+        """Return the subject without a request to the registry, once the schema is parsed."""
         return self._settings.naming.at_once(context, self._name)
 
     def plan(self, subject: str | None, generation: int = 0) -> Steps[WritePlan]:
-        """Decide what values of a subject are written with, by the newest versions of a generation.
+        """Make the plan for values of a subject; ``generation`` is recorded in it.
 
         Raises:
             SerializationError: the schema cannot be used.
-            RegistryError: the registry refused it, or does not know it.
+            RegistryError: the registry rejected the schema, or does not have it.
         """
         registered, parsed = yield from self._found(subject)
-        registered = replace(registered, text=sys.intern(registered.text))  # one in memory, however many places
+        registered = replace(registered, text=sys.intern(registered.text))  # one string in memory for all plans
         refuse_rules(registered, "WRITE")
         if self._draft is not None:
             refuse_rules(self._draft, "WRITE")
@@ -170,24 +170,24 @@ class WritePlanner:
 
 
 def _held(registered: RegisteredSchema, subject: str) -> Steps[RegisteredSchema]:
-    """Ask what an id stands for, where the answer only repeated the question: rules may stand beside it."""
+    """Request the schema of an id whose response only echoed the request: the stored one may have rules."""
     held: RegisteredSchema = yield ask("schema_by_id", int(registered.schema_id), subject=subject)
     guid = registered.guid or held.guid
     return replace(held, subject=registered.subject, version=registered.version, guid=guid)
 
 
 def content_of(parsed: ParsedSchema) -> Content:
-    """Return what tells two schemas apart for a codec."""
+    """Return the identity of a schema for a codec."""
     return parsed.type, parsed.canonical, tuple(parsed.referenced.items())
 
 
 def same(given: Callable[..., Any], ours: Callable[..., Any]) -> bool:
-    """Say whether a function is one of ours, or confluent-kafka's of the same name."""
+    """Return whether a function is one of ours, or confluent-kafka's of the same name."""
     named = getattr(given, "__module__", None), getattr(given, "__name__", None)
     return given is ours or named == (_THEIRS, ours.__name__)
 
 
 def frame_id_of(registered: RegisteredSchema) -> FrameId:
-    """Return what records of a schema carry; answers of older servers, and of others, may have no guid."""
+    """Return the id and guid for records of a schema; responses of older and other servers lack a guid."""
     guid = UUID(registered.guid) if registered.guid else None
     return FrameId(str(registered.type), int(registered.schema_id) or None, guid)

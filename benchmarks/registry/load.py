@@ -1,4 +1,4 @@
-"""Load on an HTTP server: connections that stay open, one request at a time on each, little work of its own."""
+"""Load generator for HTTP servers: persistent connections, one request at a time, low overhead."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Measured:
-    """What a server did under load."""
+    """Results of a server under load."""
 
     requests: int
     seconds: float
     processor_seconds: float  #: of the server and its workers
     latencies: list[float]
-    refused: int  #: answers other than 200
+    refused: int  #: responses other than 200
 
     @property
     def per_second(self) -> float:
-        """Requests per second of the clock."""
+        """Requests per second of wall-clock time."""
         return self.requests / self.seconds
 
     @property
     def microseconds(self) -> float:
-        """Processor time of the server for each request."""
+        """Processor time of the server per request, in microseconds."""
         return self.processor_seconds / self.requests * 1e6
 
     def percentile(self, share: float) -> float:
-        """Milliseconds that this share of the requests stayed under."""
+        """Return the latency percentile in milliseconds."""
         return statistics.quantiles(self.latencies, n=1000)[round(share * 1000) - 1] * 1000
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class _Connection(asyncio.Protocol):
 
 
 def load(port: int, pid: int, connections: list[Iterator[bytes]], seconds: float) -> Measured:
-    """Let each connection send its requests, one after the other, for a while."""
+    """Let each connection send its requests, one after the other, for some seconds."""
     before, started = processor_seconds(pid), time.perf_counter()
     protocols = uvloop.run(_load(port, connections, started + seconds))
     took = time.perf_counter() - started
@@ -114,18 +114,18 @@ async def _load(port: int, connections: list[Iterator[bytes]], until: float) -> 
 
 
 def processor_seconds(pid: int) -> float:
-    """Return what a process and its children used."""
+    """Return the processor time that a process and its children have used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return (int(fields[11]) + int(fields[12])) / TICKS + sum(processor_seconds(int(child)) for child in children)
 
 
 def get(path: str, headers: str = "") -> bytes:
-    """Write a GET as clients send it."""
+    """Return a GET request as clients send it."""
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n{headers}\r\n".encode()
 
 
 def post(path: str, body: bytes, headers: str = "") -> bytes:
-    """Write a POST as clients send it."""
+    """Return a POST request as clients send it."""
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/vnd.schemaregistry.v1+json\r\n"
     return f"{head}{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body

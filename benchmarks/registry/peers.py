@@ -1,4 +1,4 @@
-"""The registry and Apicurio Registry beside each other: warm, the same work, in the same run."""
+"""The registry compared with Apicurio Registry: warm, the same work, in the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads: by id beside a bare ASGI application, the latest version beside the same select behind one."""
+"""Reads compared with a bare ASGI application: by id, and of the latest version with the same select."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def reads(database: str, durability: str, seconds: float, count: int) -> None:
             written = fetched(first[0], "/schemas/ids/1")
         with running("bare", "-") as bare, running("registry", database, CONTRACTLOG_USERS_FILE=file) as ours:
             assert fetched(ours[0], "/schemas/ids/1", authorization) == written
-            asked = {"bare ASGI application": (bare, get("/schemas/ids/1", header))}  # the very same bytes
+            asked = {"bare ASGI application": (bare, get("/schemas/ids/1", header))}  # the same bytes
             asked |= {name: (ours, get(path, header)) for name, path in FORMS.items()}
             runs = {
                 name: partial(load, *server, [itertools.repeat(request)] * CONNECTIONS, seconds)
@@ -49,7 +49,7 @@ def reads(database: str, durability: str, seconds: float, count: int) -> None:
 
 
 def latest(kind: str, database: str, durability: str, seconds: float, count: int) -> None:
-    """Compare versions/latest; another node wrote what is read, where there can be another."""
+    """Compare versions/latest; on PostgreSQL, another node wrote what is read."""
     print(f"\nGET /subjects/{{s}}/versions/latest on {kind}: level BACKWARD, {VERSIONS} versions per subject")
     print(f"{durability}; {MIDDLEWARE}, authentication off; {CONNECTIONS} connections")
     with running("registry", database) as first:

@@ -1,4 +1,4 @@
-"""Registrations: many clients beside one transaction for each, and two nodes that are given the same work."""
+"""Registrations compared with one transaction for each, and two nodes with the same work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _runs = itertools.count()
 
 
 def against(server: tuple[int, int], seconds: float, clients: int = CONNECTIONS) -> Measured:
-    """Let clients register under subjects of their own."""
+    """Let clients register schemas under subjects of their own."""
     run = f"r{os.getpid()}-{next(_runs)}"
     return load(*server, [writer(place, run) for place in range(clients)], seconds)
 
@@ -59,7 +59,7 @@ def registration(kind: str, database: str, durability: str, seconds: float, coun
 
 
 def together(database: str, seconds: float) -> None:
-    """Give two nodes the same schemas of the same subjects at the same time: none may fail, and all agree."""
+    """Give two nodes the same schemas of the same subjects concurrently: none may fail, and both agree."""
     run = f"t{os.getpid()}-{next(_runs)}"
     with running("registry", database, core=None) as first, running("registry", database, core=None) as second:
         found: list[Measured] = []

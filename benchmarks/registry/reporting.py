@@ -1,4 +1,4 @@
-"""Rounds, figures and ratios: how every part runs and what it prints."""
+"""Rounds, figures and ratios, shared by all parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from load import Measured
 
 
 def rounds(runs: dict[str, Callable[[], Measured]], count: int) -> dict[str, list[Measured]]:
-    """Run every variant once per round, one after the other."""
+    """Run every variant once per round, one after another."""
     found: dict[str, list[Measured]] = {name: [] for name in runs}
     for _ in range(count):
         for name, run in runs.items():
@@ -25,7 +25,7 @@ def told(name: str, measured: list[Measured]) -> Measured:
     return middle
 
 
-missed: list[str] = []  #: what was promised and not reached in this run
+missed: list[str] = []  #: goals that were missed in this run
 
 
 def verdict(name: str, ratio: float, goal: float, *, at_most: bool = False) -> None:
@@ -42,5 +42,5 @@ def verdict(name: str, ratio: float, goal: float, *, at_most: bool = False) -> N
 
 
 def resident(pid: int) -> int:
-    """Return the memory that a process holds, in MiB."""
+    """Return the resident memory of a process, in MiB."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 2**20

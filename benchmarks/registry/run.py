@@ -1,11 +1,11 @@
-"""Reads, registrations and start of the registry, each beside its alternative in one run.
+"""Reads, registrations and start of the registry, each compared with its alternative in one run.
 
     python benchmarks/registry/run.py [--seconds 4] [--rounds 3] [--schemas 1000000]
                                       [--only reads,latest,registration,start,apicurio] [--check]
 
-Of reads, the server has core 0 and the load core 1; elsewhere the servers have all cores. Ratios of reads compare
-processor time for each request, which is steadier than the clock where cores are shared. PostgreSQL is started in a
-folder of its own; Apicurio Registry is fetched from Maven Central (150 MB) the first time, and only when it is named.
+For reads, the server has core 0 and the load core 1; otherwise the servers have all cores. Ratios of reads compare
+processor time per request, which varies less than wall-clock time on shared cores. PostgreSQL is started in a folder
+of its own; Apicurio Registry is downloaded from Maven Central (150 MB) the first time, and only if it is selected.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def databases(*, postgresql: bool = True) -> Iterator[dict[str, str]]:
 
 
 def main() -> int:
-    """Run everything that is asked for; with ``--check``, 1 where a promise was missed."""
+    """Run the selected parts; with ``--check``, return 1 if a goal was missed."""
     parser = argparse.ArgumentParser(description="the registry beside its alternatives")
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,4 +1,4 @@
-"""The servers that the registry is held against, and the registry itself, each a process on a port of its own.
+"""The servers that the registry is compared with, and the registry itself, each in its own process.
 
 python benchmarks/registry/servers.py VARIANT PORT DATABASE_URL
 """
@@ -21,7 +21,7 @@ HEADERS = [(b"content-type", b"application/vnd.schemaregistry.v1+json")]
 
 
 async def bare(scope: Any, receive: Any, send: Any) -> None:
-    """Answer stored bytes to whatever is asked."""
+    """Return stored bytes for any request."""
     await receive()
     await _answer(send, BODY)
 
@@ -33,7 +33,7 @@ async def _answer(send: Any, body: bytes) -> None:
 
 
 def selecting(database_url: str) -> Any:
-    """Make a bare app that runs the registry's own select for the latest version, and answers what it found."""
+    """Make a bare app that runs the registry's own select for the latest version, and returns its result."""
     from contractlog.compatibility.names import Subject
     from contractlog.registry.bodies.answers import SchemaBody
     from contractlog.registry.database import open_store
@@ -56,7 +56,7 @@ def selecting(database_url: str) -> Any:
 
 
 def main() -> None:
-    """Serve one of them."""
+    """Serve one variant."""
     variant, port, database_url = sys.argv[1:4]
     if variant in {"bare", "select"}:
         import uvicorn
@@ -83,13 +83,13 @@ def main() -> None:
 
 
 def everywhere() -> set[int]:
-    """All cores."""
+    """Return all cores."""
     return set(range(os.cpu_count() or 1))
 
 
 @contextmanager
 def cores(these: set[int]) -> Iterator[None]:
-    """Let what is started meanwhile, with every thread of it, run on these cores."""
+    """Run the processes that are started in the block, with all their threads, on these cores."""
     own = os.sched_getaffinity(0)
     os.sched_setaffinity(0, these)
     try:
@@ -100,7 +100,7 @@ def cores(these: set[int]) -> Iterator[None]:
 
 @contextmanager
 def running(variant: str, database_url: str, core: int | None = 0, **environment: str) -> Iterator[tuple[int, int]]:
-    """Run one of them; yields its port and process id once it listens."""
+    """Run a variant; yield its port and process id once it listens."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, __file__, variant, str(port), database_url]

@@ -1,4 +1,4 @@
-"""Starting on a store of many schemas, and reading from it, beside a small one."""
+"""Start on a store of many schemas, and reads from it, compared with a small store."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from servers import running
 
 SMALL = 10_000
 READ = 10_000  #: different ids, spread over the store
-AGAIN = 1_000  #: of them are read again and again, and so are the latest versions of as many subjects
+AGAIN = 1_000  #: of them are read repeatedly, and so are the latest versions of as many subjects
 CONNECTIONS = 16
 GOAL_SECONDS, GOAL_SAME, GOAL_MEMORY = 2, 0.8, 1.2
 
@@ -60,7 +60,7 @@ def _reads(port: int, pid: int, size: int, seconds: float) -> dict[str, Measured
     latest = [get(f"/subjects/subject-{one}-value/versions/latest") for one in subjects]
     again = ids[:: READ // AGAIN]
     found = {"each id once": load(port, pid, _divided(ids), 600)}
-    load(port, pid, _divided([*again, *latest]), 600)  # until all are in memory: answers by id grow old in five seconds
+    load(port, pid, _divided([*again, *latest]), 600)  # until all are cached: responses by id expire after five seconds
     found["ids again"] = load(port, pid, [itertools.cycle(again)] * CONNECTIONS, seconds)
     found["latest"] = load(port, pid, [itertools.cycle(latest)] * CONNECTIONS, seconds)
     return found
@@ -79,7 +79,7 @@ def _compare(
     for name in found[SMALL][0]:
         small, large = (told(f"{name}, {size:,} schemas", [one[name] for one in found[size]]) for size in found)
         verdict(f"{name}: small / large", small.microseconds / large.microseconds, GOAL_SAME)
-    # The quickest: what else the machine does can only make it slower.
+    # The fastest: other work on the machine can only make it slower.
     verdict("start to ready, seconds", min(took[schemas]), GOAL_SECONDS, at_most=True)
     ratio = statistics.median(memory[schemas]) / statistics.median(memory[SMALL])
     verdict(f"memory after up to {READ:,} different reads", ratio, GOAL_MEMORY, at_most=True)

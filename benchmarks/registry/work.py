@@ -1,4 +1,4 @@
-"""The work that every server is given: ten versions of each subject, each with one more field that has a default."""
+"""The work that every server is given: ten versions per subject, each adding a field with a default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONNECTIONS, VERSIONS = 64, 10
 
 
 def version(subject: int, number: int) -> bytes:
-    """Return the body that registers a version: each adds a field with a default."""
+    """Return the request body of a version; each adds a field with a default."""
     fields = [{"name": "id", "type": "string"}] + [
         {"name": f"field_{one}", "type": ["null", "long"], "default": None, "doc": f"of subject {subject}"}
         for one in range(number)
@@ -28,7 +28,7 @@ def version(subject: int, number: int) -> bytes:
 
 
 def writer(place: int, run: str, prefix: str = "") -> Iterator[bytes]:
-    """Send ten versions of one subject after the other."""
+    """Yield the requests that register ten versions of one subject after another."""
     for subject in itertools.count():
         name = f"{run}-{place}-{subject}"
         for number in range(1, VERSIONS + 1):
@@ -36,7 +36,7 @@ def writer(place: int, run: str, prefix: str = "") -> Iterator[bytes]:
 
 
 def registered(port: int, subject: str, body: bytes, authorization: str = "Basic Og==", prefix: str = "") -> int:
-    """Register one schema."""
+    """Register one schema, and return its id."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{prefix}/subjects/{subject}/versions",
         body,
@@ -48,7 +48,7 @@ def registered(port: int, subject: str, body: bytes, authorization: str = "Basic
 
 
 def fetched(port: int, path: str, authorization: str = "Basic Og==") -> bytes:
-    """Return what a server answers."""
+    """Return the body of a response."""
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": authorization})
     with urllib.request.urlopen(request) as answer:  # noqa: S310 - our own server
         found: bytes = answer.read()
@@ -56,7 +56,7 @@ def fetched(port: int, path: str, authorization: str = "Basic Og==") -> bytes:
 
 
 def user(folder: Path) -> tuple[str, str]:
-    """Make a file with a user who may do everything, and the header by which it is known."""
+    """Make a users file with a user who has all permissions; return its path and the user's header."""
     file = str(folder / "users.toml")
     rights = ["--read", "*", "--write", "*", "--generate", "--file", file]
     command = [sys.executable, "-m", "contractlog.clients.cli.main", "users", "add", "ci", *rights]

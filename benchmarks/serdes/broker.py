@@ -1,10 +1,12 @@
-"""Records through a real broker: produced and consumed per second of processor time, ours beside ``confluent_kafka``'s.
+"""Records through a real broker, with our serializers and those of ``confluent_kafka``.
+
+Measured are records produced and consumed per second of processor time.
 
     python benchmarks/serdes/broker.py [--records 20000] [--rounds 5] [--check] [--folder DIR]
 
 Both sides use the same producer, consumer, records and topic settings, in turns; only the serializers differ. The third
-row sends and receives bytes that are made already: what remains when serializers cost nothing. A real Apache Kafka is
-started in a folder of its own; its own processor time is not counted. ``--check`` exits with 1 where ours is slower.
+row sends and receives ready-made bytes: the cost without serializers. A real Apache Kafka is started in a folder of its
+own; its own processor time is not counted. ``--check`` exits with 1 if ours is slower.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ MAKERS: Final = ("ours", "theirs", "bytes")
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """What some records took."""
+    """The time that some records took."""
 
     processor: float
     clock: float
@@ -54,7 +56,7 @@ def produce(servers: str, topic: str, values: list[Any], number: int, write: Cal
 
 
 def consume(servers: str, topic: str, number: int, read: Call) -> Took:
-    """Receive all records of a topic and read them."""
+    """Receive all records of a topic, and deserialize them."""
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "bench", "enable.auto.commit": False})
     consumer.assign([TopicPartition(topic, 0, 0)])
     began, clock = time.process_time(), time.perf_counter()
@@ -70,7 +72,7 @@ def consume(servers: str, topic: str, number: int, read: Call) -> Took:
 
 
 def told(what: str, runs: dict[str, list[Took]], number: int) -> float:
-    """Print what was measured, and return how many times more records ours makes than the reference's."""
+    """Print the results, and return how many times as many records ours makes as the reference."""
     for maker in MAKERS:
         processor, clock = (statistics.median(getattr(run, name) for run in runs[maker]) for name in Took.__slots__)
         print(f"{what:8} {maker:7} {number / processor:12,.0f} {number / clock:12,.0f}")

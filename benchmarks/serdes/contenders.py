@@ -1,4 +1,7 @@
-"""Serializers and deserializers of both makers, each with its own client of one registry, called as users call them."""
+"""Our serializers and deserializers and those of confluent-kafka, as users call them.
+
+Each side has its own client of one registry.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ DIRECTIONS: Final = ("avro write", "avro read", "avro evolved", "json write", "j
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two functions that do the same, and what they are called with."""
+    """Two functions with the same purpose, and their arguments."""
 
     ours: Call
     theirs: Call
@@ -41,13 +44,13 @@ class Pair:
 
 
 class Makers:
-    """Makes pairs; every pair is of fresh serializers on the two clients."""
+    """Maker of pairs; every pair has new serializers on the two clients."""
 
     def __init__(self, url: str, ours: Registry) -> None:
         self.ours, self.theirs = ours, reference.SchemaRegistryClient({"url": url})
 
     def pair(self, direction: str, shape: Shape, number: int) -> Pair:
-        """Return the pair of a direction; it is known to agree on every argument."""
+        """Return the pair of a direction, after checking that both agree on every argument."""
         kind, _, what = direction.partition(" ")
         topic = f"{shape.name}-{kind}"
         schema = json.dumps(shape.schema if kind == "avro" else json_schema(shape.schema))
@@ -87,7 +90,7 @@ def connected(url: str) -> Iterator[Makers]:
 
 
 def _called(ours: Any, theirs: Any, topic: str) -> tuple[Call, Call]:
-    """Call each with a context of its own maker, as programs do."""
+    """Call each with a context of its own package, as programs do."""
     own, other = SerializationContext(topic, MessageField.VALUE), ReferenceContext(topic, ReferenceField.VALUE)
     return lambda value: ours(value, own), lambda value: theirs(value, other)
 
@@ -110,7 +113,7 @@ def _is_json(frame: bytes) -> bool:
 
 
 def _holds(value: Any, read: Any) -> bool:
-    """Tell whether a value came back; fields that were left out may have come as defaults."""
+    """Return whether a value was read back; fields that were left out may be defaults."""
     if isinstance(value, Mapping):
         return isinstance(read, Mapping) and all(_holds(item, read[key]) for key, item in value.items())
     return bool(value == read)

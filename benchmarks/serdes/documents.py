@@ -1,4 +1,4 @@
-"""The shapes as JSON: a JSON Schema of an Avro schema, and a document of a value."""
+"""The shapes as JSON: the JSON Schema of an Avro schema, and the document of a value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLAIN: Final[dict[str, dict[str, Any]]] = {
 
 
 def json_schema(schema: Any) -> dict[str, Any]:
-    """Return the JSON Schema that says what an Avro schema says: closed objects, required fields, unions as anyOf."""
+    """Return the JSON Schema of an Avro schema: closed objects, required fields, unions as anyOf."""
     definitions: dict[str, Any] = {}
     _node(schema, definitions)
     root: dict[str, Any] = definitions.pop(schema["name"])
@@ -62,7 +62,7 @@ def _composed(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, 
 
 
 def document(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value as JSON."""
     if isinstance(value, dict):
         return {key: document(item) for key, item in value.items()}
     if isinstance(value, list):

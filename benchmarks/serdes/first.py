@@ -1,9 +1,11 @@
-"""The first record of a process, ours beside ``confluent_kafka``'s: each measured in processes of their own.
+"""The first record of a process, with our serializers and those of ``confluent_kafka``.
+
+Each measurement runs in a process of its own.
 
     python benchmarks/serdes/first.py [--check] [--processes 15]
 
-What counts begins with a running interpreter and ends with the first record: imports, client, serializer, registry,
-plan. ``--check`` exits with 1 where ours takes more processor time than the reference's.
+The time begins with a running interpreter and ends with the first record: imports, client, serializer, registry,
+plan. ``--check`` exits with 1 if ours takes more processor time than the reference.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ COLUMNS: Final = ("imports", "record", "together", "clock")
 
 
 def child(maker: str, direction: str, url: str, frame: str) -> dict[str, Any]:
-    """Write or read one record, and tell what it took."""
+    """Write or read one record, and return the times."""
     shape = SHAPES["realistic"]
     value, schema = shape.values(1)[0], json.dumps(shape.schema)
     marks = [_mark()]

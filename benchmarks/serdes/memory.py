@@ -1,9 +1,9 @@
-"""Memory that plans take: one serializer and one deserializer meet thousands of different schemas.
+"""Memory of plans: one serializer and one deserializer process thousands of different schemas.
 
     python benchmarks/serdes/memory.py [--schemas 3600] [--check]
 
-Each schema has 15 fields, a subject and an id of its own; each is met twice. ``--check`` exits with 1 where memory
-grows with the schemas: the last sixth may add at most a fifth of what the first added. Plans of 2,000 are kept.
+Each schema has 15 fields, a subject and an id of its own; each is used twice. ``--check`` exits with 1 if memory grows
+with the schemas: the last sixth may add at most a fifth of what the first added. 2,000 plans are cached.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ PARTS: Final = 6
 
 
 def resident() -> float:
-    """Return the memory that this process holds, in MiB."""
+    """Return the resident memory of this process, in MiB."""
     gc.collect()
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / 2**20
 
 
 def schema(number: int) -> str:
-    """Return a schema that no other number has."""
+    """Return a schema that is unique to this number."""
     shape = SHAPES["realistic"].schema
     return json.dumps(shape | {"name": f"Order{number}", "doc": f"number {number}"})
 

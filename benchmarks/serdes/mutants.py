@@ -1,4 +1,4 @@
-"""Broken records for the functions that were timed: each has to end in a value or a typed error, and soon."""
+"""Malformed records for the timed functions: each must yield a value or a typed error, and soon."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contractlog.serdes.errors import SerializationError
 __all__ = ["Fed", "feed"]
 
 HEADER: Final = 5  #: bytes before the body
-LONGEST_SECONDS: Final = 1.0  #: that one record may take
+LONGEST_SECONDS: Final = 1.0  #: limit for one record
 LENGTHS: Final = (b"\xfe\xff\xff\xff\x0f", b"\x01", b"\xff" * 10, b"\x80" * 12 + b"\x00", b"\xfe\xff\xff\xff\xff\x01")
 STRANGE: Final[tuple[Any, ...]] = (
     None, True, -1, 2**31, 2**63, 1.7, float("nan"), "x", "\ud800", b"\xff", [], {}, (), [None], {"": None}, object(),
@@ -23,7 +23,7 @@ STRANGE: Final[tuple[Any, ...]] = (
 
 @dataclass(slots=True)
 class Fed:
-    """What became of the broken records."""
+    """The results of the malformed records."""
 
     values: int = 0
     refused: Counter[str] = field(default_factory=Counter)
@@ -32,14 +32,14 @@ class Fed:
 
     @property
     def passed(self) -> bool:
-        """Nothing but values and typed errors came out, in time."""
+        """True if there were only values and typed errors, in time."""
         return not self.harmful and self.slowest < LONGEST_SECONDS
 
     def hold(self, back: Callable[[Any], Any], made: Any) -> None:
-        """Note what was written and cannot be read."""
+        """Record a failure if what was written cannot be read."""
         try:
             back(made)
-        except Exception as error:  # noqa: BLE001 -- nothing that was written may be unreadable
+        except Exception as error:  # noqa: BLE001 -- whatever was written must be readable
             self.harmful.append(f"{type(error).__name__}: {error} for the written {made!r}"[:300])
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Fed:
 def feed(
     call: Callable[[Any], Any], arguments: Sequence[Any], number: int, back: Callable[[Any], Any] | None = None
 ) -> Fed:
-    """Call a function with broken records made of good ones; what it writes has to be readable by ``back``."""
+    """Call a function with malformed records made from good ones; ``back`` must read what it writes."""
     fed, random = Fed(), Random(number)
     for _ in range(number):
         good = random.choice(arguments)
@@ -62,7 +62,7 @@ def feed(
         except SerializationError as error:
             outcome = error.outcome
             fed.refused[type(error).__name__ if outcome is None else outcome.name] += 1
-        except Exception as error:  # noqa: BLE001 -- every other exception is what is looked for
+        except Exception as error:  # noqa: BLE001 -- any other exception is a defect
             fed.harmful.append(f"{type(error).__name__}: {error} for {broken!r}"[:300])
         else:
             fed.values += 1
@@ -73,7 +73,7 @@ def feed(
 
 
 def broken_frame(random: Random, good: bytes, others: Sequence[bytes]) -> bytes:
-    """Return a frame with one or two changes; its first five bytes are kept, except for one frame in a hundred."""
+    """Return a frame with one or two changes; its first five bytes change in only one of a hundred."""
     data = bytearray(good)
     first = HEADER if random.randrange(100) and len(data) > HEADER else 0
     for _ in range(random.randint(1, 2)):
@@ -101,7 +101,7 @@ def broken_frame(random: Random, good: bytes, others: Sequence[bytes]) -> bytes:
 
 
 def broken_value(random: Random, good: Any) -> Any:
-    """Return a value with something strange somewhere in it."""
+    """Return a value with something unusual somewhere in it."""
     if isinstance(good, dict) and good and random.randrange(10):
         key = random.choice(list(good))
         if not random.randrange(10):

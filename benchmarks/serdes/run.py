@@ -1,11 +1,13 @@
-"""Avro and JSON serializers beside ``confluent_kafka``'s in one run: processor time per record, public calls.
+"""Avro and JSON serializers compared with ``confluent_kafka``'s: processor time per record.
+
+Both run in one process and through their public calls.
 
     python benchmarks/serdes/run.py [--check] [--rounds 21] [--records 200] [--mutants 10000]
                                     [--shapes small,realistic] [--only "avro read,json write"]
 
 Both sides use their defaults and one registry. Before anything is timed, both have to agree on every record; after it,
-the very functions that were timed get broken records. ``--check`` exits with 1 where a required ratio is missed;
-``short`` marks a ratio that is required by nothing and below what is aimed at.
+the timed functions get malformed records. ``--check`` exits with 1 if a required ratio is missed; ``short`` marks a
+ratio that meets its requirement but not its target.
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ WIDE: Final = frozenset({"wide", "nullable"})
 
 
 def floor(shape: str, direction: str) -> float:
-    """Return what is required: a ratio for the realistic record, and for others only not to be slower."""
+    """Return the required ratio: for the realistic record a floor, for others only not to be slower."""
     return FLOORS[direction] if shape == "realistic" else 1.0
 
 
 def aim(shape: str, direction: str) -> float | None:
-    """Return what is aimed at: a ratio, or None where none is set."""
+    """Return the target ratio, or None if there is none."""
     if shape == "realistic":
         return AIMS[direction]
     if direction.startswith("json"):

@@ -1,4 +1,4 @@
-"""A registry of its own for each benchmark: ``contractlog serve`` on a database in memory or in a file."""
+"""A registry of its own for each benchmark: ``contractlog serve`` on a database in a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["served"]
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Run ``contractlog serve`` on a free port; yields its URL once it listens."""
+    """Run ``contractlog serve`` on a free port; yield its URL once it listens."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "contractlog.clients.cli.main", "serve", "--port", "0"]
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The records that the serializers are timed with: Avro schemas and values, and the same as JSON documents."""
+"""The records of the serializer benchmarks: Avro schemas and values, also used as JSON documents."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ OPTIONAL: Final = {"default": None}
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A schema, and how its values are made."""
+    """A schema, and the function that makes its values."""
 
     name: str
     schema: dict[str, Any]
     value: Callable[[Random], dict[str, Any]]
 
     def values(self, number: int) -> list[dict[str, Any]]:
-        """Return values, the same ones in every run."""
+        """Return values that are the same in every run."""
         random = Random(self.name)
         return [self.value(random) for _ in range(number)]
 
     def evolved(self) -> dict[str, Any]:
-        """Return a reader's schema: the second field is gone, two with defaults have come."""
+        """Return a reader schema: the second field is removed, and two with defaults are added."""
         first, _, *others = self.schema["fields"]
         added = [
             field("added_note", ["null", "string"], **OPTIONAL),
@@ -61,7 +61,7 @@ def word(random: Random) -> str:
 
 
 def moment(random: Random) -> datetime:
-    """Return a time of the last years, in whole milliseconds."""
+    """Return a recent time, in whole milliseconds."""
     return datetime(2024, 1, 1, tzinfo=UTC) + timedelta(milliseconds=random.randrange(10**11))
 
 
@@ -76,7 +76,7 @@ SMALL: Final = record(
 
 
 def small(random: Random) -> dict[str, Any]:
-    """Return five flat fields."""
+    """Return a record of five flat fields."""
     return {
         "sensor": f"sensor-{random.randrange(10**6)}",
         "place": word(random),
@@ -162,7 +162,7 @@ def _nesting(depth: int) -> dict[str, Any]:
 
 
 def nested(random: Random, depth: int = DEPTH) -> dict[str, Any]:
-    """Return records inside each other, each behind a union with null."""
+    """Return nested records, each behind a union with null."""
     own = {"label": word(random), "number": random.randrange(10**6)}
     return own | {"inner": nested(random, depth - 1)} if depth else own
 
@@ -183,7 +183,7 @@ UNIONS: Final = record(
 
 
 def unions(random: Random) -> dict[str, Any]:
-    """Return values of unions of many branches."""
+    """Return values of unions with many branches."""
 
     def either() -> Any:
         return random.choice([None, True, random.randrange(10**6), random.random(), word(random), [1, 2, 3]])
@@ -228,7 +228,7 @@ ARRAYS: Final = record(
 
 
 def arrays(random: Random) -> dict[str, Any]:
-    """Return arrays of 50 items each, and 20 records."""
+    """Return arrays of 50 items each, and one of 20 records."""
     return {
         "name": word(random),
         "unit": "kWh",

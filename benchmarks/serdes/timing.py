@@ -1,4 +1,4 @@
-"""Processor time of two functions, in rounds that take turns: what slows the machine down slows both."""
+"""Processor time of two functions in alternating rounds, so that disturbances affect both."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Any, Final
 
 __all__ = ["Timed", "timed"]
 
-LEAST_SECONDS: Final = 0.02  #: that a turn lasts
-WARM_CALLS: Final = 300  #: before anything is timed: code is written for schemas that are used often
+LEAST_SECONDS: Final = 0.02  #: least duration of a turn
+WARM_CALLS: Final = 300  #: before anything is timed, as code is generated for schemas that are used often
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """What two functions took for each record, in microseconds, and how many times faster ours is."""
+    """Microseconds per record of two functions, and how many times as fast ours is."""
 
     ours: float
     theirs: float
     ratio: float  #: the median of the rounds' ratios
-    lowest: float  #: of the rounds' ratios, without the lowest tenth
+    lowest: float  #: the lowest ratio of a round, without the lowest tenth
 
 
 def timed(ours: Callable[[Any], Any], theirs: Callable[[Any], Any], arguments: Sequence[Any], rounds: int) -> Timed:
@@ -38,7 +38,7 @@ def timed(ours: Callable[[Any], Any], theirs: Callable[[Any], Any], arguments: S
 
 
 def _often(call: Callable[[Any], Any], arguments: Sequence[Any]) -> int:
-    """Return how often all arguments are taken in a turn, so that it lasts long enough to be measured."""
+    """Return how often all arguments are used in a turn, so that it is long enough to be measured."""
     _turn(call, arguments, 1 + WARM_CALLS // len(arguments))
     return max(1, round(LEAST_SECONDS / (_turn(call, arguments, 1) * len(arguments))))
 

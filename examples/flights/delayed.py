@@ -1,8 +1,8 @@
-"""A small service: departures that left 15 minutes late or more, with the place they go to.
+"""A small service that derives departures delayed by 15 minutes or more, with their destinations.
 
 It reads ``airports`` to its end, then ``flights.departed`` as it grows, and writes ``flights.delayed``. Records that it
-cannot read are skipped and counted. It ends when its standard input closes, once it has caught up, and prints what it
-did as one line of JSON.
+cannot read are skipped and counted. It ends when its standard input closes, once it has caught up, and prints its
+counts as one line of JSON.
 
     python examples/flights/delayed.py --bootstrap-servers 127.0.0.1:9092 --registry http://127.0.0.1:8081 < /dev/null
 """
@@ -22,7 +22,7 @@ from typing import Any, Final
 import orjson
 from confluent_kafka import Consumer, Message, TopicPartition
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # run as a script, it finds the modules beside it
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a script then finds the modules of ``examples/``
 
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable
@@ -36,23 +36,23 @@ from flights.topics import AIRCRAFT, AIRPORTS, DELAYED, DEPARTED, READY_MADE, sc
 from flights.writer import Format, Writer, producer
 
 LATE_FROM: Final = 15  #: minutes
-LAG: Final = (1_000, 30_000)  #: milliseconds between a departure and what is derived from it
+LAG: Final = (1_000, 30_000)  #: milliseconds between a departure and the record derived from it
 PASSED_ON: Final = ("origin", "dest", "carrier", "flight", "tailnum", "scheduled_at", "departed_at")
 BATCH: Final = 5_000
 
 
 @dataclass
 class Counts:
-    """What the service did."""
+    """The service's counts of records."""
 
     read: int = 0
     unreadable: int = 0
     written: int = 0
-    without_place: int = 0  #: of those written, how many go to an airport that is not in the list
+    without_place: int = 0  #: of those written, the ones whose airport is not in the list
 
 
 class DelayedFlights:
-    """The service: one record in, none or one out."""
+    """The service: reads one record, writes none or one."""
 
     def __init__(self, bootstrap_servers: str, registry: Registry, *, damaging: bool = False) -> None:
         self.counts = Counts()
@@ -62,7 +62,7 @@ class DelayedFlights:
         self._key = AvroDeserializer(registry, schema_text(f"{DEPARTED}-key"))
         self._value = AvroDeserializer(
             registry, schema_text(f"{DEPARTED}-value")
-        )  # whatever the version, as of the first
+        )  # records of any version, as version 1
         self._airport = AvroDeserializer(registry, schema_text(f"{AIRPORTS}-value"))
         text = schema_text(f"{DELAYED}-value")
         self._format = Format.of_avro(AvroSerializer(registry, text, conf=READY_MADE), text)
@@ -77,7 +77,7 @@ class DelayedFlights:
         self._by_code: dict[str, dict[str, Any]] = {}
 
     def run(self) -> None:
-        """Read the airports, then the departures until standard input is closed and all that was there is read."""
+        """Read the airports, then the departures until standard input is closed and all are read."""
         self._read(AIRPORTS, self._learn, until_closed=False)
         self._by_code = {airport["faa"]: airport for airport in self._airports.values()}
         self._read(DEPARTED, self._derive, until_closed=True)
@@ -140,7 +140,7 @@ class DelayedFlights:
 
 
 def _derived_at(message: Message) -> datetime:
-    """Return the time of the source plus a lag that is the same in every run."""
+    """Return the time of the source record plus a lag that is the same in every run."""
     random = Random((message.offset() or 0) << 20 | (message.partition() or 0) << 12 | SEED)  # noqa: S311
     return datetime.fromtimestamp(message.timestamp()[1] / 1000, UTC) + timedelta(milliseconds=random.randint(*LAG))
 

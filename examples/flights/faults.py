@@ -1,7 +1,7 @@
-"""Damage that is done on purpose, in known ways and at known places, so that an audit can be marked.
+"""Deliberate damage of known kinds at known places, by which an audit can be scored.
 
-Every kind carries the outcome code that an exact audit gives: one thing is wrong with a damaged record, all else is as
-it was. What was planted is written down where the audit never looks.
+Every kind has the outcome code that a correct audit gives: one thing is wrong with a damaged record, all else is
+unchanged. The planted damage is recorded where the audit never looks.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ ONE_IN: Final = 2_000
 AT_LEAST: Final = 10  #: of each kind
 SEED: Final = 2013
 HEADER: Final = 5
-NEVER_GIVEN: Final = 900_000  #: ids from here on are of no registry
+NEVER_GIVEN: Final = 900_000  #: ids from here on are in no registry
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A whole record before it is damaged, and what there is to know about it."""
+    """A whole record before it is damaged, with the facts that damage needs."""
 
     key: bytes
     value: bytes
     content: Mapping[str, Any]  #: the value before it was serialized
-    spans: Spans | None  #: where the fields of an Avro value lie; None for JSON
+    spans: Spans | None  #: spans of the fields of an Avro value; None for JSON
     foreign_id: int  #: the id of another subject's schema
 
 
@@ -59,7 +59,7 @@ class Fault:
     """One kind of damage."""
 
     kind: str
-    part: str  #: ``key`` or ``value``: what is damaged
+    part: str  #: ``key`` or ``value``: the damaged part
     outcome: Outcome
     damage: Damage
 
@@ -71,7 +71,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A damaged record, as the broker has it."""
+    """A damaged record in the broker."""
 
     topic: str
     partition: int
@@ -82,7 +82,10 @@ class Planted:
 
 
 class Plan:
-    """Which records of a topic get which damage: seeded, 1 in 2,000, and at least ten of each kind where they fit."""
+    """Assignment of damage to the records of a topic of known length.
+
+    It is seeded; 1 in 2,000 records is damaged, and at least ten of each kind if there are enough records.
+    """
 
     def __init__(self, topic: str, records: int, faults: tuple[Fault, ...], *, at_least: int = AT_LEAST) -> None:
         self.random = Random(f"{SEED} {topic}")  # noqa: S311  # the same damage in every run
@@ -93,7 +96,7 @@ class Plan:
         self._at = dict(zip(chosen, kinds, strict=True))
 
     def fault(self, number: int) -> Fault | None:
-        """Return what is to be done to the record of this number, from 0."""
+        """Return the damage for the record with this number, from 0; None: leave it intact."""
         return self._at.get(number)
 
     def __len__(self) -> int:
@@ -101,24 +104,24 @@ class Plan:
 
 
 class Rate:
-    """The same for a topic whose length nobody knows beforehand: each record is damaged with the same small chance."""
+    """Assignment of damage in a topic of unknown length: each record has the same small chance."""
 
     def __init__(self, topic: str, faults: tuple[Fault, ...]) -> None:
         self.random = Random(f"{SEED} {topic}")  # noqa: S311  # the same damage in every run
         self._faults = faults
 
     def fault(self, _: int) -> Fault | None:
-        """Return what is to be done to the next record."""
+        """Return the damage for the next record; None: leave it intact."""
         return self.random.choice(self._faults) if self.random.random() < 1 / ONE_IN else None
 
 
 def write_planted(planted: list[Planted], path: Path) -> None:
-    """Write down what was planted."""
+    """Write the planted damage to a file."""
     path.write_bytes(orjson.dumps([asdict(one) for one in sorted(planted, key=_place)], option=orjson.OPT_INDENT_2))
 
 
 def read_planted(path: Path) -> list[Planted]:
-    """Read what was planted."""
+    """Read the planted damage from a file."""
     return [Planted(**one) for one in orjson.loads(path.read_bytes())]
 
 
@@ -130,7 +133,7 @@ def _place(planted: Planted) -> tuple[str, int, int]:
 
 
 def _not_framed(random: Random, record: Record) -> bytes:
-    """Plain JSON from a producer that forgot the serializer, or a record that ends within its header."""
+    """Return plain JSON, as from a producer without a serializer, or a record that ends within its header."""
     plain = orjson.dumps(record.content, default=str)
     return random.choice([plain, record.value[: random.randrange(HEADER)]])
 
@@ -151,7 +154,7 @@ def _with_id(value: bytes, schema_id: int) -> bytes:
     return value[:1] + schema_id.to_bytes(4, "big") + value[HEADER:]
 
 
-# Avro bodies. The first failure in byte order decides, so all that stands before the damage stays whole.
+# Avro bodies. The first failure in byte order decides, so all that precedes the damage stays intact.
 
 
 def _truncated(random: Random, record: Record) -> bytes:
@@ -204,7 +207,7 @@ def _with_field(record: Record, field: str, encoded: bytes) -> bytes:
 
 
 def _violation(random: Random, record: Record) -> bytes:
-    """Break one thing that the schema asks for."""
+    """Violate one requirement of the schema."""
     content = dict(record.content)
     breaches: list[dict[str, Any]] = [
         content | {"humidity": 140.5},

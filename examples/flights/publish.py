@@ -1,4 +1,4 @@
-"""What happened in 2013, published: departures, weather, airports and aircraft, through our serializers."""
+"""Publication of the events of 2013 (departures, weather, airports, aircraft) with our serializers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ YEAR_ENDS: Final = datetime(2013, 12, 31, tzinfo=UTC)
 
 
 class Publication:
-    """Everything that one run publishes; ``writers`` tells what was sent and damaged."""
+    """Everything that one run publishes; ``writers`` has the counts and the planted damage."""
 
     def __init__(self, bootstrap_servers: str, registry: Registry, talk: Talk, limit: int | None = None) -> None:
         self._registry, self._talk, self._limit = registry, talk, limit
@@ -37,10 +37,11 @@ class Publication:
         self.writers: list[Writer] = []
 
     def tables(self) -> None:
-        """Publish airports and aircraft: all of them, then the tombstones of those that went.
+        """Publish airports and aircraft: all of them, then tombstones for those that closed.
 
-        The last record is an entry once more: it begins a new segment, and only what lies before that is compacted.
-        It must come in a batch of its own for that, as must the tombstones.
+        The last record is an entry again: it begins a new segment, and only earlier segments are compacted. For that it
+        must
+        come in a batch of its own, as must the tombstones.
         """
         visited = {event.value["dest"] for event in self._departures if event.value}
         for topic, events in ((AIRPORTS, data.airports()), (AIRCRAFT, data.aircraft())):
@@ -62,7 +63,7 @@ class Publication:
         self._write(self._writer(WEATHER, self._avro(f"{WEATHER}-key").serialize, plan), events, form)
 
     def departures(self) -> None:
-        """Publish the departures; the second version of their schema takes over on 1 July."""
+        """Publish the departures; from 1 July on, in the second version of their schema."""
         events = self._departures
         plan = Plan(DEPARTED, len(events), AVRO)
         writer = self._writer(DEPARTED, self._avro(f"{DEPARTED}-key").serialize, plan)

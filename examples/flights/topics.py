@@ -1,4 +1,4 @@
-"""The topics of the demo, and the files of their schemas."""
+"""The topics of the demo, and their schema files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ READY_MADE: Final = {"auto.register.schemas": False}  #: schemas are registered 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """How a topic is made."""
+    """Settings of a topic."""
 
     partitions: int = 1
     config: Mapping[str, str] = field(default_factory=lambda: _KEPT)
@@ -66,13 +66,13 @@ TOPICS: Final[Mapping[str, Topic]] = {
 def create_topics(bootstrap_servers: str) -> None:
     """Create all topics of the demo."""
     new = [NewTopic(name, topic.partitions, 1, config=dict(topic.config)) for name, topic in TOPICS.items()]
-    admin = AdminClient(quiet(bootstrap_servers))  # outlives its answers, or they never come
+    admin = AdminClient(quiet(bootstrap_servers))  # must outlive its responses, or they never arrive
     for created in admin.create_topics(new).values():
         created.result()
 
 
 def schema_text(subject: str, version: int = 1) -> str:
-    """Return the text of a schema as it stands in its file."""
+    """Return the text of a schema file."""
     file, *others = (SCHEMAS / str(version)).glob(f"{subject}.*")
     if others:
         raise ValueError(f"more than one file for {subject}, version {version}")

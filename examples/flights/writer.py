@@ -1,4 +1,4 @@
-"""Events become records: serialized, damaged where a plan says so, sent, and counted when the broker has them."""
+"""Writer of events: serializes, damages where planned, sends, and counts acknowledged records."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ __all__ = ["Format", "Writer", "producer"]
 
 FLUSH_WITHIN: Final = 60.0
 POLL_EVERY: Final = 500
-TICK: Final = 0.2  #: seconds that an interruption waits at most
+TICK: Final = 0.2  #: seconds by which an interruption may be delayed
 
 Serializer: TypeAlias = Callable[[Any, SerializationContext], bytes | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How values of one schema version are written."""
+    """The encoding of values of one schema version."""
 
     serialize: Serializer
-    avro: Mapping[str, Any] | None = None  #: the schema of an Avro value: tells where its fields lie
+    avro: Mapping[str, Any] | None = None  #: the schema of an Avro value, by which its fields are located
 
     @classmethod
     def of_avro(cls, serialize: Serializer, text: str) -> Format:
@@ -43,14 +43,14 @@ class Format:
 
 
 def producer(bootstrap_servers: str) -> Producer:
-    """Return a producer that loses and doubles nothing, and leaves talking to us."""
+    """Return a producer that neither loses nor duplicates records, and does not log."""
     settings = {"enable.idempotence": True, "linger.ms": 20, "compression.type": "zstd"}
     return Producer(quiet(bootstrap_servers, **settings, partitioner="murmur2_random"))
 
 
 @dataclass
 class Writer:
-    """Writes events to one topic."""
+    """Writer of events to one topic."""
 
     producer: Producer
     topic: str
@@ -66,10 +66,10 @@ class Writer:
         self._sent = 0
 
     def write(self, event: Event, form: Format) -> None:
-        """Send one event, with the time at which it happened.
+        """Send one event, timestamped with the time at which it happened.
 
         Raises:
-            Unreachable: the broker refused an earlier record.
+            Unreachable: the broker rejected an earlier record.
         """
         key = self.key(event.key, self._key_context)
         value = None if event.value is None else form.serialize(event.value, self._value_context)
@@ -82,10 +82,10 @@ class Writer:
         self._sent += 1
 
     def finish(self) -> None:
-        """Wait until the broker has everything.
+        """Wait until the broker has acknowledged everything.
 
         Raises:
-            Unreachable: it did not acknowledge all of it.
+            Unreachable: it did not acknowledge all records.
         """
         deadline = time.monotonic() + FLUSH_WITHIN
         while len(self.producer) and time.monotonic() < deadline:
@@ -112,7 +112,7 @@ class Writer:
             self._poll(0)
 
     def _poll(self, seconds: float) -> None:
-        """Take acknowledgements; nothing may be raised meanwhile but by them."""
+        """Process acknowledgements; meanwhile only they may raise."""
         with HELD:
             self.producer.poll(seconds)
 

@@ -1,4 +1,4 @@
-"""Avro records in Kafka frames: serializers, deserializers and their builders, loaded when they are asked for."""
+"""Avro records in Kafka frames: serializers, deserializers and their builders, imported on first use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name from its module."""
+    """Import a public name from its module."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = "builders" if name.endswith("Builder") else "serializer"

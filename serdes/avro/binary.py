@@ -1,4 +1,4 @@
-"""Avro's binary primitives: a cursor over bytes that were not trusted, and the bytes of numbers."""
+"""Avro's binary primitives: a cursor over untrusted bytes, and the encoding of integers and bytes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["INT_RANGE", "LONG_RANGE", "Output", "Source", "put_bytes", "put_long
 INT_RANGE: Final = (-(2**31), 2**31 - 1)
 LONG_RANGE: Final = (-(2**63), 2**63 - 1)
 
-_MORE: Final = 0x80  # set in a varint's byte when another one follows
+_MORE: Final = 0x80  # the continuation bit of a varint's byte
 _INT_BYTES: Final = 5
 _LONG_BYTES: Final = 10
 
 
 class Source:
-    """A place in a record's bytes. Everything is checked before it is believed."""
+    """A cursor over a record's bytes that checks every length before it uses it."""
 
     __slots__ = ("at", "data", "empty_items", "end", "limits")
 
@@ -28,7 +28,7 @@ class Source:
         self.at = 0
         self.end = len(data)
         self.limits = limits
-        self.empty_items = limits.max_empty_items  # what is left of the allowance
+        self.empty_items = limits.max_empty_items  # what is left of the allowance for items without bytes
 
     def byte(self) -> int:
         """Read one byte."""
@@ -38,7 +38,7 @@ class Source:
         return self.data[self.at - 1]
 
     def take(self, length: int) -> bytes:
-        """Read so many bytes."""
+        """Read ``length`` bytes."""
         start = self.at
         if length > self.end - start:
             raise self._ended(length)
@@ -46,7 +46,7 @@ class Source:
         return self.data[start : self.at]
 
     def read_int(self) -> int:
-        """Read a zig-zag number of 32 bits."""
+        """Read a zig-zag integer of 32 bits."""
         if self.at < self.end and (first := self.data[self.at]) < _MORE:
             self.at += 1
             return (first >> 1) ^ -(first & 1)
@@ -56,7 +56,7 @@ class Source:
         return (raw >> 1) ^ -(raw & 1)
 
     def read_long(self) -> int:
-        """Read a zig-zag number of 64 bits."""
+        """Read a zig-zag integer of 64 bits."""
         if self.at < self.end and (first := self.data[self.at]) < _MORE:
             self.at += 1
             return (first >> 1) ^ -(first & 1)
@@ -66,7 +66,7 @@ class Source:
         return (raw >> 1) ^ -(raw & 1)
 
     def length(self) -> int:
-        """Read the length of a string or bytes."""
+        """Read the length of a string or of bytes."""
         length = self.read_long()
         if length < 0:
             raise Failure(Outcome.BAD_LENGTH, f"the length is negative: {length}")
@@ -78,11 +78,12 @@ class Source:
         """Read the header of a block of an array or map.
 
         Args:
-            empty: what an item counts for that can take no bytes at all, so that the input's length does not bound
-                their number; 0 for others.
+            empty: the cost of an item that may take no bytes at all, so that the input's length does not bound the
+                number of items; 0 for other items.
 
         Returns:
-            How many items it has, 0 for the end, and where it ends if that is told.
+            The number of items, 0 at the end of the array or map, and the position where the block ends if its header
+            has a size.
         """
         count = self.read_long()
         stop = None
@@ -104,7 +105,7 @@ class Source:
         return count, stop
 
     def ends_at(self, stop: int | None) -> None:
-        """Say that a block is read: it has to end where its header says, if it does."""
+        """Check that a block that was read ends where its header says, if the header has a size."""
         if stop is not None and stop != self.at:
             raise Failure(Outcome.BAD_LENGTH, f"a block ends {self.at - stop:+d} bytes from where its size says")
 
@@ -123,13 +124,13 @@ class Source:
 
 
 class Output(bytearray):
-    """The bytes of a value that is being written."""
+    """The encoded bytes of a value while it is being written."""
 
-    trials: int = 10_000  #: how often the records of unions may still be told apart by trying
+    trials: int = 10_000  #: how many more record branches of unions may be tried
 
 
 def put_long(out: bytearray, number: int) -> None:
-    """Append a zig-zag number; ints and longs of equal value have equal bytes."""
+    """Append a zig-zag integer; ints and longs of equal value have equal bytes."""
     raw = (number << 1) ^ (number >> 63)
     while raw >= _MORE:
         out.append((raw & 0x7F) | _MORE)
@@ -138,7 +139,7 @@ def put_long(out: bytearray, number: int) -> None:
 
 
 def put_bytes(out: bytearray, data: bytes | bytearray | memoryview) -> None:
-    """Append bytes with their length before them; a view counts by its bytes, whatever its items are."""
+    """Append bytes preceded by their length; a memoryview is measured in bytes, whatever its items are."""
     if isinstance(data, memoryview):
         data = data.tobytes()
     put_long(out, len(data))

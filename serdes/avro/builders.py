@@ -73,29 +73,29 @@ class _AvroDeserializerBuilder(DeserializerBuilder):
         )
 
     def set_return_record_name(self, return_record_name: bool) -> Self:  # noqa: FBT001 -- as other clients have it
-        """Set whether records inside unions are read as ``(name, record)``."""
+        """Set whether records inside unions are returned as ``(name, record)``."""
         return self._set("return_record_name", return_record_name)
 
 
 class AvroSerializerBuilder(_AvroSerializerBuilder, WaitingBuilder[AvroSerializer]):
-    """Builds an ``AvroSerializer``."""
+    """Builder of an ``AvroSerializer``."""
 
     serde = AvroSerializer
 
 
 class AsyncAvroSerializerBuilder(_AvroSerializerBuilder, AwaitedBuilder[AsyncAvroSerializer]):
-    """Builds an ``AsyncAvroSerializer``; ``build`` is awaited."""
+    """Builder of an ``AsyncAvroSerializer``; ``build`` is awaited."""
 
     serde = AsyncAvroSerializer
 
 
 class AvroDeserializerBuilder(_AvroDeserializerBuilder, WaitingBuilder[AvroDeserializer]):
-    """Builds an ``AvroDeserializer``."""
+    """Builder of an ``AvroDeserializer``."""
 
     serde = AvroDeserializer
 
 
 class AsyncAvroDeserializerBuilder(_AvroDeserializerBuilder, AwaitedBuilder[AsyncAvroDeserializer]):
-    """Builds an ``AsyncAvroDeserializer``; ``build`` is awaited."""
+    """Builder of an ``AsyncAvroDeserializer``; ``build`` is awaited."""
 
     serde = AsyncAvroDeserializer

@@ -1,5 +1,5 @@
 # ruff: noqa: ARG002 -- scalars are read and written at any depth
-"""What every codec can do, and the codecs of values without parts."""
+"""The interface of codecs, and the codecs of scalar types."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ __all__ = [
     "misfit",
 ]
 
-RECORD_COST: Final = 10  #: of a record of no bytes, beside those of its fields: what its dict takes
+RECORD_COST: Final = 10  #: the cost of a record without bytes, beside the costs of its fields: the memory of its dict
 _FLOAT: Final = struct.Struct("<f")
 _DOUBLE: Final = struct.Struct("<d")
 
 
 class Reader(ABC):
-    """Reads values of one node of a schema."""
+    """Decoder of the values of one schema node."""
 
-    empty: bool = False  #: whether a value can take no bytes at all
-    cost: int = 1  #: what such a value counts for among the items that an array may have
+    empty: bool = False  #: whether a value may take no bytes at all
+    cost: int = 1  #: what such a value counts against the limit on items without bytes
 
     @abstractmethod
     def read(self, source: Source, depth: int) -> Any:
-        """Return the value at the source's place, which moves behind it.
+        """Return the value at the source's position, and advance the source past it.
 
         Args:
-            source: bytes that nobody has checked.
-            depth: how many more records, arrays and maps may be opened.
+            source: unchecked bytes.
+            depth: how many more levels of records, arrays and maps may be opened.
 
         Raises:
             Failure: the bytes do not fit.
@@ -59,29 +59,35 @@ class Reader(ABC):
 
 
 class Codec(Reader):
-    """Reads and writes values of one node of a schema."""
+    """Encoder and decoder of the values of one schema node."""
 
-    names: tuple[str, ...] = ()  #: what a union's branch may be chosen by, as in ``("string", "x")``
-    expected: str = ""  #: for sentences: what a value must be
+    names: tuple[str, ...] = ()  #: the names that select this branch of a union, as in ``("string", "x")``
+    expected: str = ""  #: for messages: the expected kind of value
 
     @abstractmethod
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append the bytes of a value.
 
         Raises:
-            Failure: the value does not fit; what is converted to make it fit, ``docs/serdes.md`` lists.
+            Failure: the value does not fit; ``docs/serdes.md`` lists the conversions that are made.
         """
 
     @abstractmethod
     def fits(self, value: Any) -> bool:
-        """Whether the value looks like one of this node; parts of records, arrays and maps are not looked at."""
+        """Return whether the value looks like one of this node.
+
+        The parts of records, arrays and maps are not checked.
+        """
 
 
-HINT: Final = "; lenient=True writes it as other clients do"  #: where that would have an effect
+HINT: Final = "; lenient=True writes it as other clients do"  #: appended where ``lenient=True`` would help
 
 
 def misfit(codec: Codec, value: Any, *, hint: bool = False) -> Failure:
-    """Say that a value is none of this node; the hint names the switch that would let it pass."""
+    """Return the failure for a value that does not fit this node.
+
+    ``hint`` adds that ``lenient=True`` would accept the value.
+    """
     return Failure(
         Outcome.SCHEMA_VIOLATION,
         f"{codec.expected} is expected, not {shown(value)} ({type(value).__name__}){HINT * hint}",
@@ -89,10 +95,10 @@ def misfit(codec: Codec, value: Any, *, hint: bool = False) -> Failure:
 
 
 def is_finite(value: Any) -> bool:
-    """Whether it is a number, and one that a double has room for."""
+    """Return whether the value is a number that is finite as a double."""
     try:
         return isinstance(value, Real | Decimal) and isfinite(value)
-    except (OverflowError, ValueError):  # a huge one; a signalling NaN
+    except (OverflowError, ValueError):  # a huge number; a signalling NaN
         return False
 
 
@@ -101,7 +107,7 @@ def _is_integer(value: Any) -> bool:
 
 
 class NullCodec(Codec):
-    """Nothing, in no bytes."""
+    """The null type: no bytes."""
 
     empty = True
     names = ("null",)
@@ -116,18 +122,21 @@ class NullCodec(Codec):
             raise misfit(self, value, hint=True)
 
     def fits(self, value: Any) -> bool:
-        """Whether it is None."""
+        """Return whether the value is None."""
         return value is None
 
 
 class BooleanCodec(Codec):
-    """One byte."""
+    """A boolean in one byte."""
 
     names = ("boolean",)
     expected = "True or False"
 
     def read(self, source: Source, depth: int) -> bool:
-        """Return False for 0 and True for 1; others are refused, or True where the limits are lax."""
+        """Return False for 0 and True for 1.
+
+        Other bytes fail, or are True if ``limits.strict_booleans`` is off.
+        """
         byte = source.byte()
         if byte > 1 and source.limits.strict_booleans:
             source.at -= 1
@@ -141,7 +150,7 @@ class BooleanCodec(Codec):
         out.append(value)
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a bool."""
+        """Return whether the value is a bool."""
         return isinstance(value, bool)
 
 
@@ -151,7 +160,7 @@ class _IntegerCodec(Codec):
     high: int
 
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append an integer in its range; booleans and floats are none."""
+        """Append an integer within the type's range; booleans and floats are rejected."""
         if not _is_integer(value):
             raise misfit(self, value, hint=is_finite(value))
         number = int(value)
@@ -161,7 +170,7 @@ class _IntegerCodec(Codec):
         put_long(out, number)
 
     def fits(self, value: Any) -> bool:
-        """Whether it is an integer in its range."""
+        """Return whether the value is an integer within the type's range."""
         return _is_integer(value) and self.low <= int(value) <= self.high
 
 
@@ -204,7 +213,7 @@ class FloatCodec(Codec):
         return number
 
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append a number that the type's range holds."""
+        """Append a number within the type's range."""
         if not self.fits(value):
             raise misfit(self, value, hint=isinstance(value, Real | Decimal))
         try:
@@ -216,7 +225,7 @@ class FloatCodec(Codec):
             ) from None
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a real number."""
+        """Return whether the value is a real number."""
         return not isinstance(value, bool) and isinstance(value, Real)
 
 
@@ -228,7 +237,7 @@ class DoubleCodec(FloatCodec):
 
 
 class BytesCodec(Codec):
-    """Bytes, after their length."""
+    """Bytes preceded by their length."""
 
     names = ("bytes",)
     expected = "bytes"
@@ -238,18 +247,18 @@ class BytesCodec(Codec):
         return source.take(source.length())
 
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append the bytes after their length."""
+        """Append the bytes, preceded by their length."""
         if not isinstance(value, bytes | bytearray | memoryview):
             raise misfit(self, value)
         put_bytes(out, value)
 
     def fits(self, value: Any) -> bool:
-        """Whether it is bytes."""
+        """Return whether the value is bytes-like."""
         return isinstance(value, bytes | bytearray | memoryview)
 
 
 class StringCodec(Codec):
-    """Text in UTF-8, after its length in bytes."""
+    """Text in UTF-8, preceded by its length in bytes."""
 
     names = ("string",)
     expected = "a string"
@@ -265,23 +274,23 @@ class StringCodec(Codec):
             ) from None
 
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append the text after its length."""
+        """Append the text, preceded by its length in bytes."""
         if not isinstance(value, str):
             raise misfit(self, value)
         try:
-            put_bytes(out, str.encode(value))  # whatever a subclass makes of it
+            put_bytes(out, str.encode(value))  # bypasses an ``encode`` that a subclass overrides
         except UnicodeEncodeError:
             raise Failure(
                 Outcome.BAD_UTF8, f"{shown(value)} holds half of a surrogate pair, which UTF-8 has not"
             ) from None
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a string."""
+        """Return whether the value is a string."""
         return isinstance(value, str)
 
 
 class FixedCodec(Codec):
-    """A certain number of bytes."""
+    """A fixed number of bytes."""
 
     def __init__(self, names: tuple[str, ...], size: int) -> None:
         self.names = names
@@ -294,20 +303,20 @@ class FixedCodec(Codec):
         return source.take(self.size)
 
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append bytes of the right number."""
+        """Append bytes of the declared size."""
         if not self.fits(value):
             raise misfit(self, value)
         out += value.tobytes() if isinstance(value, memoryview) else value
 
     def fits(self, value: Any) -> bool:
-        """Whether it is bytes of the right number; a view counts by its bytes, whatever its items are."""
+        """Return whether the value is bytes of the declared size; a memoryview is measured in bytes."""
         if isinstance(value, memoryview):
             return value.nbytes == self.size
         return isinstance(value, bytes | bytearray) and len(value) == self.size
 
 
 class EnumCodec(Codec):
-    """One of a list of symbols, as its position."""
+    """A symbol of an enum, encoded as its position."""
 
     def __init__(self, names: tuple[str, ...], symbols: Sequence[str]) -> None:
         self.names = names
@@ -330,9 +339,9 @@ class EnumCodec(Codec):
         put_long(out, index)
 
     def fits(self, value: Any) -> bool:
-        """Whether it is one of the symbols."""
+        """Return whether the value is one of the symbols."""
         return self._position(value) is not None
 
     def _position(self, value: Any) -> int | None:
-        """Return a symbol's position; a member of a Python enum is found by its value, not by its name."""
+        """Return a symbol's position; a member of a Python enum is looked up by its value, not by its name."""
         return self._index.get(str.__str__(value)) if isinstance(value, str) else None

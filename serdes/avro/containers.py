@@ -1,4 +1,4 @@
-"""The codecs of values with parts: records, arrays and maps."""
+"""Codecs of compound types: records, arrays and maps."""
 
 from __future__ import annotations
 
@@ -22,23 +22,27 @@ __all__ = [
     "opened",
 ]
 
-BRANCH_HINT: Final = "-type"  #: the member by which a dict may say which record it is
+BRANCH_HINT: Final = "-type"  #: the member by which a dict may name its record type
 _KEY: Final = StringCodec()
 _UNREAD: Final = Key("")
 
 
 def opened(depth: int) -> int:
-    """Return how many more levels may be opened inside a record, array or map."""
+    """Return how many more levels may be opened inside a record, array or map.
+
+    Raises:
+        Failure: this level is over the limit.
+    """
     if depth <= 0:
         raise Failure(Outcome.TOO_DEEP, "records, arrays and maps are nested deeper than the limit")
     return depth - 1
 
 
 class ArrayReader(Reader):
-    """Items in blocks, each block after the number of its items."""
+    """Decoder of items in blocks, each preceded by its number of items."""
 
     def __init__(self) -> None:
-        self.items: Reader = NullCodec()  # set when the schema's nodes are tied together
+        self.items: Reader = NullCodec()  # set later, when the codecs are linked
 
     def read(self, source: Source, depth: int) -> list[Any]:
         """Return the items."""
@@ -51,7 +55,7 @@ class ArrayReader(Reader):
                 return values
             try:
                 for _ in range(count):
-                    values.append(items.read(source, depth))  # noqa: PERF401 -- what was read says where it failed
+                    values.append(items.read(source, depth))  # noqa: PERF401 -- len(values) locates a failure
             except Failure as failure:
                 failure.inside(len(values))
                 raise
@@ -59,7 +63,7 @@ class ArrayReader(Reader):
 
 
 class ArrayCodec(ArrayReader, Codec):
-    """A list."""
+    """Codec of a list."""
 
     names = ("array",)
     expected = "a list"
@@ -82,18 +86,18 @@ class ArrayCodec(ArrayReader, Codec):
         out.append(0)
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a list or another sequence, but no text and no bytes."""
+        """Return whether the value is a list or another sequence, but not text or bytes."""
         return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
 
 
 class MapReader(Reader):
-    """Entries in blocks, each block after the number of its entries."""
+    """Decoder of entries in blocks, each preceded by its number of entries."""
 
     def __init__(self) -> None:
-        self.values: Reader = NullCodec()  # set when the schema's nodes are tied together
+        self.values: Reader = NullCodec()  # set later, when the codecs are linked
 
     def read(self, source: Source, depth: int) -> dict[str, Any]:
-        """Return the entries; of entries with the same key the last one stays."""
+        """Return the entries; the last of several entries with the same key wins."""
         depth = opened(depth)
         entries: dict[str, Any] = {}
         while True:
@@ -114,7 +118,7 @@ class MapReader(Reader):
 
 
 class MapCodec(MapReader, Codec):
-    """A dict with string keys."""
+    """Codec of a dict with string keys."""
 
     names = ("map",)
     expected = "a dict with string keys"
@@ -137,35 +141,35 @@ class MapCodec(MapReader, Codec):
         out.append(0)
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a mapping with string keys."""
+        """Return whether the value is a mapping with string keys."""
         return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
 @dataclass(slots=True)
 class FieldCodec:
-    """A field of a record: how it is read and written, and what stands for it when it is missing."""
+    """A field of a record: its codec, and the default of a missing value."""
 
     name: str
     codec: Codec
-    default: Callable[[], Any] | None = None  #: None when a value has to be given
+    default: Callable[[], Any] | None = None  #: None: a value is required
 
 
 class RecordCodec(Codec):
-    """A dict with the record's fields; further members are left out, as other clients do."""
+    """Codec of a dict with the record's fields; surplus members are ignored, as in other clients."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
         self.expected = f"a dict with the fields of {names[0]}"
-        self.fields: Sequence[FieldCodec] = ()  # set when the schema's nodes are tied together
+        self.fields: Sequence[FieldCodec] = ()  # set later, when the codecs are linked
         self._pairs: tuple[tuple[str, Codec], ...] = ()
 
     def tie(self, fields: Sequence[FieldCodec]) -> None:
-        """Take the fields, which may lead back to this record."""
+        """Set the fields, which may refer back to this record."""
         self.fields = tuple(fields)
         self._pairs = tuple((field.name, field.codec) for field in self.fields)
 
     def read(self, source: Source, depth: int) -> dict[str, Any]:
-        """Return the fields in their order."""
+        """Return the fields in the schema's order."""
         depth = opened(depth)
         record: dict[str, Any] = {}
         name = ""
@@ -178,7 +182,7 @@ class RecordCodec(Codec):
         return record
 
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append the fields; a missing one takes its default, or null where its type has that."""
+        """Append the fields; a missing field is written as its default, or as null if its type allows null."""
         if not isinstance(value, Mapping):
             raise misfit(self, value)
         depth = opened(depth)
@@ -197,7 +201,7 @@ class RecordCodec(Codec):
             raise
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a mapping, not marked as another record, that has every field without a default."""
+        """Return whether the value is a mapping with all required fields that names no other record type."""
         return (
             isinstance(value, Mapping)
             and value.get(BRANCH_HINT, self.names[0]) in self.names
@@ -205,5 +209,5 @@ class RecordCodec(Codec):
         )
 
     def shared(self, value: Mapping[str, Any]) -> int:
-        """How many of the record's fields a mapping has."""
+        """Return how many of the record's fields a mapping has."""
         return sum(field.name in value for field in self.fields)

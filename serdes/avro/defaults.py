@@ -1,4 +1,4 @@
-"""What stands for a field that is missing: the schema's default, as a raw value of the field's type."""
+"""Defaults of missing fields, as raw values of the field's type."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ _BYTES_OF_ITEM: Final = 8
 
 
 def default_of(schema: Schema, field: Field) -> Callable[[], Any]:
-    """Return what makes the default of a field: bytes are bytes, doubles are floats, records within are filled.
+    """Return a function that makes the field's default, converted to the field's type.
 
-    The value is made when it is first wanted, so that a stored schema with a default that is none still serves where
-    that default is not needed. Each call returns a value of its own, or raises ``Failure``.
+    Bytes are bytes, doubles are floats, and missing fields of nested records are filled in. The value is made on first
+    use, so that a stored schema with an invalid default still works where that default is not needed. Each call returns
+    a
+    value of its own, or raises ``Failure``.
     """
     made: list[Any] = []
 
@@ -39,7 +41,7 @@ def default_of(schema: Schema, field: Field) -> Callable[[], Any]:
 
 
 def room_of_default(schema: Schema, field: Field) -> int:
-    """Return for how many items a field's default counts by its size; one that is none takes no room."""
+    """Return how many items a field's default counts as, by its size; an invalid default counts as none."""
     try:
         return _room(default_of(schema, field)()) if field.has_default else 0
     except Failure:
@@ -58,11 +60,11 @@ def _room(value: Any) -> int:
 
 
 class _NoValueError(Exception):
-    """The JSON is no value of the type."""
+    """The JSON is not a value of the type."""
 
 
 class _Making:
-    """Makes one default; counts its steps, for records that fill each other could go on for ever."""
+    """Converter of one default; it counts its steps, as records that fill each other might never end."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema

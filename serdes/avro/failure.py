@@ -1,4 +1,4 @@
-"""A failure on its way out of a codec: each level adds its step, so the place costs nothing until it is needed."""
+"""Failures of codecs. Each level adds its step to the path, so paths cost nothing without a failure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contractlog.contracts.observed.outcomes import Outcome
 __all__ = ["Failure", "Key", "Step", "shown"]
 
 _SHOWN: Final = 60
-_SHOWN_BITS: Final = 160  #: of an integer whose digits are shown; they fit into _SHOWN
+_SHOWN_BITS: Final = 160  #: longest integer whose digits are shown; these fit into _SHOWN characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,11 +20,14 @@ class Key:
     text: str
 
 
-Step: TypeAlias = str | int | Key  # a record's field, a position in an array, a key of a map
+Step: TypeAlias = str | int | Key  # a field of a record, a position in an array, a key of a map
 
 
 class Failure(Exception):
-    """Bytes or a value do not fit their schema; public calls turn it into ``DecodeError`` or ``EncodeError``."""
+    """Bytes or a value do not fit their schema.
+
+    The public calls turn it into ``DecodeError`` or ``EncodeError``.
+    """
 
     def __init__(self, outcome: Outcome | None, reason: str) -> None:
         super().__init__(reason)
@@ -33,17 +36,17 @@ class Failure(Exception):
         self.steps: list[Step] = []  # innermost first
 
     def inside(self, step: Step) -> None:
-        """Say that what failed is inside this field, item or entry."""
+        """Add the enclosing field, item or entry to the path."""
         self.steps.append(step)
 
     @property
     def field(self) -> str:
-        """The path as reports write it: ``legs[].carrier``, ``tags{}``."""
+        """The path as in reports: ``legs[].carrier``, ``tags{}``."""
         return _path(self.steps, exact=False)
 
     @property
     def where(self) -> str:
-        """The path with positions: ``legs[2].carrier``, ``tags{"color"}``."""
+        """The path with positions and keys: ``legs[2].carrier``, ``tags{"color"}``."""
         return _path(self.steps, exact=True)
 
 
@@ -60,13 +63,13 @@ def _path(steps: list[Step], *, exact: bool) -> str:
 
 
 def shown(value: Any) -> str:
-    """Show a value in a sentence, with its type's name where that helps; never more than a few dozen characters."""
+    """Return a short repr of a value for messages; containers and huge integers as their type and size."""
     if isinstance(value, list | tuple | dict | set):
         return f"a {type(value).__name__} of {len(value)}"
     if isinstance(value, int) and value.bit_length() > _SHOWN_BITS:
         return f"an integer of {value.bit_length()} bits"
     try:
         text = repr(value[: _SHOWN + 1]) if isinstance(value, str | bytes | bytearray) else repr(value)
-    except Exception:  # noqa: BLE001 -- as a fraction of thousands of digits does; some error of others is no answer
+    except Exception:  # noqa: BLE001 -- e.g. of a fraction with thousands of digits, or of a user's class
         return f"a {type(value).__name__}"
     return text if len(text) <= _SHOWN else text[: _SHOWN - 2] + " …"

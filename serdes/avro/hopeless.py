@@ -1,4 +1,4 @@
-"""Pairs of schemas that no record can pass, whatever it holds: found when a reader is prepared, before any record."""
+"""Detection of schema pairs under which no record can be read, before any record is read."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ __all__ = ["refuse_hopeless"]
 
 
 def refuse_hopeless(reader: Reader) -> None:
-    """Return where some records may be read; what is behind unions, arrays and maps may never be met.
+    """Check that some record may be readable.
+
+    Unions, arrays and maps are not searched, as a record may not use the unreadable part.
 
     Raises:
-        ReaderMismatch: none can.
+        ReaderMismatch: no record is readable.
     """
     waiting: list[tuple[str, Reader]] = [("", reader)]
     seen: set[int] = set()

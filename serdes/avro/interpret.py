@@ -1,4 +1,4 @@
-"""From the tree of a schema to the codecs that read and write its values."""
+"""Builder of the codecs that read and write the values of a schema."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _DIGITS_PER_BIT: Final = 0.30103
 
 
 class Builder:
-    """Makes the codecs of a schema's nodes; those of named types once, so that types may lead back to themselves."""
+    """Builder of the codecs of a schema's nodes; one codec per named type, so that types may be recursive."""
 
     def __init__(
         self, schema: Schema, *, logical: bool = True, named_records: bool = False, lenient: bool = False
@@ -131,7 +131,7 @@ class Builder:
 
 
 def with_logical_type(node: Node, raw: Codec) -> Codec:  # noqa: C901, PLR0911 -- one line per type
-    """Put the node's logical type around the codec of its raw values; unknown and impossible ones are ignored."""
+    """Wrap the codec of raw values in the node's logical type; unknown and invalid ones are ignored."""
     underlying = node.type if isinstance(node, Primitive) else "fixed"
     match underlying, node.logical_type:
         case "string", "uuid":
@@ -156,7 +156,7 @@ def with_logical_type(node: Node, raw: Codec) -> Codec:  # noqa: C901, PLR0911 -
             return LocalTimestampCodec(raw, _MICROS)
         case "long", "timestamp-nanos" | "local-timestamp-nanos":
             return NanosCodec(raw, local=node.logical_type == "local-timestamp-nanos")
-    return raw  # ``duration`` and ``big-decimal`` too
+    return raw  # also ``duration`` and ``big-decimal``
 
 
 def _decimal(props: Mapping[str, Any], raw: Codec) -> Codec:

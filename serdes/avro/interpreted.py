@@ -1,7 +1,7 @@
-"""A schema interpreted: its tree of codecs is walked for each record, just as the specification reads.
+"""Reference implementation of Avro encoding and decoding: a tree of codecs is walked for each record.
 
-This is the truth about bytes, values and errors. Generated code is held against it, and hands over to it whatever it
-does not understand. A body whose whole schema is ``bytes`` is those bytes, without a length: so it is in Kafka.
+It defines the bytes, values and errors. Generated code is tested against it, and falls back to it for whatever it does
+not handle. A body whose whole schema is ``bytes`` is those bytes without a length, as is usual in Kafka.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ T = TypeVar("T")
 
 
 class InterpretedWriter:
-    """Makes bytes of values of one schema.
+    """Encoder of the values of one schema.
 
     Args:
         parsed: the schema.
-        limits: of nesting.
-        lenient: write what does not fit as other clients do (1.7 as the int 1) where it has no exact bytes.
+        limits: bounds on nesting.
+        lenient: write values that do not fit exactly as other clients do (1.7 as the int 1).
     """
 
     def __init__(self, parsed: ParsedSchema, limits: Limits = DEFAULT_LIMITS, *, lenient: bool = False) -> None:
@@ -43,10 +43,10 @@ class InterpretedWriter:
         self._lax = _built(lambda: Builder(schema, lenient=True).codec(schema.root)) if lenient else None
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
-        """Return the prefix and the bytes of a value.
+        """Return the prefix followed by the bytes of a value.
 
         Raises:
-            EncodeError: the value does not fit the schema; with the field.
+            EncodeError: the value does not fit the schema; names the field.
         """
         try:
             return prefix + self._written(self.codec, value)
@@ -71,7 +71,7 @@ class InterpretedWriter:
 
 
 class InterpretedReader:
-    """Makes values of bytes that one schema wrote, as that schema or as another one wants them."""
+    """Decoder of the bytes of one writer schema, optionally resolved to a reader schema."""
 
     def __init__(
         self,
@@ -94,11 +94,11 @@ class InterpretedReader:
         self._raw: Reader | None = None
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
-        """Return the value of a body that begins at ``start`` and goes to the end.
+        """Return the value of a body that begins at ``start`` and extends to the end.
 
         Raises:
-            DecodeError: the bytes do not fit the writer's schema; with the field and the outcome.
-            ReaderMismatch: they do, and the reader's schema cannot follow.
+            DecodeError: the bytes do not fit the writer schema; has the field and the outcome.
+            ReaderMismatch: the bytes fit, but the reader schema cannot read them.
         """
         body = self._framed(data, start)
         try:
@@ -107,11 +107,11 @@ class InterpretedReader:
             raise self._judged(failure, body) from None
 
     def read_next(self, source: Source) -> Any:
-        """Return the value at the source's place, which moves behind it; of files, where bodies follow each other.
+        """Return the value at the source's position, and advance past it; bodies in files follow each other.
 
         Raises:
-            DecodeError: the bytes do not fit the writer's schema; with the field and the outcome.
-            ReaderMismatch: they do, and the reader's schema cannot follow.
+            DecodeError: the bytes do not fit the writer schema; has the field and the outcome.
+            ReaderMismatch: the bytes fit, but the reader schema cannot read them.
         """
         source.empty_items = self._limits.max_empty_items
         try:
@@ -133,7 +133,7 @@ class InterpretedReader:
         return value
 
     def _judged(self, failure: Failure, data: bytes) -> SerializationError:
-        """Say what is wrong: bytes that do not fit come before rules of logical types, and before readers' wishes."""
+        """Return the error to raise: malformed bytes first, then rules of logical types and reader mismatches."""
         if failure.outcome not in {None, Outcome.LOGICAL_TYPE}:
             return _told(DecodeError, failure)
         if self._raw is None:
@@ -154,7 +154,7 @@ class InterpretedReader:
 
 
 def tree_of(parsed: ParsedSchema) -> Schema:
-    """Return the tree of an Avro schema; others are refused."""
+    """Return the tree of an Avro schema; raise ``SerializationError`` for other types."""
     if parsed.type is not SchemaType.AVRO:
         raise SerializationError(reason=f"an Avro schema is expected, not {parsed.type}")
     schema: Schema = parsed.root
@@ -162,7 +162,7 @@ def tree_of(parsed: ParsedSchema) -> Schema:
 
 
 def is_bytes(schema: Schema) -> bool:
-    """Whether the whole schema is ``bytes``, whose bodies have no length before them."""
+    """Return whether the whole schema is ``bytes``, whose bodies have no length prefix."""
     return isinstance(schema.root, Primitive) and schema.root.type == "bytes"
 
 

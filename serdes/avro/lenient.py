@@ -1,7 +1,7 @@
-"""What ``lenient=True`` lets pass: values that do not fit exactly, written as fastavro writes them.
+"""Codecs of ``lenient=True``: values that do not fit exactly are written as fastavro writes them.
 
-A value is tried exactly first, so that leniency changes no bytes of a value that fits. What is read back is then not
-always what was written: 1.7 is read as 1, and Java reads 2^31 in an int as another number.
+A value is tried exactly first, so lenient writing does not change the bytes of a value that fits. The value that is
+read back may differ: 1.7 is read as 1, and Java reads 2^31 in an int as another number.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ __all__ = ["LENIENT", "LenientArrayCodec", "LenientLogicalCodec"]
 
 class _LenientNull(NullCodec):
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append nothing, whatever the value is."""
+        """Append nothing, for any value."""
 
 
 class _LenientBoolean(BooleanCodec):
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append whether the value is true as Python sees it."""
+        """Append the truth value of any Python object."""
         del depth
         out.append(bool(value))
 
 
 class _LenientInt(IntCodec):
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append any number of 64 bits, without its fraction."""
+        """Append any number within 64 bits, without its fraction."""
         _put_number(self, out, value)
         del depth
 
 
 class _LenientLong(LongCodec):
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append any number of 64 bits, without its fraction."""
+        """Append any number within 64 bits, without its fraction."""
         _put_number(self, out, value)
         del depth
 
 
 class _LenientFloat(FloatCodec):
     def write(self, out: Output, value: Any, depth: int) -> None:
-        """Append any number; what is too great becomes infinite."""
+        """Append any number; those out of range become infinite."""
         number = _float(self, value)
         try:
             out += self.layout.pack(number)
@@ -78,7 +78,7 @@ class _LenientDouble(DoubleCodec):
 
 
 class LenientArrayCodec(ArrayCodec):
-    """A list, or whatever else knows its length and gives its items: a set, the characters of a text."""
+    """Codec of a list, or of any other sized iterable except a mapping: a set, the characters of a text."""
 
     def write(self, out: Output, value: Any, depth: int) -> None:
         """Append the items in one block."""
@@ -87,7 +87,7 @@ class LenientArrayCodec(ArrayCodec):
 
 
 class LenientLogicalCodec(LogicalCodec):
-    """A logical type whose rule a value may break, as long as it is a raw value."""
+    """A logical type whose rules a value may break as long as it is a valid raw value."""
 
     def __init__(self, exact: LogicalCodec) -> None:
         super().__init__(exact.raw)
@@ -95,11 +95,11 @@ class LenientLogicalCodec(LogicalCodec):
         self.expected, self.accepts = exact.expected, exact.accepts
 
     def made(self, raw: Any) -> Any:
-        """Make what the raw value stands for."""
+        """Return the logical value of a raw value."""
         return self._exact.made(raw)
 
     def unmade(self, value: Any) -> Any:
-        """Make the raw value, of one that breaks the rule too."""
+        """Return the raw value, also of a value that breaks the type's rules."""
         try:
             return self._exact.unmade(value)
         except Failure:
@@ -109,11 +109,11 @@ class LenientLogicalCodec(LogicalCodec):
             raise
 
     def read(self, source: Source, depth: int) -> Any:
-        """Return the value that the raw one stands for."""
+        """Return the logical value of the next raw value."""
         return self._exact.read(source, depth)
 
     def fits(self, value: Any) -> bool:
-        """Whether it looks like a value of the type."""
+        """Return whether the value looks like one of the type."""
         return self._exact.fits(value)
 
 

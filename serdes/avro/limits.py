@@ -1,4 +1,4 @@
-"""How much a record may ask for before it is refused."""
+"""Limits on what a record may demand of a decoder."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["DEFAULT_LIMITS", "Limits"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on what bytes may make a decoder do; the defaults are far above what records are."""
+    """Bounds on the work that bytes may cause in a decoder, far above that of real records by default."""
 
-    max_depth: int = 128  #: of records, arrays and maps inside each other
-    max_length: int = 2**31 - 1  #: of a string, bytes or a block, as declared
-    max_empty_items: int = 1_000_000  #: items that take no bytes at all, in a whole record; a record counts for more
-    strict_booleans: bool = True  #: refuse boolean bytes other than 0 and 1, which clients read differently
+    max_depth: int = 128  #: nesting of records, arrays and maps
+    max_length: int = 2**31 - 1  #: declared length of a string, bytes or a block, in bytes
+    max_empty_items: int = 1_000_000  #: items without bytes in a whole record; a record counts as several
+    strict_booleans: bool = True  #: reject boolean bytes other than 0 and 1, which clients read differently
 
 
 DEFAULT_LIMITS: Final = Limits()

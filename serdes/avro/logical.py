@@ -1,7 +1,7 @@
-"""Logical types: what stands for the raw values, and the rules of their own that raw values may break.
+"""Logical types: conversions from and to raw values, and the rules that raw values may break.
 
-Values are what Python's users are used to, as fastavro gives them: ``Decimal``, ``UUID``, and those of ``times.py``.
-Writing takes raw values as well. A valid record is never refused.
+Values have the types that Python users expect, as with fastavro: ``Decimal``, ``UUID``, and those of ``times.py``.
+Raw values may be written as well. A valid record is never rejected.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ __all__ = [
     "uuid_of_text",
 ]
 
-MAX_DIGITS: Final = 10_000  #: of a decimal, whatever its precision; to convert them takes milliseconds
+MAX_DIGITS: Final = 10_000  #: most digits of a decimal, whatever its precision; converting them takes milliseconds
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", re.ASCII)
 _UUID_LENGTH: Final = 36
 _UUID_BYTES: Final = 16
 _BYTES_PER_DIGIT: Final = 0.4152410119
-_SHORT: Final = 64  #: bytes that are a number in no time
+_SHORT: Final = 64  #: bytes whose conversion to a number takes negligible time
 
 
 class LogicalCodec(Codec):
     """A codec around the codec of the raw values."""
 
-    accepts: str = ""  #: for messages: the Python types of a value
+    accepts: str = ""  #: for messages: the Python types that are accepted
 
     def __init__(self, raw: Codec) -> None:
         self.raw = raw
@@ -57,18 +57,18 @@ class LogicalCodec(Codec):
 
     @abstractmethod
     def made(self, raw: Any) -> Any:
-        """Make the value that a raw one stands for, or raise ``Failure``: the raw value breaks a rule."""
+        """Return the logical value of a raw value; raise ``Failure`` if the raw value breaks a rule."""
 
     @abstractmethod
     def unmade(self, value: Any) -> Any:
-        """Make the raw value, or raise ``Failure``."""
+        """Return the raw value, or raise ``Failure``."""
 
     def lax(self, value: Any) -> Any:
-        """Make the raw value of one that breaks a rule, as other clients do."""
+        """Return the raw value of one that breaks a rule, as other clients do."""
         return value
 
     def read(self, source: Source, depth: int) -> Any:
-        """Return the value that the raw one stands for."""
+        """Return the logical value of the next raw value."""
         return self.made(self.raw.read(source, depth))
 
     def write(self, out: Output, value: Any, depth: int) -> None:
@@ -85,19 +85,19 @@ class LogicalCodec(Codec):
 
 
 def broken(reason: str) -> Failure:
-    """Say that a value breaks a rule of its logical type."""
+    """Return the failure for a value that breaks a rule of its logical type."""
     return Failure(Outcome.LOGICAL_TYPE, reason)
 
 
 _new: Final = object.__new__
-_from_bytes: Final = int.from_bytes  # big-endian, without a sign
+_from_bytes: Final = int.from_bytes  # big-endian, unsigned
 _UNKNOWN: Final = SafeUUID.unknown
 _set_int: Final = UUID.__dict__["int"].__set__
 _set_is_safe: Final = UUID.__dict__["is_safe"].__set__
 
 
 def uuid_of(data: bytes) -> UUID:
-    """Return the UUID of sixteen bytes, without the detour through a text that its constructor takes."""
+    """Return the UUID of sixteen bytes; faster than its constructor, which goes through text."""
     made = _new(UUID)
     _set_int(made, _from_bytes(data))
     _set_is_safe(made, _UNKNOWN)
@@ -105,7 +105,7 @@ def uuid_of(data: bytes) -> UUID:
 
 
 def uuid_of_text(text: bytes) -> UUID:
-    """Return the UUID of a text in its one form; raise ``ValueError`` for others."""
+    """Return the UUID of a text in the standard form with hyphens; raise ``ValueError`` for other texts."""
     data = unhexlify(text.replace(b"-", b""))
     if len(text) != _UUID_LENGTH or text[8:24:5] != b"----" or len(data) != _UUID_BYTES:
         raise ValueError
@@ -122,14 +122,14 @@ class UuidCodec(LogicalCodec):
     accepts = "UUID or str"
 
     def made(self, raw: Any) -> UUID:
-        """Make a UUID of its text."""
+        """Return the UUID of its text."""
         try:
             return uuid_of_text(raw.encode())
         except ValueError:
             raise broken(f"{shown(raw)} is no UUID") from None
 
     def unmade(self, value: Any) -> Any:
-        """Make the text; texts have to be UUIDs already."""
+        """Return the text; a text must already be a UUID."""
         if type(value) is UUID:
             digits = f"{value.int:032x}"
             return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
@@ -140,7 +140,7 @@ class UuidCodec(LogicalCodec):
         return value
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a UUID, or a string."""
+        """Return whether the value is a UUID or a string."""
         return isinstance(value, UUID | str)
 
 
@@ -151,11 +151,11 @@ class FixedUuidCodec(LogicalCodec):
     accepts = "UUID, str or bytes"
 
     def made(self, raw: Any) -> UUID:
-        """Make a UUID of its bytes; all are one."""
+        """Return the UUID of sixteen bytes; any bytes are valid."""
         return uuid_of(raw)
 
     def unmade(self, value: Any) -> Any:
-        """Make the bytes; texts have to be UUIDs."""
+        """Return the bytes; a text must be a UUID."""
         if isinstance(value, str):
             if not _UUID.fullmatch(value):
                 raise broken(f"{shown(value)} is no UUID")
@@ -163,15 +163,15 @@ class FixedUuidCodec(LogicalCodec):
         return value.bytes if isinstance(value, UUID) else value
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a UUID, or raw bytes."""
+        """Return whether the value is a UUID or raw bytes."""
         return isinstance(value, UUID) or self.raw.fits(value)
 
 
 class DecimalCodec(LogicalCodec):
-    """A decimal number, as the bytes of its unscaled value.
+    """A decimal number, encoded as the bytes of its unscaled value.
 
-    A number is only converted where it has no more digits than its precision and ``MAX_DIGITS`` allow: the time that
-    takes grows with their square.
+    A number is only converted if it has no more digits than its precision and ``MAX_DIGITS`` allow: the time of a
+    conversion grows with the square of the digits.
     """
 
     expected = "a decimal"
@@ -182,28 +182,28 @@ class DecimalCodec(LogicalCodec):
         self.precision = precision
         self.scale = scale
         self.digits = digits = min(precision, MAX_DIGITS)
-        self.longest = max(_SHORT, int(digits * _BYTES_PER_DIGIT) + 1)  #: bytes that are converted without a look
+        self.longest = max(_SHORT, int(digits * _BYTES_PER_DIGIT) + 1)  #: most bytes that are converted without a check
         self._power: int = 10**digits
         self.read_unscaled = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Rounded]).multiply
         exact = Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact, InvalidOperation])
-        self._scaled = exact.quantize  # raises where digits would be lost or are too many
+        self._scaled = exact.quantize  # raises if digits would be lost or are too many
         self._shifted = exact.multiply
         self.unit = Decimal((0, (1,), -scale))
         self.units = Decimal((0, (1,), scale))
         self._size = raw.size if isinstance(raw, FixedCodec) else None
 
     def made(self, raw: Any) -> Decimal:
-        """Make a number of at most so many digits."""
+        """Return the number; one with more than ``digits`` digits fails."""
         return self.read_unscaled(self._held(raw), self.unit)
 
     def unmade(self, value: Any) -> Any:
-        """Make the bytes; nothing is rounded, and bytes have to be such a number already."""
+        """Return the bytes; nothing is rounded, and raw bytes must already be a valid number."""
         if type(value) is Decimal:
             try:
                 unscaled = int(self._shifted(self._scaled(value, self.unit), self.units))
                 return unscaled.to_bytes(self._size or (unscaled.bit_length() + 8) // 8, "big", signed=True)
             except (DecimalException, ValueError, OverflowError):
-                pass  # and say below what is wrong
+                pass  # the checks below find the reason
         if isinstance(value, int) and not isinstance(value, bool):
             if abs(value) >= self._power:
                 raise self._too_long(value)
@@ -220,7 +220,7 @@ class DecimalCodec(LogicalCodec):
             raise broken(f"{shown(value)} does not fit {size} bytes") from None
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a decimal number, or raw bytes."""
+        """Return whether the value is a decimal number or raw bytes."""
         return isinstance(value, Decimal) or self.raw.fits(value)
 
     def _held(self, raw: bytes | bytearray) -> int:

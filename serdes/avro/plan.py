@@ -1,7 +1,7 @@
-"""A schema made ready: values in and bytes out, bytes in and values out. The frame is not part of it.
+"""Prepared Avro schemas: encode values to bodies and decode bodies to values, without frames.
 
-The first records are interpreted; then code is written for the schema, which serves until it meets something that it
-does not understand. That is interpreted again, so that bytes, values and errors are the interpreter's in any case.
+The first records are interpreted; then code is generated for the schema. Whatever the generated code does not handle
+is interpreted again, so that bytes, values and errors are always the interpreter's.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["INTERPRETED_FIRST", "AvroReader", "AvroWriter", "record_name"]
 
-INTERPRETED_FIRST: Final = 100  #: records, before code is written; that takes as long as a few hundred of them
+INTERPRETED_FIRST: Final = 100  #: records before code is generated, which takes as long as a few hundred of them
 _MAKING: Final = "contractlog.serdes.avro.generated.making"
 
 
 class _Plan(ABC):
-    """Counts records, until code is worth its while."""
+    """Counter of records that switches to generated code when that pays."""
 
     def __init__(self, key: Hashable, interpreted_first: int, *, always: bool) -> None:
         self._key = key
@@ -34,10 +34,10 @@ class _Plan(ABC):
 
     @abstractmethod
     def _written(self) -> Callable[..., Any]:
-        """Write code for the schema."""
+        """Generate code for the schema."""
 
     def release(self) -> None:
-        """Let go of the code that was written; there is too much of it in this process."""
+        """Drop the generated code: there is too much of it in this process."""
         self._left = self._first
         self._run = self._not_yet
 
@@ -46,20 +46,20 @@ class _Plan(ABC):
         if self._left >= 0:
             raise Otherwise
         run = SHELF.take(self._key, self, self._written)
-        if run is None:  # another thread writes it; this record is interpreted
+        if run is None:  # another thread is generating it; this record is interpreted
             raise Otherwise
         self._run = run
         return run(*arguments)
 
 
 class AvroWriter(_Plan):
-    """Makes bytes of values of one schema.
+    """Encoder of the values of one schema.
 
     Args:
         parsed: the schema.
-        limits: of nesting.
-        lenient: write what does not fit as other clients do (1.7 as the int 1) where it has no exact bytes.
-        interpreted_first: how many records to interpret before code is written.
+        limits: bounds on nesting.
+        lenient: write values that do not fit exactly as other clients do (1.7 as the int 1).
+        interpreted_first: number of records to interpret before code is generated.
     """
 
     def __init__(
@@ -75,14 +75,14 @@ class AvroWriter(_Plan):
         super().__init__(("write", *_identity(parsed), limits), interpreted_first, always=is_bytes(tree_of(parsed)))
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
-        """Return the prefix and the bytes of a value.
+        """Return the prefix followed by the bytes of a value.
 
         Raises:
-            EncodeError: the value does not fit the schema; with the field.
+            EncodeError: the value does not fit the schema; names the field.
         """
         try:
             return self._run(value, prefix)  # type: ignore[no-any-return]
-        except Exception:  # noqa: BLE001, S110 -- whatever it is, the interpreter knows it exactly
+        except Exception:  # noqa: BLE001, S110 -- the interpreter finds the exact error
             pass
         return self._interpreted.encode(value, prefix)
 
@@ -92,7 +92,7 @@ class AvroWriter(_Plan):
 
 
 class AvroReader(_Plan):
-    """Makes values of bytes that one schema wrote, as that schema or as another one wants them."""
+    """Decoder of the bytes of one writer schema, optionally resolved to a reader schema."""
 
     def __init__(
         self,
@@ -110,23 +110,23 @@ class AvroReader(_Plan):
         super().__init__(("read", *pair, limits, named_records), interpreted_first, always=always)
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
-        """Return the value of a body that begins at ``start`` and goes to the end.
+        """Return the value of a body that begins at ``start`` and extends to the end.
 
         Raises:
-            DecodeError: the bytes do not fit the writer's schema; with the field and the outcome.
-            ReaderMismatch: they do, and the reader's schema cannot follow.
+            DecodeError: the bytes do not fit the writer schema; has the field and the outcome.
+            ReaderMismatch: the bytes fit, but the reader schema cannot read them.
         """
         try:
             return self._run(data if type(data) is bytes else bytes(data), start)
-        except Exception:  # noqa: BLE001, S110 -- whatever it is, the interpreter knows it exactly
+        except Exception:  # noqa: BLE001, S110 -- the interpreter finds the exact error
             pass
         return self._interpreted.decode(data, start)
 
     def prove(self) -> None:
-        """Return where some records may be read.
+        """Check that some record may be readable.
 
         Raises:
-            ReaderMismatch: the reader's schema can follow none that the writer's allows.
+            ReaderMismatch: the reader schema can read no record of the writer schema.
         """
         refuse_hopeless(self._interpreted.reader)
 
@@ -136,7 +136,7 @@ class AvroReader(_Plan):
 
 
 def record_name(parsed: ParsedSchema) -> str | None:
-    """Return the full name of the record, enum or fixed that a schema is; None for other types."""
+    """Return the full name of a schema that is a record, enum or fixed; None for other types."""
     schema = tree_of(parsed)
     return getattr(schema.resolve(schema.root), "name", None)
 

@@ -1,8 +1,8 @@
-"""Reading what one schema wrote as another one wants it, as Java does.
+"""Schema resolution: readers of what a writer schema wrote as a reader schema wants it, as in Java.
 
-Fields are found by name, else by the reader's aliases; missing ones take the reader's default; numbers and strings are
-promoted; a symbol that the reader lacks becomes its enum's default. Records follow each other by structure, whatever
-their names; enums and fixeds by name. What cannot be followed fails when a record meets it, not before.
+Fields are matched by name, else by the reader's aliases; missing ones take the reader's default; numbers and strings
+are promoted; a symbol that the reader lacks becomes its enum's default. Records are matched by structure, whatever
+their names; enums and fixeds by name. What cannot be resolved fails when a record contains it, not before.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FLOAT: Final = struct.Struct("<f")
 
 
 class Resolver:
-    """Makes the readers of pairs of nodes; those of named pairs once, so that types may lead back to themselves."""
+    """Builder of the readers of pairs of nodes; one per pair of records, so that types may be recursive."""
 
     def __init__(self, writer: Schema, reader: Schema, *, named_records: bool = False) -> None:
         self._writer = writer
@@ -61,7 +61,7 @@ class Resolver:
         self._followed: dict[tuple[str, str], bool] = {}
 
     def reader(self) -> Reader:
-        """Return what reads a whole record."""
+        """Return the reader of a whole record."""
         return self._pair(self._writer.root, self._reader.root)
 
     def _pair(self, written: Node, wanted: Node) -> Reader:
@@ -109,7 +109,10 @@ class Resolver:
         return NamedRecord(branch.name, chosen) if self._named_records and isinstance(branch, Record) else chosen
 
     def _branch(self, writer: Node, reader: Union) -> Node | None:
-        """The same type first (records by name, then by structure), then a promotion."""
+        """Return the branch to read with, if any: one of the same type, else one to promote to.
+
+        Records are matched by name, then by structure.
+        """
         branches = [self._reader.resolve(branch) for branch in reader.branches]
         same = [branch for branch in branches if branch.kind == writer.kind]
         if isinstance(writer, Named):
@@ -125,10 +128,13 @@ class Resolver:
         return next((branch for branch in branches if _promotes(writer, branch)), None)
 
     def _follows(self, writer: Record, reader: Record) -> bool:
-        """Whether a record can be another by its structure: what its fields hold inside is not looked at."""
+        """Return whether a record can be read as another by structure.
+
+        Inside its fields only types, names and the presence of fields are compared.
+        """
         key = (writer.name, reader.name)
         if key not in self._followed:
-            self._followed[key] = True  # while it is open, as Java takes it
+            self._followed[key] = True  # assumed while the pair is open, as in Java
             self._followed[key] = all(
                 field.has_default if written is None else self._resembles(written.type, field.type)
                 for field, written in ((field, _written(writer, field)) for field in reader.fields)
@@ -179,7 +185,7 @@ class Resolver:
         return record
 
     def _default(self, field: Field) -> Callable[[], Any]:
-        """The default as the reader would have read it: written raw, read with logical types, each time anew."""
+        """Return a function that makes the default as the reader would have read it, a new value each time."""
         if not field.has_default:
             reason = f"the writer has no field {field.name}, and the reader gives it no default"
             return lambda: _raise(Mismatch(reason))
@@ -199,7 +205,7 @@ class Resolver:
 
 
 def _logical(wanted: Node, raw: Codec, convert: Callable[[Any], Any] | None = None) -> Reader:
-    """Read raw values as the reader's logical type, whatever the writer's was."""
+    """Return a reader of raw values as the reader's logical type, whatever the writer's was."""
     reader: Reader = raw if convert is None else Converted(raw, convert)
     logical = with_logical_type(wanted, raw)
     return Converted(reader, logical.made) if isinstance(logical, LogicalCodec) else reader
@@ -214,7 +220,7 @@ def _same_name(writer: Named, reader: Named) -> bool:
 
 
 def _written(writer: Record, field: Field) -> Field | None:
-    """The writer's field that a reader's field is read from."""
+    """Return the writer's field that a reader's field is read from, if any."""
     names = (field.name, *field.aliases)
     return min((one for one in writer.fields if one.name in names), key=lambda one: names.index(one.name), default=None)
 
@@ -228,7 +234,7 @@ def _called(node: Node) -> str:
 
 
 def _as_float(number: float) -> float:
-    """Round as Java's float does."""
+    """Round to single precision, as Java's float does."""
     rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
     return rounded
 

@@ -1,4 +1,4 @@
-"""The readers of what one schema wrote and another one wants; ``resolve.py`` puts them together."""
+"""Readers of a writer schema's bytes as a reader schema's values; built by ``resolve.py``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Converted", "Mismatch", "NamedRecord", "RecordReader", "SymbolReader
 
 
 class Mismatch(Failure):
-    """The reader's schema cannot follow the writer's here; the bytes are not to blame."""
+    """The reader schema cannot read what the writer schema wrote here; the bytes are valid."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(None, reason)
 
 
 class Unreadable(Reader):
-    """A type that the reader does not take; it fails when a record meets it."""
+    """A type that the reader cannot read; it fails when a record contains it."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -35,7 +35,7 @@ class Unreadable(Reader):
 
 
 class NamedRecord(Reader):
-    """Its record may still be untied, so what is asked of it is passed on."""
+    """A record of a union, read as ``(name, record)``; it delegates, as its record may not be linked yet."""
 
     def __init__(self, name: str, record: Reader) -> None:
         self.name = name
@@ -47,17 +47,17 @@ class NamedRecord(Reader):
 
     @property
     def empty(self) -> bool:  # type: ignore[override]
-        """Whether the record can take no bytes at all."""
+        """True if the record may take no bytes at all."""
         return self.record.empty
 
     @property
     def cost(self) -> int:  # type: ignore[override]
-        """What it counts for then."""
+        """The record's cost if it takes no bytes."""
         return self.record.cost
 
 
 class Converted(Reader):
-    """A value made of a raw one, by a promotion or the reader's logical type."""
+    """A value converted from a raw one, by a promotion or the reader's logical type."""
 
     def __init__(self, raw: Reader, convert: Callable[[Any], Any]) -> None:
         self.raw = raw
@@ -65,18 +65,18 @@ class Converted(Reader):
         self.empty = raw.empty
 
     def read(self, source: Source, depth: int) -> Any:
-        """Return what the raw value becomes."""
+        """Return the converted value."""
         return self.convert(self.raw.read(source, depth))
 
 
 class WriterUnion(Reader):
-    """What a union wrote, each branch read in its own way."""
+    """The value of a writer's union; each branch has its own reader."""
 
     def __init__(self, branches: Sequence[Reader]) -> None:
         self.branches = branches
 
     def read(self, source: Source, depth: int) -> Any:
-        """Return the value of the branch that is named."""
+        """Return the value of the branch that the bytes select."""
         index = source.read_int()
         if not 0 <= index < len(self.branches):
             raise Failure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self.branches)}")
@@ -84,7 +84,7 @@ class WriterUnion(Reader):
 
 
 class SymbolReader(Reader):
-    """A symbol as the reader's enum knows it."""
+    """A symbol as the reader's enum has it."""
 
     def __init__(self, written: Codec, wanted: Enum) -> None:
         self.written = written
@@ -101,11 +101,11 @@ class SymbolReader(Reader):
 
 
 class RecordReader(Reader):
-    """Fields in the writer's order, those that are wanted under the reader's names, and the reader's defaults."""
+    """Fields in the writer's order, those of the reader under its names, and the reader's defaults."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
-        self.steps: list[tuple[str, str | None, Reader]] = []  # writer's name, reader's name, how it is read
+        self.steps: list[tuple[str, str | None, Reader]] = []  # writer's name, reader's name, its reader
         self.missing: list[tuple[str, Callable[[], Any]]] = []
 
     def tie(
@@ -114,7 +114,7 @@ class RecordReader(Reader):
         steps: list[tuple[str, str | None, Reader]],
         missing: list[tuple[str, Callable[[], Any]]],
     ) -> None:
-        """Take the fields, which may lead back to this record."""
+        """Set the fields, which may refer back to this record."""
         self.names, self.steps, self.missing = names, steps, missing
 
     def read(self, source: Source, depth: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Avro values to records and back, called like confluent-kafka's serializers."""
+"""Avro serializers and deserializers with the call signatures of confluent-kafka's."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ __all__ = [
 
 
 class AvroSerializerOptions(SerializerOptions, total=False):
-    """Keyword arguments of ``AvroSerializer``; each stands for a dotted key."""
+    """Keyword arguments of ``AvroSerializer``; each corresponds to a dotted key."""
 
     lenient: bool  #: write values that do not fit exactly as other clients do, 1.7 as the int 1 (False)
-    validate_strict: bool  #: True refuses missing and surplus fields; False, when given, means lenient
+    validate_strict: bool  #: True rejects missing and surplus fields; False, when given, means lenient
     validate_strict_allow_default: bool  #: as ``validate_strict``, but fields with a default may be missing (False)
 
 
 @dataclass(frozen=True, slots=True)
 class AvroFormat:
-    """What Avro brings to serializers."""
+    """The Avro part of serializers."""
 
     limits: Limits = DEFAULT_LIMITS
     lenient: bool = False
@@ -53,17 +53,17 @@ class AvroFormat:
     type: ClassVar[SchemaType] = SchemaType.AVRO
 
     def name(self, parsed: ParsedSchema) -> str | None:
-        """Return the full name of the record, enum or fixed that a schema is."""
+        """Return the full name of a schema that is a record, enum or fixed."""
         return record_name(parsed)
 
     def writer(self, parsed: ParsedSchema) -> BodyWriter:
-        """Make a schema ready for writing."""
+        """Prepare a schema for writing."""
         if self.strict:
             return StrictWriter(parsed, self.limits, or_default=self.or_default)
         return AvroWriter(parsed, self.limits, lenient=self.lenient)
 
     def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
-        """Make a pair of schemas ready for reading."""
+        """Prepare a pair of schemas for reading."""
         return AvroReader(writer, wanted, limits=self.limits, named_records=self.named_records)
 
 
@@ -125,18 +125,20 @@ class _AvroDeserializing(Deserializing):
 
 
 class AvroSerializer(_AvroSerializing, Serializer):
-    """Makes framed Avro of values; serves as ``value.serializer`` of ``confluent_kafka.SerializingProducer``.
+    """Serializer of values to framed Avro.
+
+    Usable as ``value.serializer`` of ``confluent_kafka.SerializingProducer``.
 
     Args:
         schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``.
-        schema_str: the schema to write with: text, a draft, or a ``Schema`` of confluent-kafka; None where the
-            registry's is used.
-        to_dict: makes a dict of an object: ``(object, context) -> dict``.
-        conf: dotted keys: those of confluent-kafka's serializer, and those that the keyword arguments stand for.
-        rule_conf: has to be None or empty, as this release runs no rules.
-        rule_registry: has to be None or empty, too.
-        limits: of nesting.
-        options: what ``conf`` can say, as keyword arguments; ``AvroSerializerOptions`` has them all.
+        schema_str: the schema to write with: text, a draft, or a ``Schema`` of confluent-kafka; None to use the
+            registry's.
+        to_dict: converts an object to a dict: ``(object, context) -> dict``.
+        conf: dotted keys: those of confluent-kafka's serializer, and those of the keyword arguments.
+        rule_conf: must be None or empty, as this release runs no rules.
+        rule_registry: must be None or empty, too.
+        limits: bounds on nesting.
+        options: the settings of ``conf`` as keyword arguments, listed in ``AvroSerializerOptions``.
 
     Raises:
         ValueError: a setting is unknown, has the wrong type, or contradicts another.
@@ -145,25 +147,27 @@ class AvroSerializer(_AvroSerializing, Serializer):
 
 
 class AsyncAvroSerializer(_AvroSerializing, AsyncSerializer):
-    """``AvroSerializer`` for tasks: it takes an ``AsyncRegistry``, and its calls are awaited.
+    """``AvroSerializer`` for asyncio: it takes an ``AsyncRegistry``, and its calls are awaited.
 
-    ``await AsyncAvroSerializer(…)`` is allowed, and not needed.
+    ``await AsyncAvroSerializer(…)`` is allowed, but not needed.
     """
 
 
 class AvroDeserializer(_AvroDeserializing, Deserializer):
-    """Makes values of framed Avro; serves as ``value.deserializer`` of ``confluent_kafka.DeserializingConsumer``.
+    """Deserializer of framed Avro.
+
+    Usable as ``value.deserializer`` of ``confluent_kafka.DeserializingConsumer``.
 
     Args:
         schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``.
-        schema_str: the schema that values are wanted in, whatever they were written with; None: as written.
-        from_dict: makes an object of a dict: ``(dict, context) -> object``.
-        return_record_name: read records inside unions as ``(name, record)``.
-        conf: dotted keys: those of confluent-kafka's deserializer, and those that the keyword arguments stand for.
-        rule_conf: has to be None or empty, as this release runs no rules.
-        rule_registry: has to be None or empty, too.
-        limits: of nesting, lengths and numbers.
-        options: what ``conf`` can say, as keyword arguments; ``DeserializerOptions`` has them all.
+        schema_str: the reader schema; None to read each record as it was written.
+        from_dict: converts a dict to an object: ``(dict, context) -> object``.
+        return_record_name: return records inside unions as ``(name, record)``.
+        conf: dotted keys: those of confluent-kafka's deserializer, and those of the keyword arguments.
+        rule_conf: must be None or empty, as this release runs no rules.
+        rule_registry: must be None or empty, too.
+        limits: bounds on nesting, lengths and numbers of items.
+        options: the settings of ``conf`` as keyword arguments, listed in ``DeserializerOptions``.
 
     Raises:
         ValueError: a setting is unknown, has the wrong type, or contradicts another.
@@ -172,7 +176,7 @@ class AvroDeserializer(_AvroDeserializing, Deserializer):
 
 
 class AsyncAvroDeserializer(_AvroDeserializing, AsyncDeserializer):
-    """``AvroDeserializer`` for tasks: it takes an ``AsyncRegistry``, and its calls are awaited.
+    """``AvroDeserializer`` for asyncio: it takes an ``AsyncRegistry``, and its calls are awaited.
 
-    ``await AsyncAvroDeserializer(…)`` is allowed, and not needed.
+    ``await AsyncAvroDeserializer(…)`` is allowed, but not needed.
     """

@@ -1,4 +1,4 @@
-"""Records that have exactly the fields of their schema, for those who ask: no surplus member, no missing one."""
+"""Strict writing (``validate.strict``): records must have exactly the fields of their schema."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from contractlog.serdes.errors import EncodeError
 __all__ = ["StrictWriter"]
 
 _Place = tuple[Node, Codec, Any, tuple[Step, ...]]
-_HINT: Final = {"-type"}  # by which a dict says which record of a union it is
+_HINT: Final = {"-type"}  # the member by which a dict names its record type in a union
 
 
 class StrictWriter:
-    """Makes bytes of values whose records have exactly the fields of their schema.
+    """Encoder of values whose records have exactly the fields of their schema.
 
     Args:
         parsed: the schema.
-        limits: of nesting.
-        or_default: let fields be missing that have a default.
+        limits: bounds on nesting.
+        or_default: allow fields with a default to be missing.
     """
 
     def __init__(self, parsed: ParsedSchema, limits: Limits = DEFAULT_LIMITS, *, or_default: bool = False) -> None:
@@ -41,10 +41,10 @@ class StrictWriter:
         self._or_default = or_default
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
-        """Return the prefix and the bytes of a value.
+        """Return the prefix followed by the bytes of a value.
 
         Raises:
-            EncodeError: the value does not fit the schema, or not exactly; with the field.
+            EncodeError: the value does not fit the schema, or not exactly; names the field.
         """
         body = self._writer.encode(value, prefix)
         waiting: list[_Place] = [(self._schema.root, self._codec, value, ())]
@@ -58,7 +58,7 @@ class StrictWriter:
             case Union(), UnionCodec():
                 out = Output()
                 codec.write(out, value, self._limits.max_depth)
-                index = Source(bytes(out)).read_int()  # which branch it is was decided in writing
+                index = Source(bytes(out)).read_int()  # the branch that writing chose
                 bare = value if codec.named(value) is None else value[1]
                 yield node.branches[index], codec.branches[index], bare, steps
             case Record(), RecordCodec():

@@ -1,8 +1,8 @@
-"""Logical types of days, times of day and points in time.
+"""Logical types of dates, times of day and timestamps.
 
-A datetime without a zone is local time, as everywhere in Python; what is finer than a schema's unit is cut off. Days
-and points in time that Python cannot hold (years beyond 1 to 9999, which real systems write for "never") stay the raw
-number.
+A datetime without a zone is local time, as everywhere in Python; fractions below the schema's unit are cut off. Dates
+and timestamps that Python cannot represent (outside the years 1 to 9999, which real systems write for "never") stay
+raw numbers.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _MICROS_A_SECOND: Final = 1_000_000
 
 
 class DateCodec(LogicalCodec):
-    """A day, as the number of days since 1970."""
+    """A date, as the number of days since 1970-01-01."""
 
     expected = "a date"
     accepts = "date or int"
 
     def made(self, raw: Any) -> date | Any:
-        """Make a date of the years 1 to 9999."""
+        """Return the date if its year is within 1 to 9999, else the raw number."""
         try:
             return date.fromordinal(raw + _EPOCH_DAY)
         except (ValueError, OverflowError):
             return raw
 
     def unmade(self, value: Any) -> Any:
-        """Make the number of days; ISO texts will do, and datetimes at midnight, but no other time of day is lost."""
+        """Return the number of days of a date, an ISO text or a datetime at midnight; other times of day fail."""
         if isinstance(value, str):
             try:
                 value = date.fromisoformat(value)
@@ -52,11 +52,11 @@ class DateCodec(LogicalCodec):
         return self.lax(value)
 
     def lax(self, value: Any) -> Any:
-        """Make the number of days, whatever the time of day."""
+        """Return the number of days, ignoring any time of day."""
         return value.toordinal() - _EPOCH_DAY if isinstance(value, date) else value
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a date without a time of day, or a raw number."""
+        """Return whether the value is a date without a time of day, or a raw number."""
         return (isinstance(value, date) and not isinstance(value, datetime)) or self.raw.fits(value)
 
 
@@ -73,13 +73,13 @@ class TimeCodec(LogicalCodec):
         self._day = _SECONDS_A_DAY * per_second
 
     def made(self, raw: Any) -> time:
-        """Make a time of day."""
+        """Return the time of day."""
         self._check(raw)
         seconds, micros = divmod(raw * self._unit, _MICROS_A_SECOND)
         return time(seconds // 3600, seconds // 60 % 60, seconds % 60, micros)
 
     def unmade(self, value: Any) -> Any:
-        """Make the number since midnight; what is finer than the unit is dropped."""
+        """Return the number of units since midnight; fractions below the unit are dropped."""
         if isinstance(value, time):
             seconds = (value.hour * 60 + value.minute) * 60 + value.second
             return (seconds * _MICROS_A_SECOND + value.microsecond) // self._unit
@@ -88,7 +88,7 @@ class TimeCodec(LogicalCodec):
         return value
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a time of day, or a raw number."""
+        """Return whether the value is a time of day or a raw number."""
         return isinstance(value, time) or self.raw.fits(value)
 
     def _check(self, raw: int) -> None:
@@ -97,7 +97,7 @@ class TimeCodec(LogicalCodec):
 
 
 class TimestampCodec(LogicalCodec):
-    """A point in time, as milliseconds or microseconds since 1970."""
+    """A point in time, as milliseconds or microseconds since 1970-01-01 UTC."""
 
     expected = "a timestamp"
     accepts = "datetime or int"
@@ -109,14 +109,14 @@ class TimestampCodec(LogicalCodec):
         self._unit = _MICROS_A_SECOND // per_second
 
     def made(self, raw: Any) -> datetime | Any:
-        """Make a datetime of the years 1 to 9999."""
+        """Return the datetime if its year is within 1 to 9999, else the raw number."""
         try:
             return self.epoch + timedelta(microseconds=raw * self._unit)
         except OverflowError:
             return raw
 
     def unmade(self, value: Any) -> Any:
-        """Make the number since 1970; what is finer than the unit is dropped."""
+        """Return the number of units since 1970; fractions below the unit are dropped."""
         if type(value) is datetime and value.tzinfo is UTC and self.epoch is _EPOCH:
             since = value - _EPOCH
             if self._unit == _MILLI:
@@ -127,7 +127,7 @@ class TimestampCodec(LogicalCodec):
         return (self._zoned(value) - self.epoch) // _MICROSECOND // self._unit
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a datetime, or a raw number."""
+        """Return whether the value is a datetime or a raw number."""
         return isinstance(value, datetime) or self.raw.fits(value)
 
     def _zoned(self, value: datetime) -> datetime:
@@ -138,7 +138,7 @@ class TimestampCodec(LogicalCodec):
 
 
 class LocalTimestampCodec(TimestampCodec):
-    """A date and time of day wherever one is; its zone, if it has one, is dropped."""
+    """A local date and time of day; a zone, if given, is dropped."""
 
     epoch = _LOCAL_EPOCH
 
@@ -147,7 +147,7 @@ class LocalTimestampCodec(TimestampCodec):
 
 
 class NanosCodec(TimestampCodec):
-    """A point in time as nanoseconds since 1970, which no type of Python's library holds: read as the raw number."""
+    """A timestamp in nanoseconds since 1970, read as the raw number: Python has no type for it."""
 
     expected = "a timestamp"
     accepts = "datetime, or int of nanoseconds,"
@@ -161,5 +161,5 @@ class NanosCodec(TimestampCodec):
         return raw
 
     def unmade(self, value: Any) -> Any:
-        """Make the number since 1970."""
+        """Return the number of nanoseconds since 1970."""
         return self._micros.unmade(value) * _NANOS if isinstance(value, datetime) else value

@@ -1,4 +1,4 @@
-"""The codec of values of one type of several, and how a value finds its branch."""
+"""Codec of unions, and the choice of the branch for a value."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ __all__ = ["UnionCodec"]
 
 
 class UnionCodec(Codec):
-    """One of several types, after its position.
+    """A value of one of several types, preceded by the position of its branch.
 
     A value may name its branch, as ``("com.example.Card", {...})`` or by the member ``-type``; else the first branch
-    that fits is taken, and among records the one with most of its fields given.
+    that
+    fits is used, and of several records the one with most of its fields given.
     """
 
     def __init__(self, *, named_records: bool = False) -> None:
-        self.branches: Sequence[Codec] = ()  # set when the schema's nodes are tied together
+        self.branches: Sequence[Codec] = ()  # set later, when the codecs are linked
         self.named_records = named_records
-        self.other: int | None = None  # of a nullable type, the position of what is not null
+        self.other: int | None = None  # of a union of null and one other type, that type's position
 
     def tie(self, branches: Sequence[Codec]) -> None:
-        """Take the branches, which may lead back to this union."""
+        """Set the branches, which may refer back to this union."""
         self.branches = tuple(branches)
         nulls = [index for index, branch in enumerate(self.branches) if isinstance(branch, NullCodec)]
         if len(self.branches) == 2 and len(nulls) == 1:  # noqa: PLR2004
@@ -35,7 +36,7 @@ class UnionCodec(Codec):
         self.expected = "one of " + ", ".join(branch.names[0] for branch in self.branches)
 
     def read(self, source: Source, depth: int) -> Any:
-        """Return the value of the branch that is named."""
+        """Return the value of the branch that the bytes select."""
         index = source.read_int()
         if not 0 <= index < len(self.branches):
             raise Failure(Outcome.BAD_UNION_INDEX, f"branch {index} of a union that has {len(self.branches)}")
@@ -53,19 +54,19 @@ class UnionCodec(Codec):
         self.branches[index].write(out, value, depth)
 
     def fits(self, value: Any) -> bool:
-        """Whether it fits any branch."""
+        """Return whether the value fits any branch."""
         return self.named(value) is not None or any(branch.fits(value) for branch in self.branches)
 
     def closest(self, value: Mapping[str, Any]) -> list[int]:
-        """Return the positions of the records that a mapping fits: those with most of its fields first."""
+        """Return the positions of the records that a mapping fits, those with most of its fields first."""
         fitting = [(index, branch) for index, branch in enumerate(self.branches) if branch.fits(value)]
         records = [(index, branch.shared(value)) for index, branch in fitting if isinstance(branch, RecordCodec)]
         if len(records) < len(fitting):
-            return []  # a map is among them
+            return []  # a map fits as well
         return [index for index, _ in sorted(records, key=lambda record: -record[1])]
 
     def _write_closest(self, out: Output, value: Mapping[str, Any], depth: int) -> None:
-        """Append the record with most of its fields given that takes the value."""
+        """Append the value as the record that accepts it and has most of its fields given."""
         start, closest = len(out), self.closest(value)
         for index in closest:
             put_long(out, index)
@@ -76,7 +77,7 @@ class UnionCodec(Codec):
                 del out[start:]
             else:
                 return
-        self.branches[min(closest)].write(out, value, depth)  # and say what is wrong with it
+        self.branches[min(closest)].write(out, value, depth)  # raises the reason
 
     def _count(self, out: Output, value: Any, failure: Failure) -> None:
         out.trials -= 1
@@ -87,7 +88,7 @@ class UnionCodec(Codec):
             raise Failure(None, reason) from None
 
     def _chosen(self, out: Output, value: Any, depth: int) -> tuple[int | None, Any]:
-        """Return the position of a branch, and the value; None where several records are to be tried."""
+        """Return a branch's position and the value; the position is None if several records are to be tried."""
         named = self.named(value)
         if named is not None:
             return named, value[1]
@@ -103,7 +104,7 @@ class UnionCodec(Codec):
         return self._best(out, fitting, value, depth), value
 
     def named(self, value: Any) -> int | None:
-        """Return the position of the branch that a tuple names, if it does."""
+        """Return the position of the branch that a tuple names, if any."""
         if not isinstance(value, tuple) or len(value) != 2:  # noqa: PLR2004
             return None
         return next((index for index, branch in enumerate(self.branches) if value[0] in branch.names), None)
@@ -123,7 +124,7 @@ class UnionCodec(Codec):
         return best
 
     def _precise(self, fitting: list[int]) -> int:
-        """Prefer double to float: Python's floats are doubles."""
+        """Prefer double to float, as Python's floats are doubles."""
         first = fitting[0]
         if self.branches[first].names[0] != "float":
             return first

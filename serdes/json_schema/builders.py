@@ -51,7 +51,7 @@ class _JSONSerializerBuilder(SerializerBuilder):
         )
 
     def set_json_encode(self, json_encode: JsonEncode) -> Self:
-        """Set the function that makes the text of a value."""
+        """Set the function that encodes a value as JSON text."""
         return self._set("json_encode", json_encode)
 
 
@@ -81,29 +81,29 @@ class _JSONDeserializerBuilder(DeserializerBuilder):
         )
 
     def set_json_decode(self, json_decode: JsonDecode) -> Self:
-        """Set the function that makes the value of a text."""
+        """Set the function that decodes a JSON text to a value."""
         return self._set("json_decode", json_decode)
 
 
 class JSONSerializerBuilder(_JSONSerializerBuilder, WaitingBuilder[JSONSerializer]):
-    """Builds a ``JSONSerializer``."""
+    """Builder of a ``JSONSerializer``."""
 
     serde = JSONSerializer
 
 
 class AsyncJSONSerializerBuilder(_JSONSerializerBuilder, AwaitedBuilder[AsyncJSONSerializer]):
-    """Builds an ``AsyncJSONSerializer``; ``build`` is awaited."""
+    """Builder of an ``AsyncJSONSerializer``; ``build`` is awaited."""
 
     serde = AsyncJSONSerializer
 
 
 class JSONDeserializerBuilder(_JSONDeserializerBuilder, WaitingBuilder[JSONDeserializer]):
-    """Builds a ``JSONDeserializer``."""
+    """Builder of a ``JSONDeserializer``."""
 
     serde = JSONDeserializer
 
 
 class AsyncJSONDeserializerBuilder(_JSONDeserializerBuilder, AwaitedBuilder[AsyncJSONDeserializer]):
-    """Builds an ``AsyncJSONDeserializer``; ``build`` is awaited."""
+    """Builder of an ``AsyncJSONDeserializer``; ``build`` is awaited."""
 
     serde = AsyncJSONDeserializer

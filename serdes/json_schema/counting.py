@@ -1,4 +1,4 @@
-"""How large a document is, and how many errors a schema may tell of it: counted in steps, and never to the end."""
+"""Bounded estimates of a document's size and of the number of errors that a schema may find in it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from contractlog.serdes.json_schema.texts import At, Texts
 __all__ = ["few_errors", "size"]
 
 _UNBOUNDED: Final = 2**63
-_CHARACTERS: Final = 16  #: of a string that count as one part
+_CHARACTERS: Final = 16  #: characters of a string that count as one part
 _MOST_SIZE: Final = 20_000
 _MOST_ERRORS: Final = 2_000
-_MOST_COPIED: Final = 200_000  #: size times errors, as each may hold a copy of the document
-_PATTERN: Final = 10  #: errors that matching a pattern counts for
+_MOST_COPIED: Final = 200_000  #: size times errors, as each error may hold a copy of the document
+_PATTERN: Final = 10  #: errors that the match of a pattern counts for
 _WITH_PATTERNS: Final = ("pattern", "format", "patternProperties")
 _SAME_VALUE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies", "dependentSchemas")
 _REFERRING: Final = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -23,7 +23,7 @@ _ITEMS: Final = ("items", "prefixItems", "additionalItems", "unevaluatedItems", 
 
 
 def size(value: Any, most: int = _UNBOUNDED) -> int:
-    """Count the parts of a document, members' names and long strings among them; not far beyond ``most``."""
+    """Count the parts of a document, with long names and strings as several; stop soon after ``most``."""
     counted = 0
     waiting = [value]
     while waiting and counted <= most:
@@ -40,7 +40,7 @@ def size(value: Any, most: int = _UNBOUNDED) -> int:
 
 
 def few_errors(texts: Texts, value: Any) -> bool:
-    """Say whether a schema surely has few errors to tell of a document."""
+    """Return whether a schema certainly finds few errors in a document."""
     large = size(value, _MOST_SIZE)
     left = min(_MOST_ERRORS, _MOST_COPIED // large)
     if large > _MOST_SIZE:
@@ -68,7 +68,7 @@ def few_errors(texts: Texts, value: Any) -> bool:
 
 
 def _applied(at: At, value: Any) -> Iterator[tuple[At, Any]]:
-    """Yield the schemas that may be held against a value or a part of it, with that."""
+    """Yield the schemas that may apply to a value or to its parts, each with that value."""
     for word in _SAME_VALUE:
         yield from ((inner, value) for inner in _under(at, word))
     if isinstance(value, dict):

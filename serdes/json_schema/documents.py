@@ -1,4 +1,4 @@
-"""A JSON text and its value: integers stay exact however long they are, and no number becomes null."""
+"""JSON texts and their values: integers are exact at any length, and no number becomes null."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ import orjson
 
 __all__ = ["Steps", "compact", "has_long_numbers", "lost", "none_count", "read_document"]
 
-Steps = tuple[str | int, ...]  #: the way to a value: names of members and positions of items
+Steps = tuple[str | int, ...]  #: path to a value: names of members and positions of items
 
 _RUN: Final = b"0" * 19  # no number of 18 digits is beyond 64 bits
 _BEFORE_NUMBERS: Final = b"[:,- \t\r\n"
 _DIGITS: Final = bytes.maketrans(b"123456789", b"0" * 9)
 _TOKENS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|(-?\d{19,})(?![\d.eE])|-?\d[\d.eE+-]*')
-_EXACT: Final = range(-(2**63), 2**64)  #: what orjson reads as integers; others become floats
+_EXACT: Final = range(-(2**63), 2**64)  #: read by orjson as integers; others become floats
 
 
 def read_document(body: bytes | bytearray | memoryview) -> Any:
-    """Return the value of a whole text; numbers with a point or an exponent are floats, all others exact integers.
+    """Return the value of a whole text; integers are exact at any length, other numbers are floats.
 
-    A number beyond the range of floats is refused, so that no integer has more than 309 digits.
+    A number with a point or an exponent is a float, and one beyond the range of floats is rejected, so no integer has
+    more
+    than 309 digits.
 
     Raises:
-        orjson.JSONDecodeError: it is no JSON.
+        orjson.JSONDecodeError: the text is not JSON.
     """
     value = orjson.loads(body)
     body = bytes(body)
@@ -38,7 +40,7 @@ def read_document(body: bytes | bytearray | memoryview) -> Any:
 
 
 def compact(value: Any, default: Callable[[Any], Any] | None = None) -> str:
-    """Return the text of a value that was read or is about to be shown, long integers too."""
+    """Return the compact text of a value that was read or is to be shown, including long integers."""
     try:
         return orjson.dumps(value, default=default).decode()
     except orjson.JSONEncodeError:
@@ -46,12 +48,12 @@ def compact(value: Any, default: Callable[[Any], Any] | None = None) -> str:
 
 
 def has_long_numbers(text: bytes | bytearray | memoryview) -> bool:
-    """Whether a text, or one of many in a row, may hold integers beyond 64 bits; quick, and rarely wrong."""
+    """Return whether one or more texts may hold integers beyond 64 bits; quick, and rarely wrong."""
     return _RUN in bytes(text).translate(_DIGITS)
 
 
 def lost(given: Any, made: Any) -> Steps | None:
-    """Return the way to a value that became null in JSON and was none, as NaN and infinity do; None: there is none."""
+    """Return the path to a value that became null in JSON, as NaN and infinity do; None if there is none."""
     return next(_lost(given, made, ()), None)
 
 
@@ -88,7 +90,7 @@ def _lost(given: Any, made: Any, steps: Steps) -> Iterator[Steps]:
 
 
 def _has_long_numbers(body: bytes) -> bool:
-    """Whether one text may hold integers beyond 64 bits: a long run of digits that no word or fraction goes before."""
+    """Return whether one text may hold integers beyond 64 bits: a long run of digits that starts a number."""
     flat = body.translate(_DIGITS)
     at = flat.find(_RUN)
     while at > 0 and body[at - 1] not in _BEFORE_NUMBERS:
@@ -97,13 +99,13 @@ def _has_long_numbers(body: bytes) -> bool:
 
 
 def _quoted(token: re.Match[bytes]) -> bytes:
-    """Make a string of an integer beyond 64 bits."""
+    """Quote an integer beyond 64 bits."""
     digits = token[1]
     return token[0] if digits is None or int(digits) in _EXACT else b'"%b"' % digits
 
 
 def _exact(value: Any, quoted: Any) -> Any:
-    """Put integers where a value has floats and its twin strings; without recursion, as both may be deep."""
+    """Replace floats by the exact integers of the quoted copy; not recursive, as both may be deep."""
     root = [value]
     waiting: list[tuple[Any, Any]] = [(root, [quoted])]
     while waiting:

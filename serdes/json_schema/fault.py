@@ -1,4 +1,4 @@
-"""What a document breaks, as it is told."""
+"""The first violation of a schema in a document."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import jsonschema_rs
 
 __all__ = ["NOT_VALID", "Fault", "fault_of"]
 
-NOT_VALID: Final = "the document is not valid"  #: where no error says why, as where a pattern gave up
+NOT_VALID: Final = "the document is not valid"  #: if no error gives a reason, e.g. if a pattern exceeded its limit
 _BROKEN_TYPE: Final = "type"
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What a document breaks."""
+    """One violation of a schema."""
 
     keyword: str = ""
     message: str = NOT_VALID
     instance_path: tuple[str | int, ...] = ()
-    schema_path: tuple[str | int, ...] = ()  #: into the text that says so
+    schema_path: tuple[str | int, ...] = ()  #: into the text of the schema
     evaluation_path: tuple[str | int, ...] = ()  #: through the references
 
     @property
@@ -30,7 +30,7 @@ class Fault:
 
 
 def fault_of(error: jsonschema_rs.ValidationError | None, *, deepest: bool = False) -> Fault:
-    """Return what an error tells; where asked, what of its alternatives speaks most to the point."""
+    """Return the fault of an error; ``deepest`` selects the most relevant error of its alternatives."""
     if error is None:
         return Fault()
     if deepest:
@@ -40,7 +40,7 @@ def fault_of(error: jsonschema_rs.ValidationError | None, *, deepest: bool = Fal
 
 
 def _deepest(error: jsonschema_rs.ValidationError) -> jsonschema_rs.ValidationError:
-    """Follow alternatives to what speaks most to the point: deepest in the document, or the one of the right type."""
+    """Follow alternatives to the most relevant error: deepest in the document, or of the right type."""
     while True:
         branches = [branch[0] for branch in getattr(error.kind, "context", ()) if branch]
         deeper = [branch for branch in branches if len(branch.instance_path) > len(error.instance_path)]

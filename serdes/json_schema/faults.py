@@ -1,8 +1,8 @@
-"""Where a document breaks its schema first, and why, found in a bounded number of steps.
+"""Search for the first violation of a schema in a document, in a bounded number of steps.
 
-jsonschema-rs tells whether a document is admitted without telling more than is asked; but asked why, it collects every
-error, with copies of the values, through all alternatives, and that may grow exponentially. So it is asked only where
-the errors are known to be few. Elsewhere the place is found by going down from the root, by what is not admitted.
+jsonschema-rs decides quickly whether a document is valid; but to give a reason, it collects every error, with copies
+of the values, through all alternatives, and their number may grow exponentially. So it is only used if the errors are
+known to be few. Otherwise the violation is found by descending from the root through the invalid parts.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from contractlog.serdes.json_schema.texts import At, Texts
 __all__ = ["Faults"]
 
 _UNQUOTED: Final = "the value, too large to be quoted, does not keep to it"
-_MOST_QUOTED: Final = 10_000  #: the size of what is quoted
-_LEAST_LOOKED: Final = 3_000_000  #: parts of documents that are held against parts of schemas, whatever the document
-_TIMES_LOOKED: Final = 6  #: how often a large document is looked through
+_MOST_QUOTED: Final = 10_000  #: size of a value that may be quoted
+_LEAST_LOOKED: Final = 3_000_000  #: least budget of parts of documents checked against parts of schemas
+_TIMES_LOOKED: Final = 6  #: how many times a large document may be searched
 _LEAVES: Final = frozenset(
     {
         *("type", "enum", "const", "multipleOf", "maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum"),
@@ -31,26 +31,26 @@ _LEAVES: Final = frozenset(
         *("maxItems", "minItems", "uniqueItems", "maxProperties", "minProperties", "required", "dependentRequired"),
     }
 )
-_BESIDES: Final = {"maximum": "exclusiveMaximum", "minimum": "exclusiveMinimum"}  #: as draft 4 has them
+_BESIDES: Final = {"maximum": "exclusiveMaximum", "minimum": "exclusiveMinimum"}  #: in draft 4
 _NAMING: Final = ("properties", "patternProperties")
 
 Steps = list[str | int]
-Compile = Callable[[Any], jsonschema_rs.Validator]  #: makes a schema ready that leans on nothing
-Parts = Callable[[str, Any], jsonschema_rs.ValidatorMap]  #: makes all parts of a text ready
+Compile = Callable[[Any], jsonschema_rs.Validator]  #: prepares a schema without references
+Parts = Callable[[str, Any], jsonschema_rs.ValidatorMap]  #: prepares all parts of a text
 
 
 class _Exhausted(Exception):
-    """Enough has been looked at."""
+    """The budget of steps is used up."""
 
 
 class Faults:
-    """Finds what documents break.
+    """Finder of violations.
 
     Args:
         validator: decides about whole documents.
-        texts: the schema's.
-        make: makes a schema ready that leans on nothing.
-        parts: makes all parts of a text ready.
+        texts: returns the schema's texts.
+        make: prepares a schema without references.
+        parts: prepares all parts of a text.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class Faults:
         self._patterns: dict[str, jsonschema_rs.Validator] = {}
 
     def first(self, value: Any, *, deepest: bool = False) -> Fault:
-        """Return what a document breaks that is not admitted.
+        """Return the first violation of an invalid document.
 
         Args:
             value: the document.
-            deepest: follow alternatives to what speaks most to the point.
+            deepest: follow alternatives to the most relevant error.
         """
         if few_errors(self._texts, value):
             with suppress(ValueError):  # a value is nested too deeply to be copied
@@ -81,7 +81,7 @@ class Faults:
         return self._texts_of()
 
     def target(self, at: At) -> At | None:
-        """Return where a schema's reference leads."""
+        """Return the target of a schema's reference."""
         return self._texts.target(at)
 
     @property
@@ -90,11 +90,11 @@ class Faults:
         return self._texts.root
 
     def single(self, schema: Any) -> jsonschema_rs.Validator:
-        """Make a schema ready that leans on nothing."""
+        """Prepare a schema without references."""
         return self._make(schema)
 
     def part(self, at: At) -> jsonschema_rs.Validator | None:
-        """Return a part of the schema, ready for use; None: it cannot be had."""
+        """Return the validator of a part of the schema, or None if it cannot be prepared."""
         if at.uri not in self._parts:
             made = None
             if not self._texts.large:
@@ -105,7 +105,7 @@ class Faults:
         return None if parts is None else parts.get(f"#{at.pointer}")
 
     def named_by(self, pattern: str, name: str) -> bool:
-        """Say whether a pattern of ``patternProperties`` speaks of a name."""
+        """Return whether a pattern of ``patternProperties`` matches a name."""
         known = self._patterns.get(pattern)
         if known is None:
             known = self._patterns[pattern] = self._make({"patternProperties": {pattern: {"not": {}}}})
@@ -113,7 +113,7 @@ class Faults:
 
 
 class _Walk:
-    """One way down, from the whole document to what is wrong in it."""
+    """One descent from the whole document to the violation."""
 
     def __init__(self, faults: Faults, value: Any) -> None:
         self._faults = faults
@@ -123,7 +123,7 @@ class _Walk:
         self._evaluated: Steps = []
 
     def fault(self) -> Fault:
-        """Return what the document breaks."""
+        """Return the violation."""
         at, value = self._faults.root, self._value
         try:
             while (found := self._below(at, value)) is not None:
@@ -135,7 +135,7 @@ class _Walk:
             return self._made(at, "", NOT_VALID)
 
     def _below(self, at: At, value: Any) -> tuple[At, Steps, Steps, Any] | None:
-        """Return the first schema that has to admit a value or a part of it, and does not; None: all do."""
+        """Return the first subschema that a value or its part must satisfy but does not, if any."""
         if not isinstance(at.node, dict):
             return None
         target = self._faults.target(at)
@@ -151,7 +151,7 @@ class _Walk:
         return any(True for _ in self._broken(at, [([], value)]))
 
     def _broken(self, at: At, values: Iterable[tuple[Steps, Any]]) -> Iterator[tuple[Steps, Any]]:
-        """Yield the values that a schema does not admit."""
+        """Yield the values that a schema rejects."""
         part = self._faults.part(at)
         if part is None:
             return
@@ -164,7 +164,7 @@ class _Walk:
                 yield step, value
 
     def _inside(self, at: At, value: Any) -> Iterator[tuple[Steps, Iterable[tuple[Steps, Any]]]]:
-        """Yield the way to each schema that has to admit a value or parts of it, with those."""
+        """Yield the path to each subschema that the value or parts of it must satisfy, with those values."""
         node = at.node
         for place in range(len(_list(node, "allOf"))):
             yield ["allOf", place], [([], value)]
@@ -202,7 +202,7 @@ class _Walk:
             yield [word], (([place], value[place]) for place in range(len(first), len(value)))
 
     def _told(self, at: At, value: Any) -> Fault:
-        """Say which keyword of a schema a value breaks, as none of its parts breaks one."""
+        """Return the keyword of a schema that a value violates, as no subschema rejects it."""
         if at.node is False:
             return self._made(at, "falseSchema", "no value is admitted here")
         if isinstance(at.node, dict):
@@ -240,7 +240,7 @@ class _Walk:
 
 
 def _alone(node: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the keywords that lean on no other schema, each as a schema of its own."""
+    """Yield the keywords without subschemas or references, each as a schema of its own."""
     for word, asked in node.items():
         besides = _BESIDES.get(word)
         if word in _LEAVES and not (word in _BESIDES.values() and isinstance(asked, bool)):

@@ -1,4 +1,4 @@
-"""Documents held against a schema: whether it admits them, and if not, where and why."""
+"""Validation of documents against a schema, with the path and reason of a violation."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["DEFAULT", "Check", "Validation", "path"]
 
 _FURTHER_STEPS: Final = 100
 _LONGEST_NAME: Final = 200
-_LONGEST: Final = 2_000  #: characters of a place
+_LONGEST: Final = 2_000  #: characters of a path
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """How values are held against schemas."""
+    """Settings of the validation of values."""
 
     formats: bool = False  #: whether ``format`` is asserted
-    words: str = "jsonschema-rs"  #: whose words say what is wrong
+    words: str = "jsonschema-rs"  #: the package whose wording errors have
 
 
 DEFAULT: Final = Validation()
 
 
 class Check:
-    """A schema, made ready for documents."""
+    """A schema prepared for validation."""
 
     def __init__(self, parsed: ParsedSchema, validation: Validation) -> None:
         ready = prepared(parsed, formats=validation.formats)
@@ -42,23 +42,26 @@ class Check:
         self.admits = ready.validator.is_valid
 
     def surely_admits(self, value: Any) -> bool:
-        """Say whether a value is admitted as it is; where it is no plain JSON value, its text has to be asked."""
+        """Return whether a value is valid as it is.
+
+        False for a value that is not plain JSON: its text may still be valid.
+        """
         try:
             return self.admits(value)
         except (ValueError, TypeError):
             return False
 
     def hold(self, value: Any, kind: type[SerializationError]) -> None:
-        """Return for a document that the schema admits.
+        """Check that a document is valid.
 
         Raises:
-            SerializationError: it does not; of the kind that is asked for.
+            SerializationError: it is not; of the given kind.
         """
         if not self.surely_admits(value):
             raise self.refusal(value, kind)
 
     def refusal(self, value: Any, kind: type[SerializationError]) -> SerializationError:
-        """Say why a document is not admitted."""
+        """Return the error for an invalid document."""
         try:
             fault = self._faults.first(value)
         except (ValueError, TypeError):
@@ -75,7 +78,7 @@ class Check:
 
 
 def path(steps: Sequence[str | int], *, exact: bool) -> str:
-    """Write a place in a document as reports do, with positions or without; not more of it than people read."""
+    """Return a path in a document as in reports, with or without positions, shortened for people."""
     written = ""
     for step in steps[:_FURTHER_STEPS]:
         if isinstance(step, int):

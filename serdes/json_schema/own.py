@@ -1,4 +1,4 @@
-"""Functions of the user's own that make texts of values and values of texts; what they do wrong has our errors."""
+"""User-defined JSON encoders and decoders, whose failures are raised as this package's errors."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["OwnJsonWriter", "own_decode"]
 
 
 class OwnJsonWriter:
-    """Makes JSON text of values with a function of the user's own; its text is read and validated, not the value.
+    """Encoder with a user-defined function; the text that it returns is validated, not the value.
 
     Args:
         parsed: the schema.
-        validation: how texts are held against it; None: they have to be JSON, and no more.
-        encode: makes the text.
+        validation: the settings of validation; None: texts only have to be JSON.
+        encode: returns the text of a value.
     """
 
     def __init__(
@@ -34,10 +34,10 @@ class OwnJsonWriter:
         self._encode = encode
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
-        """Return the prefix and the text of a value.
+        """Return the prefix followed by the text of a value.
 
         Raises:
-            EncodeError: the function failed, its text is no JSON, or the schema does not admit it.
+            EncodeError: the function failed, or its text is not JSON or not valid under the schema.
         """
         try:
             text = self._encode(value)
@@ -57,7 +57,7 @@ class OwnJsonWriter:
 
 
 def own_decode(decode: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """Make a function that raises DecodeError, whatever its own function raises."""
+    """Wrap a function so that whatever it raises becomes a ``DecodeError``."""
 
     def decoded(body: bytes) -> Any:
         try:

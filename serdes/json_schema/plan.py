@@ -1,4 +1,4 @@
-"""Values in and JSON text out, JSON text in and values out. What is validated is what is sent, to the byte."""
+"""Prepared JSON schemas: encode and decode values. Exactly the bytes that are sent are validated."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _TOO_DEEP: Final = "depth limit exceeded"
 
 
 class JsonWriter:
-    """Makes JSON text of values of one schema.
+    """Encoder of the values of one schema.
 
     Args:
         parsed: the schema.
-        validation: how values are held against it; None: they are not.
+        validation: the settings of validation; None: no validation.
     """
 
     def __init__(self, parsed: ParsedSchema, validation: Validation | None = DEFAULT) -> None:
@@ -34,10 +34,10 @@ class JsonWriter:
         self._check = None if validation is None else Check(parsed, validation)
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
-        """Return the prefix and the compact text of a value.
+        """Return the prefix followed by the compact text of a value.
 
         Raises:
-            EncodeError: JSON cannot hold the value, as NaN and infinity, or the schema does not admit it.
+            EncodeError: JSON cannot represent the value, as NaN and infinity, or it is not valid under the schema.
         """
         try:
             body = orjson.dumps(value, exact, EXACTLY)
@@ -46,7 +46,7 @@ class JsonWriter:
         nulls = body.count(b"null")
         exact_nulls = not nulls or nulls == none_count(
             value
-        )  # else NaN or a date may have become null, or a word has it
+        )  # else NaN or a date may have become null, or a string contains it
         if exact_nulls and (self._check is None or self._check.surely_admits(value)):
             return prefix + body
         made = orjson.loads(body)
@@ -71,13 +71,13 @@ class JsonWriter:
 
 
 class JsonReader:
-    """Makes values of JSON text that one schema wrote, and that another may have to admit as well.
+    """Decoder of JSON texts, validated against the writer schema and, if given, a reader schema.
 
     Args:
         writer: the schema that values were written with.
-        reader: another that they have to fit; None: none.
-        validation: how values are held against them; None: they are not.
-        decode: makes the value of a text in place of orjson.
+        reader: another schema that they have to fit; None: none.
+        validation: the settings of validation; None: no validation.
+        decode: returns the value of a text, in place of orjson.
     """
 
     def __init__(
@@ -95,10 +95,10 @@ class JsonReader:
         self._decode = read_document if decode is None else own_decode(decode)
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
-        """Return the value of a text that begins at ``start`` and goes to the end.
+        """Return the value of a text that begins at ``start`` and extends to the end.
 
         Raises:
-            DecodeError: it is no JSON, or a schema does not admit it.
+            DecodeError: the text is not JSON, or not valid under a schema.
         """
         body = bytes(data[start:]) if start or type(data) is not bytes else data
         try:
@@ -112,7 +112,7 @@ class JsonReader:
         return value
 
     def prove(self) -> None:
-        """Return: which documents fit two schemas is not known before there is one."""
+        """Do nothing: only a document shows whether it fits two schemas."""
 
     def _refuse(self, value: Any) -> NoReturn:
         for check in self._checks:

@@ -1,4 +1,4 @@
-"""JSON values to records and back, called like confluent-kafka's serializers."""
+"""JSON serializers and deserializers with the call signatures of confluent-kafka's."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ _WORDS = ("jsonschema-rs", "jsonschema")
 
 
 class JSONSerializerOptions(SerializerOptions, total=False):
-    """Keyword arguments of ``JSONSerializer``; each stands for a dotted key."""
+    """Keyword arguments of ``JSONSerializer``; each corresponds to a dotted key."""
 
-    validate: bool  #: hold values against the schema (True)
+    validate: bool  #: validate values against the schema (True)
     validate_formats: bool  #: assert ``format`` as well (False)
-    validate_words: str  #: in whose words errors are told: "jsonschema-rs" (the default) or "jsonschema"
+    validate_words: str  #: wording of errors: "jsonschema-rs" (the default) or "jsonschema"
 
 
 class JSONDeserializerOptions(DeserializerOptions, total=False):
-    """Keyword arguments of ``JSONDeserializer``; each stands for a dotted key."""
+    """Keyword arguments of ``JSONDeserializer``; each corresponds to a dotted key."""
 
-    validate: bool  #: hold values against the schema (True)
+    validate: bool  #: validate values against the schema (True)
     validate_formats: bool  #: assert ``format`` as well (False)
-    validate_words: str  #: in whose words errors are told: "jsonschema-rs" (the default) or "jsonschema"
+    validate_words: str  #: wording of errors: "jsonschema-rs" (the default) or "jsonschema"
 
 
 @dataclass(frozen=True, slots=True)
 class JsonFormat:
-    """What JSON brings to serializers."""
+    """The JSON part of serializers."""
 
     validation: Validation | None
     encode: JsonEncode | None = None
@@ -70,13 +70,13 @@ class JsonFormat:
         return title(parsed)
 
     def writer(self, parsed: ParsedSchema) -> BodyWriter:
-        """Make a schema ready for writing."""
+        """Prepare a schema for writing."""
         if self.encode is not None:
             return OwnJsonWriter(parsed, self.validation, self.encode)
         return JsonWriter(parsed, self.validation)
 
     def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
-        """Make a pair of schemas ready for reading."""
+        """Prepare a pair of schemas for reading."""
         return JsonReader(writer, wanted, self.validation, decode=self.decode)
 
 
@@ -121,18 +121,20 @@ class _JSONDeserializing(Deserializing):
 
 
 class JSONSerializer(_JSONSerializing, Serializer):
-    """Makes framed JSON of values; serves as ``value.serializer`` of ``confluent_kafka.SerializingProducer``.
+    """Serializer of values to framed JSON.
+
+    Usable as ``value.serializer`` of ``confluent_kafka.SerializingProducer``.
 
     Args:
-        schema_str: the schema to write with: text, a draft, or a ``Schema`` of confluent-kafka; None where the
-            registry's is used.
+        schema_str: the schema to write with: text, a draft, or a ``Schema`` of confluent-kafka; None to use the
+            registry's.
         schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``.
-        to_dict: makes plain JSON values of an object: ``(object, context) -> dict``.
-        conf: dotted keys: those of confluent-kafka's serializer, and those that the keyword arguments stand for.
-        rule_conf: has to be None or empty, as this release runs no rules.
-        rule_registry: has to be None or empty, too.
-        json_encode: makes the text of a value in place of ours; the text is what is validated.
-        options: what ``conf`` can say, as keyword arguments; ``JSONSerializerOptions`` has them all.
+        to_dict: converts an object to plain JSON values: ``(object, context) -> dict``.
+        conf: dotted keys: those of confluent-kafka's serializer, and those of the keyword arguments.
+        rule_conf: must be None or empty, as this release runs no rules.
+        rule_registry: must be None or empty, too.
+        json_encode: returns the text of a value, in place of ours; the text is what is validated.
+        options: the settings of ``conf`` as keyword arguments, listed in ``JSONSerializerOptions``.
 
     Raises:
         ValueError: a setting is unknown, has the wrong type, or contradicts another.
@@ -141,27 +143,29 @@ class JSONSerializer(_JSONSerializing, Serializer):
 
 
 class AsyncJSONSerializer(_JSONSerializing, AsyncSerializer):
-    """``JSONSerializer`` for tasks: it takes an ``AsyncRegistry``, and its calls are awaited.
+    """``JSONSerializer`` for asyncio: it takes an ``AsyncRegistry``, and its calls are awaited.
 
-    ``await AsyncJSONSerializer(…)`` is allowed, and not needed.
+    ``await AsyncJSONSerializer(…)`` is allowed, but not needed.
     """
 
 
 class JSONDeserializer(_JSONDeserializing, Deserializer):
-    """Makes values of framed JSON; serves as ``value.deserializer`` of ``confluent_kafka.DeserializingConsumer``.
+    """Deserializer of framed JSON.
 
-    Values are held against the schema that they were written with; against ``schema_str`` too where it is given.
+    Usable as ``value.deserializer`` of ``confluent_kafka.DeserializingConsumer``. Values are validated against the
+    schema
+    that they were written with, and against ``schema_str`` too if it is given.
 
     Args:
-        schema_str: a schema that values have to fit besides; None: none.
-        from_dict: makes an object of a dict: ``(dict, context) -> object``.
+        schema_str: another schema that values have to fit; None: none.
+        from_dict: converts a dict to an object: ``(dict, context) -> object``.
         schema_registry_client: a ``Registry``, a client of confluent-kafka, or a ``FolderSource``; None: values are
-            held against ``schema_str`` alone, whatever their ids say.
-        conf: dotted keys: those of confluent-kafka's deserializer, and those that the keyword arguments stand for.
-        rule_conf: has to be None or empty, as this release runs no rules.
-        rule_registry: has to be None or empty, too.
-        json_decode: makes the value of a text in place of ours.
-        options: what ``conf`` can say, as keyword arguments; ``JSONDeserializerOptions`` has them all.
+            validated against ``schema_str`` alone, whatever their ids are.
+        conf: dotted keys: those of confluent-kafka's deserializer, and those of the keyword arguments.
+        rule_conf: must be None or empty, as this release runs no rules.
+        rule_registry: must be None or empty, too.
+        json_decode: returns the value of a text, in place of ours.
+        options: the settings of ``conf`` as keyword arguments, listed in ``JSONDeserializerOptions``.
 
     Raises:
         ValueError: a setting is unknown, has the wrong type, or contradicts another.
@@ -170,9 +174,9 @@ class JSONDeserializer(_JSONDeserializing, Deserializer):
 
 
 class AsyncJSONDeserializer(_JSONDeserializing, AsyncDeserializer):
-    """``JSONDeserializer`` for tasks: it takes an ``AsyncRegistry``, and its calls are awaited.
+    """``JSONDeserializer`` for asyncio: it takes an ``AsyncRegistry``, and its calls are awaited.
 
-    ``await AsyncJSONDeserializer(…)`` is allowed, and not needed.
+    ``await AsyncJSONDeserializer(…)`` is allowed, but not needed.
     """
 
 

@@ -1,4 +1,4 @@
-"""The places of a schema's texts: where each reference leads, by pointers into the texts. Nothing is fetched."""
+"""Resolution of references within a schema's texts, by pointers into the texts. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from contractlog.compatibility.json_text import pointer
 
 __all__ = ["At", "Texts"]
 
-_MOST_WEIGHT: Final = 300_000  #: of texts that are looked through for names
+_MOST_WEIGHT: Final = 300_000  #: largest weight of texts that are searched for names
 _ANCHORS: Final = ("$anchor", "$dynamicAnchor")
 
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """A schema inside a text."""
+    """A subschema inside a text."""
 
-    uri: str  #: of the text
-    steps: tuple[str | int, ...]  #: into the text
-    base: str  #: what references are relative to here
-    node: Any  #: the schema itself
+    uri: str  #: identifies the text
+    steps: tuple[str | int, ...]  #: path into the text
+    base: str  #: base URI of references
+    node: Any  #: the subschema itself
 
     def under(self, *steps: str | int) -> At:
-        """Return the schema that stands below this one."""
+        """Return the subschema at a path below this one."""
         node = self.node
         for step in steps:
             node = node[step]
@@ -34,19 +34,19 @@ class At:
 
     @property
     def pointer(self) -> str:
-        """The pointer into the text."""
+        """The JSON Pointer into the text."""
         return pointer("", *self.steps)
 
 
 class Texts:
-    """A schema's text and those that it leans on, with all names that they give to their parts."""
+    """A schema's text and its dependencies, with all names that they give to their parts."""
 
     def __init__(self, base: str, contents: Any, resources: Mapping[str, Any]) -> None:
         self.contents = {**resources, base: contents}
         self.root = At(base, (), _base(base, contents), contents)
         self._named: dict[str, At] = {}
-        self.nested = False  #: whether a part has an id of its own, so that dynamic references need a history
-        self.weight = 0  #: of all parts together, each with its own parts; it ends soon beyond what is looked through
+        self.nested = False  #: whether a part has an id of its own, so that dynamic references depend on the path
+        self.weight = 0  #: parts, each with its depth; counting stops soon after the limit
         for uri, text in self.contents.items():
             for at in _parts(uri, text):
                 self.weight += 1 + len(at.steps)
@@ -56,11 +56,11 @@ class Texts:
 
     @property
     def large(self) -> bool:
-        """Whether there are too many parts to make each ready."""
+        """True if there are too many parts to prepare each of them."""
         return self.weight > _MOST_WEIGHT
 
     def target(self, at: At) -> At | None:
-        """Return where the reference of a schema leads; None: it has none, or it cannot be said."""
+        """Return the target of a schema's reference; None if it has no reference, or an unresolvable one."""
         reference = at.node.get("$ref")
         if reference is None and not self.nested and len(self.contents) == 1:
             reference = at.node.get("$dynamicRef", at.node.get("$recursiveRef"))

@@ -1,4 +1,4 @@
-"""A JSON schema made ready for holding documents against it; nothing is ever fetched, patterns are bounded."""
+"""JSON schemas prepared for validation; nothing is fetched, and the matching of patterns is bounded."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _VALIDATORS: Final[Mapping[str, tuple[type[jsonschema_rs.Validator], int]]] = {
     "2019-09": (jsonschema_rs.Draft201909Validator, jsonschema_rs.Draft201909),
     "2020-12": (jsonschema_rs.Draft202012Validator, jsonschema_rs.Draft202012),
 }
-_RELATIVE: Final = "json-schema:///"  # what names are relative to where the schema has no absolute id
+_RELATIVE: Final = "json-schema:///"  # base URI of schemas without an absolute id
 _LONGEST: Final = 200
-_LONGEST_REASON: Final = 2 * _LONGEST  #: a message and a place
-BACKTRACKING: Final = 100_000  #: steps of a pattern that cannot be matched in linear time
+_LONGEST_REASON: Final = 2 * _LONGEST  #: a message and a path
+BACKTRACKING: Final = 100_000  #: most steps of a pattern that cannot be matched in linear time
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A schema that documents can be held against."""
+    """A schema that documents can be validated against."""
 
-    contents: Any  #: its text as a tree, with the draft named
+    contents: Any  #: its text as a tree that names the draft
     validator: jsonschema_rs.Validator
-    resolver: jsonschema_rs.Resolver  #: of what the schema leans on
-    faults: Faults  #: what documents break
+    resolver: jsonschema_rs.Resolver  #: resolves its references
+    faults: Faults  #: finds violations
 
 
 def prepare(
@@ -62,17 +62,17 @@ def prepare(
     backtracking: int = BACKTRACKING,
     mask: str | None = None,
 ) -> Prepared:
-    """Make a schema ready.
+    """Prepare a schema.
 
     Args:
         schema: the schema.
-        referenced: the texts that it leans on, by the names it calls them by.
+        referenced: the texts of its dependencies, by the names of its references.
         formats: whether ``format`` is asserted; clients do not.
-        backtracking: steps of a pattern that cannot be matched in linear time.
-        mask: what stands in messages in place of values.
+        backtracking: most steps of a pattern that cannot be matched in linear time.
+        mask: replaces values in messages.
 
     Raises:
-        InvalidSchema: documents cannot be held against it.
+        InvalidSchema: documents cannot be validated against it.
     """
     kind, number = _VALIDATORS[schema.draft.name]
     base, contents, resources = documents(schema, referenced)
@@ -92,7 +92,7 @@ def prepare(
             lambda uri, text: jsonschema_rs.validator_map_for(text, registry=registry, base_uri=uri, **options),
         )
         return Prepared(contents, validator, registry.resolver(base), faults)
-    except jsonschema_rs.ValidationError as problem:  # of the schema itself, by its draft's meta-schema
+    except jsonschema_rs.ValidationError as problem:  # of the schema itself under its draft's meta-schema
         at = f", at `{pointer('', *problem.instance_path)}`" if problem.instance_path else ""
         raise _not_usable(f"{shortened(problem.message)}{at}") from None
     except (ValueError, RecursionError, jsonschema_rs.ReferencingError) as problem:
@@ -100,7 +100,7 @@ def prepare(
 
 
 def documents(schema: JsonSchema, referenced: Mapping[str, str]) -> tuple[str, Any, dict[str, Any]]:
-    """Return what names are relative to, the schema as a tree, and what it leans on, by each way to say its name."""
+    """Return the base URI, the schema as a tree, and its dependencies by each form of their names."""
     contents = _prepared(plain(schema.value), schema.draft.uri)
     named = contents.get("id" if schema.draft.name == "draft-04" else "$id") if isinstance(contents, dict) else None
     base = named if isinstance(named, str) and ":" in named else _RELATIVE
@@ -112,35 +112,35 @@ def documents(schema: JsonSchema, referenced: Mapping[str, str]) -> tuple[str, A
 
 
 def prepared(parsed: ParsedSchema, *, formats: bool = False) -> Prepared:
-    """Make a parsed schema ready for a serializer, which asserts ``format`` when asked.
+    """Prepare a parsed schema for a serializer; ``formats`` asserts ``format``.
 
     Raises:
-        InvalidSchema: documents cannot be held against it.
+        InvalidSchema: documents cannot be validated against it.
     """
     return prepare(tree(parsed), parsed.referenced, formats=formats)
 
 
 def shortened(message: str) -> str:
-    """Return the beginning of what may be as long as a document."""
+    """Return the beginning of a message, which may be as long as a document."""
     return message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
 
 
 def _not_usable(reason: str) -> InvalidSchema:
-    """Give the reason in one line, whatever the schema holds."""
+    """Return the error with a bounded reason in one line, whatever the schema contains."""
     reason = escape_line(reason)
     reason = reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…"
     return InvalidSchema(f"validators cannot use the schema: {reason}", reason=reason)
 
 
 def title(parsed: ParsedSchema) -> str | None:
-    """Return a schema's title, which stands for the record's name."""
+    """Return a schema's title, which is used as the record's name."""
     value = tree(parsed).value
     named = value.get("title") if isinstance(value, dict) else None
     return named if isinstance(named, str) else None
 
 
 def tree(parsed: ParsedSchema) -> JsonSchema:
-    """Return the format's own tree of a schema."""
+    """Return the tree of a JSON schema; raise ``SerializationError`` for other types."""
     if parsed.type is not SchemaType.JSON:
         raise SerializationError(reason=f"a JSON schema is expected, not {parsed.type}")
     schema: JsonSchema = parsed.root
@@ -148,7 +148,7 @@ def tree(parsed: ParsedSchema) -> JsonSchema:
 
 
 def _prepared(contents: Any, draft: str) -> Any:
-    """Name the draft, and let ``definitions`` and ``$defs`` of the root each be called as the other."""
+    """Name the draft, and make ``definitions`` and ``$defs`` of the root available under either name."""
     if not isinstance(contents, dict):
         return contents
     for one, other in (("definitions", "$defs"), ("$defs", "definitions")):

@@ -1,4 +1,4 @@
-"""Values of Python as JSON text: what orjson writes, and integers beyond 64 bits, which it does not."""
+"""Python values as JSON text: what orjson writes, and integers beyond 64 bits, which it does not."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ __all__ = ["EXACTLY", "exact", "long_text", "too_long"]
 EXACTLY: Final = orjson.OPT_PASSTHROUGH_SUBCLASS
 """With ``exact`` it makes orjson write an enum as its value, even where it is a string with a text of its own."""
 
-_TOO_LONG: Final = "64-bit"  #: what orjson says of integers beyond
+_TOO_LONG: Final = "64-bit"  #: part of orjson's message about integers out of range
 
 
 def exact(value: Any) -> Any:
-    """Return the plain value that a subclass of a plain class holds; an enum is its value wherever it stands."""
+    """Return the plain value of an instance of a subclass of a plain class; orjson then writes it.
+
+    Raises:
+        TypeError: the value is not such an instance.
+    """
     match value:
         case str():
             return str.__str__(value)
@@ -31,16 +35,16 @@ def exact(value: Any) -> Any:
 
 
 def too_long(error: TypeError) -> bool:
-    """Whether an integer beyond 64 bits is what orjson could not write."""
+    """Return whether orjson failed because of an integer beyond 64 bits."""
     return _TOO_LONG in str(error)
 
 
 def long_text(value: Any) -> bytes:
-    """Make the compact text of a value that holds integers beyond 64 bits.
+    """Return the compact text of a value that holds integers beyond 64 bits.
 
     Raises:
-        TypeError: JSON cannot hold the value.
-        ValueError: it cannot hold a number or a character.
+        TypeError: JSON cannot represent the value.
+        ValueError: JSON cannot represent a number or a character.
         RecursionError: the value is nested too deeply.
     """
     return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

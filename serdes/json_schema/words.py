@@ -1,8 +1,8 @@
-"""What is wrong with a document in the words of the package ``jsonschema``, which people's programs may look for.
+"""Error messages worded as those of the package ``jsonschema``, which users' programs may search for.
 
-Whether a document is admitted is decided elsewhere. Here a bounded number of steps is taken to find the words; where
-they do not suffice, or the package sees nothing wrong, there are none. Patterns are matched by the engine that decided,
-never by Python's, which a hostile text can keep busy for ever.
+Validity is decided elsewhere. Here a bounded number of steps is spent to produce the message; if they do not suffice,
+or the package finds no error, no message is given. Patterns are matched by the engine that decided, never by Python's,
+which a hostile text can occupy forever.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_BYTES", "MOST_STEPS", "Words"]
 
-MOST_STEPS: Final = 2_000  #: keywords that are looked at
-MOST_BYTES: Final = 64 * 1024  #: of a document that is looked at, as each step may write it down
+MOST_STEPS: Final = 2_000  #: most keywords that are evaluated
+MOST_BYTES: Final = 64 * 1024  #: largest document that is examined, as each step may write it out
 _OPTIONS: Final = jsonschema_rs.FancyRegexOptions(backtrack_limit=BACKTRACKING)
 _LEANING_ON_PATTERNS: Final = frozenset({"additionalProperties", "unevaluatedProperties"})
 
 
 class _Exhausted(Exception):
-    """The steps are used up, or one would not be safe to take."""
+    """The steps are used up, or the next one would not be safe."""
 
 
 class Words:
-    """The words for one schema.
+    """Producer of messages for one schema.
 
     Raises:
         ValueError: the package is not installed.
@@ -45,7 +45,7 @@ class Words:
 
     def __init__(self, parsed: ParsedSchema, *, formats: bool = False) -> None:
         try:
-            from jsonschema import FormatChecker, validators  # noqa: PLC0415 -- a package that few ask for
+            from jsonschema import FormatChecker, validators  # noqa: PLC0415 -- an optional package
         except ImportError:
             raise ValueError("validate.words jsonschema needs the package jsonschema: install it") from None
         base, contents, resources = documents(tree(parsed), parsed.referenced)
@@ -61,7 +61,7 @@ class Words:
         self._spent = threading.local()
 
     def say(self, value: Any) -> str | None:
-        """Return the words for a document, or None where there are none to be had."""
+        """Return the message for a document, or None if none is available."""
         self._spent.steps = 0
         try:
             if len(compact(value, str)) > MOST_BYTES:
@@ -109,5 +109,5 @@ class Words:
 
 
 def _cost(keyword: str, value: Any) -> int:
-    """Count what compares every item with every other by its square."""
+    """Return the cost of a check, which grows with the square of the items if it compares all pairs."""
     return 1 + len(value) ** 2 // 100 if keyword == "uniqueItems" and isinstance(value, list) else 1

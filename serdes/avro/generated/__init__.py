@@ -1,4 +1,4 @@
-"""Functions written for one schema, or for a pair of them: what the interpreter's codecs are turned into."""
+"""Python functions generated for one schema or a pair of schemas from the interpreter's codecs."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ __all__ = ["Otherwise"]
 
 
 class Otherwise(Exception):
-    """Generated code does not go on here."""
+    """Generated code does not handle this value or these bytes; the interpreter does."""

@@ -1,4 +1,4 @@
-"""From text to functions: the syntax tree is held against a list of what may be in it before anything is compiled."""
+"""Compilation of generated source text, whose syntax tree is first checked against an allowlist."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contractlog.serdes.avro.generated.source import Source
 
 __all__ = ["MAIN", "NotAllowed", "compiled"]
 
-MAIN: Final = "f0"  #: the function that is wanted of a text; others help it
+MAIN: Final = "f0"  #: the function of a text that is returned; the others are its helpers
 
 _NODES: Final = {
     *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Raise, ast.Pass),
@@ -28,15 +28,15 @@ _FUNCTION: Final = re.compile(r"f[0-9]+")
 
 
 class NotAllowed(Exception):
-    """The syntax tree holds something that no generator of this package writes."""
+    """The syntax tree contains something that no generator of this package writes."""
 
 
 def compiled(source: Source) -> Callable[..., Any]:
     """Return the main function of a text.
 
     Raises:
-        NotAllowed: the text does what it has no reason to do.
-        SyntaxError: it is nested too deep for Python.
+        NotAllowed: the text contains something that is not on the allowlist.
+        SyntaxError: the text is nested too deeply for Python.
     """
     tree = ast.parse(source.text)
     checked(tree, source.constants, source.literals)
@@ -47,7 +47,7 @@ def compiled(source: Source) -> Callable[..., Any]:
 
 
 def checked(tree: ast.Module, constants: Collection[str], literals: Mapping[str, str | bytes]) -> None:
-    """Hold every node against the list, and put the literals where their names stand.
+    """Check every node against the allowlist, and replace the names of literals by their values.
 
     Raises:
         NotAllowed: a node, a name, a constant or an attribute is not on it.
@@ -63,7 +63,7 @@ def checked(tree: ast.Module, constants: Collection[str], literals: Mapping[str,
 
 
 def _is_allowed(node: ast.AST, fixed: Collection[str]) -> bool:  # noqa: PLR0911 -- one line per kind
-    """Whether a node does no more than its kind is allowed to."""
+    """Return whether a node has only what the allowlist permits for its kind."""
     match node:
         case ast.Name(id=name, ctx=ast.Load()):
             return name in fixed or _LOCAL.fullmatch(name) is not None
@@ -85,7 +85,7 @@ def _is_allowed(node: ast.AST, fixed: Collection[str]) -> bool:  # noqa: PLR0911
 
 
 def _children(node: ast.AST, literals: Mapping[str, str | bytes]) -> list[ast.AST]:
-    """Return the nodes inside. Literals are put in their places; they are constants, and need no look."""
+    """Return the child nodes to check. Names of literals are replaced by constants, which need no check."""
     found: list[ast.AST] = []
     for field in node._fields:
         inside = getattr(node, field, None)

@@ -1,4 +1,4 @@
-"""What writing the code that reads and the code that writes have in common: lines, functions, and levels."""
+"""Base class of the generators of decoding and encoding code: source lines, functions and levels."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["Emitter"]
 
-_DEEP: Final = 12  #: levels of indentation after which a function is begun: Python nests blocks only so far
-_HIGH: Final = 24  #: levels of records, arrays and maps after which one is begun: so are expressions nested
+_DEEP: Final = 12  #: levels of indentation after which a new function begins, as Python limits the nesting of blocks
+_HIGH: Final = 24  #: levels of records, arrays and maps before a new function, as Python limits nested expressions
 _CONTAINERS: Final = (RecordCodec, RecordReader, ArrayReader, MapReader, UnionCodec, WriterUnion)
 
 
-class Emitter(ABC):  # noqa: B024 -- those of both directions are its kinds
-    """Text under construction for a tree of codecs. Records that are used twice have a function of their own.
+class Emitter(ABC):  # noqa: B024 -- reading and writing subclass it
+    """Generator of source text for a tree of codecs.
 
-    Levels are counted by the text only where the tree could open more of them than the limit allows: a function is
-    given how many are left, and begins with asking whether those that it opens itself are among them.
+    A record that is used twice has a function of its own.
+
+    The generated code counts levels only if values of the tree could nest deeper than the limit: each function receives
+    the number of levels left, and first checks that it covers those that the function opens itself.
     """
 
     def __init__(self, root: Reader, limits: Limits) -> None:
@@ -35,9 +37,9 @@ class Emitter(ABC):  # noqa: B024 -- those of both directions are its kinds
         self.limits = limits
         self._graph = Graph(root)
         self.counted = self._graph.height is None or self._graph.height > limits.max_depth
-        self.pending: list[tuple[str, Reader]] = []  # functions that are called and not written yet
+        self.pending: list[tuple[str, Reader]] = []  # functions that are called and not yet written
         self._functions: dict[int, str] = {}
-        self._level = 0  # opened since the function began
+        self._level = 0  # levels opened since the function began
         self._deepest = 0
 
     def constant(self, value: Any) -> str:
@@ -45,22 +47,22 @@ class Emitter(ABC):  # noqa: B024 -- those of both directions are its kinds
         return self.source.constant(value)
 
     def set(self, value: str) -> str:
-        """Give a value a name."""
+        """Assign an expression to a new name, and return the name."""
         name = self.source.name()
         self.source.line(f"{name} = {value}")
         return name
 
     def refuse(self) -> None:
-        """Leave what comes here to the interpreter."""
+        """Write the fall-back to the interpreter."""
         self.source.line(f"raise {self.constant(Otherwise)}")
 
     def refuse_if(self, condition: str) -> None:
-        """Leave to the interpreter what meets a condition."""
+        """Write the fall-back to the interpreter under a condition."""
         with self.source.block(f"if {condition}"):
             self.refuse()
 
     def is_apart(self, node: Reader) -> bool:
-        """Whether a node is served by a function of its own."""
+        """Return whether a node has a function of its own."""
         shared = isinstance(node, RecordCodec | RecordReader) and self._graph.is_shared(node)
         deep = self.source.indent > _DEEP or self._level > _HIGH
         return shared or (deep and isinstance(node, _CONTAINERS))
@@ -77,7 +79,7 @@ class Emitter(ABC):  # noqa: B024 -- those of both directions are its kinds
 
     @contextmanager
     def function(self, name: str, arguments: str) -> Iterator[None]:
-        """Begin a function; the check of levels is put at its beginning when it is known how many it opens."""
+        """Begin a function; the check of its levels is inserted once their number is known."""
         self._level = self._deepest = 0
         with self.source.block(f"def {name}({arguments})"):
             at = len(self.source.lines)
@@ -87,7 +89,7 @@ class Emitter(ABC):  # noqa: B024 -- those of both directions are its kinds
 
     @contextmanager
     def opened(self) -> Iterator[None]:
-        """Be inside a record, an array or a map."""
+        """Count one level while inside a record, array or map."""
         self._level += 1
         self._deepest = max(self._deepest, self._level)
         yield

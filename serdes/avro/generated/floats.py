@@ -1,4 +1,4 @@
-"""Floats and doubles that stand side by side are packed and unpacked at once."""
+"""Layouts that pack or unpack a run of adjacent floats and doubles in one call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["packing"]
 
 
 def packing(nodes: Sequence[FloatCodec]) -> struct.Struct:
-    """Return the layout of a run of numbers."""
+    """Return the layout of a run of floats and doubles."""
     return _layout("".join("d" if isinstance(node, DoubleCodec) else "f" for node in nodes))
 
 

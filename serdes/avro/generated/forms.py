@@ -1,4 +1,4 @@
-"""What generated code calls for values that are not of the plainest class: they are brought into that form."""
+"""Conversions to plain classes, called by generated code for values of other classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["as_bytes", "as_dict", "as_float", "as_int", "as_list", "as_text", "i
 
 
 def as_int(value: Any) -> int:
-    """Return the integer that an object of another class is."""
+    """Return the plain integer of an integer of another class."""
     if isinstance(value, bool) or not isinstance(value, int | Integral):
         raise Otherwise
     return int(value)
@@ -26,7 +26,7 @@ def as_float(value: Any) -> Any:
 
 
 def as_bytes(value: Any) -> bytes:
-    """Return the bytes that an object of another class holds."""
+    """Return the bytes of another bytes-like object."""
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
     raise Otherwise
@@ -40,26 +40,26 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 
 def as_list(value: Any) -> Any:
-    """Return a tuple as it is; other sequences may change their minds, so the interpreter takes them."""
+    """Return a tuple unchanged; other sequences may vary between reads, so the interpreter handles them."""
     if type(value) is tuple:
         return value
     raise Otherwise
 
 
-def never(value: Any) -> Any:  # noqa: ARG001 -- called in place of others
-    """Take no value; the interpreter knows whether it fits."""
+def never(value: Any) -> Any:  # noqa: ARG001 -- same signature as the others
+    """Reject every value: the interpreter decides whether it fits."""
     raise Otherwise
 
 
 def as_text(value: Any) -> str:
-    """Return the text that a member of an enum is."""
+    """Return the plain text of a string subclass, such as a member of an enum."""
     return str.__str__(value)
 
 
 def inside(
     named: Callable[[Any], int | None], index: int, plain: type, otherwise: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """Return what takes a union's value out of ``(branch, value)`` where it names this branch."""
+    """Return a function that unwraps ``(branch, value)`` if it names this branch."""
 
     def taken(value: Any) -> Any:
         if type(value) is not tuple:

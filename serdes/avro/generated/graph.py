@@ -1,4 +1,4 @@
-"""What is known of a tree of codecs before code is written for it: its size, its height, and what is used twice."""
+"""Analysis of a tree of codecs before code generation: size, height, and records that are used twice."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["MAX_FIELDS", "Graph", "Unfit"]
 
-MAX_FIELDS: Final = 500  #: above so many fields the interpreter serves
+MAX_FIELDS: Final = 500  #: schemas with more fields are interpreted
 _MAX_NODES: Final = 5_000
 
 
 class Unfit(Exception):
-    """No code is written for this schema; the interpreter serves."""
+    """No code is generated for this schema; it is interpreted."""
 
 
 class Graph:
-    """The codecs below one of them. Types that lead back to themselves have no height."""
+    """A codec and those below it; recursive types have no height."""
 
     def __init__(self, root: Reader) -> None:
         self._uses: Counter[int] = Counter({id(root): 1})
@@ -32,7 +32,7 @@ class Graph:
         self.height = None if self.recursive else self._heights[id(root)]
 
     def is_shared(self, node: Reader) -> bool:
-        """Whether a record is used in several places, and so deserves a function of its own."""
+        """Return whether a record is used in several places, and so needs a function of its own."""
         return self._uses[id(node)] > 1
 
     def _walk(self, root: Reader) -> None:
@@ -63,7 +63,7 @@ _OPENED: Final = (RecordCodec, RecordReader, ArrayReader, MapReader)
 
 
 def parts(node: Reader) -> list[Reader]:  # noqa: PLR0911 -- one line per class
-    """Return what a codec is made of."""
+    """Return the codecs that a codec consists of."""
     match node:
         case RecordCodec():
             return [field.codec for field in node.fields]

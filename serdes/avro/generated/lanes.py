@@ -1,8 +1,8 @@
-"""Arrays of integers encoded and decoded all at once: each number in a lane of one large integer of Python's.
+"""Bulk encoding and decoding of arrays of integers, each number in a lane of one large Python integer.
 
 An operation on the large integer is one step for all numbers; a loop over them in Python takes several times as long
 (``benchmarks/serdes/run.py --shapes numbers``). A lane has 4, 8 or 16 bytes, for numbers of at most 4, 8 or 10 bytes,
-and is padded with zero bytes: no byte of a number's shortest form is zero, but that of the number 0.
+and is padded with zero bytes: the shortest form of a number has no zero byte, except that of the number 0.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from contractlog.serdes.avro.generated import Otherwise
 __all__ = ["FEWEST", "INTS", "LONGS", "Lane", "decode_numbers", "decode_pieces", "encode_numbers"]
 
 FEWEST: Final = 16  #: numbers; a loop is faster for fewer
-_MOST: Final = 512  #: numbers in one large integer
-_STEPS: Final = (32, 8)  #: numbers that one regular expression finds
+_MOST: Final = 512  #: most numbers in one large integer
+_STEPS: Final = (32, 8)  #: numbers that one regular expression matches
 
 _HALVES: Final = (0x0FFF_FFFF, 0x00FF_FFFF_F000_0000, 4)
 _QUARTERS: Final = (0x3FFF, 0x0FFF_C000, 2)
@@ -32,14 +32,14 @@ class Lane:
     Args:
         size: bytes of a lane.
         most: bytes of the longest number.
-        bits: of the range of its numbers; longer ones are refused.
+        bits: range of its numbers, in bits; longer ones are rejected.
     """
 
     def __init__(self, size: int, most: int, bits: int) -> None:
         self.size, self.most = size, most
         self._bits = 8 * size
         self._first = 1 << bits - 1
-        self._number = min(self._bits, 64)  # bits of a number beside zigzag
+        self._number = min(self._bits, 64)  # bits of a number, zig-zag encoded or not
         self._ones = self._lanes(1)
         self._even = self._lanes((1 << self._number) - 2)
         self._positive = self._lanes((1 << self._number - 1) - 1)
@@ -53,7 +53,7 @@ class Lane:
         )
         distances = [8, *(1 << power for power in range(3, self._bits.bit_length() - 1))]
         self._smear = tuple((shift, self._lanes((1 << self._bits - shift) - 1)) for shift in distances)
-        low = (1 << 7 * min(size, 8)) - 1  # what the bytes of half a lane of 16 hold, or of a whole one of others
+        low = (1 << 7 * min(size, 8)) - 1  # the payload of half a lane of 16 bytes, or of a whole lane of other sizes
         self._low, self._high = self._lanes(low), self._lanes(0xFF << 56)
         self._upper = self._lanes(0x3FFF << 56) if size > 8 else 0  # noqa: PLR2004
         self._beyond = self._lanes((1 << self._bits) - (1 << bits)) if bits < 7 * most else 0
@@ -61,7 +61,7 @@ class Lane:
         self._letter = "i" if size == 4 else "q"  # noqa: PLR2004 -- bytes of an int
 
     def encode(self, values: Sequence[int]) -> bytes | None:
-        """Return the bytes of numbers; None: they are too long for this lane."""
+        """Return the bytes of numbers, or None if one is too long for this lane."""
         count = len(values)
         if not -self._first <= values[0] < self._first:
             return None
@@ -83,18 +83,18 @@ class Lane:
         for keep, move, shift in self._spread:
             number = number & keep | (number & move) << shift
         width = self._bits * count
-        more = number + ((1 << width) - 1 & self._sevens) & self._eights  # in each byte that is not zero
+        more = number + ((1 << width) - 1 & self._sevens) & self._eights  # set in each byte that is not zero
         more = more >> 8 & self._smear[0][1]
         for shift, mask in self._smear[1:]:
             more |= more >> shift & mask
         lanes = (number | more).to_bytes(width // 8, "little")
-        between = lanes.split(bytes(self.size))  # the zeros: no other lane and its padding has so many zero bytes
+        between = lanes.split(bytes(self.size))  # at the zeros: no other lane with its padding has so many zero bytes
         return b"\0".join([part.translate(None, b"\0") for part in between])
 
     def find(self, data: bytes, at: int, count: int) -> tuple[bytes, int, int]:
-        """Return lanes of the numbers at a place, the place behind them, and how many of the numbers are left.
+        """Return lanes of the numbers at a position, the position after them, and how many numbers are left.
 
-        It ends before a number that is too long for this lane, and leaves a few at the end.
+        It ends before a number that is too long for this lane, and may leave a few numbers at the end.
         """
         found: list[bytes] = []
         for step in _STEPS:
@@ -133,12 +133,12 @@ class Lane:
         return self._every(pattern, self._bits)
 
     def _every(self, pattern: int, width: int) -> int:
-        """Repeat a pattern of so many bits over all lanes."""
+        """Repeat a pattern of ``width`` bits over all lanes."""
         return pattern * (((1 << self._bits * _MOST) - 1) // ((1 << width) - 1))
 
 
 def _widened(packed: bytes, count: int) -> bytes:
-    """Put numbers of 8 bytes into lanes of 16."""
+    """Copy numbers of 8 bytes into lanes of 16."""
     wide = bytearray(16 * count)
     for place in range(8):
         wide[place::16] = packed[place::8]
@@ -147,21 +147,21 @@ def _widened(packed: bytes, count: int) -> bytes:
 
 @lru_cache(None)
 def _layout(size: int, most: int, count: int) -> tuple[re.Pattern[bytes], struct.Struct]:
-    """Return what finds so many numbers, and what puts them into lanes."""
+    """Return the pattern that matches ``count`` numbers, and the layout that packs them into lanes."""
     number = rb"([\x80-\xff]{0,%d}+[\x00-\x7f])" % (most - 1)
     return re.compile(number * count), struct.Struct(f"{size}s" * count)
 
 
 _WIDE: Final = Lane(16, 10, 64)
 LONGS: Final = (Lane(4, 4, 28), Lane(8, 8, 56), _WIDE)  #: lanes for numbers of 64 bits, the narrowest first
-INTS: Final = (LONGS[0], Lane(8, 5, 32))  #: for numbers of 32 bits
+INTS: Final = (LONGS[0], Lane(8, 5, 32))  #: lanes for numbers of 32 bits
 
 
 def encode_numbers(values: Sequence[int]) -> bytes:
     """Return the bytes of numbers of 64 bits.
 
     Raises:
-        Otherwise: one has more bits.
+        Otherwise: a number has more bits.
     """
     if len(values) > _MOST:
         return b"".join([encode_numbers(values[at : at + _MOST]) for at in range(0, len(values), _MOST)])
@@ -173,7 +173,7 @@ def encode_numbers(values: Sequence[int]) -> bytes:
 
 
 def decode_numbers(data: bytes, at: int, count: int, lanes: Sequence[Lane]) -> tuple[list[Any], int, int]:
-    """Read most of so many numbers; return them, the place behind them, and how many are left.
+    """Read most of ``count`` numbers; return them, the position after them, and how many are left.
 
     Raises:
         Otherwise: a number is out of its range.
@@ -190,7 +190,7 @@ def decode_numbers(data: bytes, at: int, count: int, lanes: Sequence[Lane]) -> t
 
 
 def decode_pieces(pieces: Sequence[bytes], lanes: Sequence[Lane]) -> Sequence[int]:
-    """Return the numbers that some bytes are, each of one number and no longer than the widest lane takes.
+    """Return the numbers of pieces of bytes, each of one number no longer than the widest lane.
 
     Raises:
         Otherwise: a number is out of its range.

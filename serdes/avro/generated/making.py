@@ -1,4 +1,4 @@
-"""From codecs to functions; loaded when the first one is wanted, so that starting up does not pay for it."""
+"""Generation of functions from codecs; imported on first use, so that start-up does not pay for it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["read_function", "write_function"]
 
 
 def read_function(reader: Reader, limits: Limits) -> Callable[..., Any]:
-    """Return a function ``(bytes, place) -> value``, or one that leaves all to the interpreter."""
+    """Return a function ``(bytes, position) -> value``, or one that leaves everything to the interpreter."""
     return _made(lambda: reading(reader, limits))
 
 
 def write_function(codec: Codec, limits: Limits) -> Callable[..., Any]:
-    """Return a function ``(value, prefix) -> bytes``, or one that leaves all to the interpreter."""
+    """Return a function ``(value, prefix) -> bytes``, or one that leaves everything to the interpreter."""
     return _made(lambda: writing(codec, limits))
 
 

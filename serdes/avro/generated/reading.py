@@ -1,8 +1,8 @@
-"""Writes the code that reads: one function for a whole record, and one for each type that needs its own.
+"""Generator of decoding code: one function for a whole record, and one per type that needs its own.
 
-The names of the text: ``d`` is the bytes, ``p`` the place in them, ``z`` their end, ``r`` how many more levels may be
-opened. Bytes that end early are noticed at the end: a place beyond it never becomes one within it again, and each item
-of an array is paid for by a byte.
+Names in the generated code: ``d`` is the bytes, ``p`` the position in them, ``z`` their end, ``r`` how many more levels
+may be opened. Bytes that end early are noticed at the end: a position beyond the end never returns within it, and each
+item of an array takes at least one byte.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ __all__ = ["reading"]
 
 
 def reading(root: Reader, limits: Limits) -> Source:
-    """Return the code whose main function reads a whole body: ``(bytes, place) -> value``.
+    """Return the code whose main function reads a whole body: ``(bytes, position) -> value``.
 
     Raises:
-        Unfit: the interpreter has to serve.
+        Unfit: the schema has to be interpreted.
     """
     return _Reading(root, limits).whole(root)
 
@@ -62,7 +62,7 @@ class _Reading(ScalarReading):
         return self.source
 
     def _value(self, node: Reader) -> str:
-        """Write what reads a node; return an expression for the value, to be used once."""
+        """Write code that reads a node; return an expression for the value, to be used once."""
         if not self.is_apart(node):
             return self._inline(node)
         value = self.source.name()
@@ -104,7 +104,7 @@ class _Reading(ScalarReading):
         return self._display((name, values[name]) for name in node.names)
 
     def _steps(self, nodes: Sequence[Reader]) -> list[str]:
-        """Read values one after the other, but runs of floats at once."""
+        """Write code that reads values one after another, and runs of floats in one call."""
         values: list[str] = []
         while len(values) < len(nodes):
             rest = nodes[len(values) :]
@@ -116,7 +116,7 @@ class _Reading(ScalarReading):
         return "{" + ", ".join(f"{self.source.literal(name)}: {value}" for name, value in members) + "}"
 
     def _default(self, default: Callable[[], Any]) -> str:
-        """Write a default down, so that each record has its own."""
+        """Return an expression that makes the default, a new value for each record."""
         try:
             return self._written(default())
         except Failure:
@@ -168,7 +168,7 @@ class _Reading(ScalarReading):
         return values
 
     def _rows(self, decode: Callable[..., Any], flat: Sequence[tuple[str, Reader]], values: str, count: str) -> None:
-        """Read most records of an array at once; the others are left to a loop."""
+        """Write code that reads most records of an array in bulk; a loop reads the others."""
         rows, members = self.source.name(), [self.source.name() for _ in flat]
         self.source.line(f"{rows}, p, {count} = {self.constant(decode)}(d, p, {count})")
         with self.opened(), self.source.block(f"for {', '.join(members)}, in {rows}"):
@@ -185,7 +185,7 @@ class _Reading(ScalarReading):
 
     @contextmanager
     def _blocks(self, *, empty: bool = False) -> Iterator[str]:
-        """Repeat what is written inside for each block; items of no bytes are for the interpreter to count."""
+        """Repeat the code written inside for each block; blocks of items without bytes are interpreted."""
         line, count, stop = self.source.line, self.source.name(), self.source.name()
         line(f"{count} = d[p]")
         line("p += 1")
@@ -203,13 +203,13 @@ class _Reading(ScalarReading):
 
     @contextmanager
     def _each(self, count: str) -> Iterator[None]:
-        """Repeat what is written inside for each item of a block."""
+        """Repeat the code written inside for each item of a block."""
         with self.source.block(f"for {self.source.name()} in {self.constant(range)}({count})"):
             yield
 
 
 def _flat(node: Reader) -> Sequence[tuple[str, Reader]]:
-    """Return the members of a record's values in the order of its bytes; none where there are others, too."""
+    """Return the members of a flat record in the order of its bytes; empty if its values have others, too."""
     if isinstance(node, RecordCodec):
         return [(field.name, field.codec) for field in node.fields]
     if isinstance(node, RecordReader) and not node.missing:
@@ -219,7 +219,7 @@ def _flat(node: Reader) -> Sequence[tuple[str, Reader]]:
 
 
 def _floats(nodes: Sequence[Reader]) -> list[FloatCodec]:
-    """Return the floats that a row of nodes begins with."""
+    """Return the floats at the beginning of a row of nodes."""
     run: list[FloatCodec] = []
     for node in nodes:
         if not isinstance(node, FloatCodec):
@@ -229,7 +229,7 @@ def _floats(nodes: Sequence[Reader]) -> list[FloatCodec]:
 
 
 def _names(union: UnionCodec) -> list[str | None]:
-    """Return by what names the branches are told apart in values; None for all but records that are to be named."""
+    """Return the name that each branch's values carry: that of records under ``named_records``, else None."""
     return [
         branch.names[0] if union.named_records and isinstance(branch, RecordCodec) else None
         for branch in union.branches

@@ -1,7 +1,7 @@
-"""What generated code calls to read: numbers of several bytes, blocks, and rows of numbers.
+"""Runtime functions of generated decoding code: multi-byte integers, blocks, and runs of values.
 
-Whatever is not in order raises something, anything: the interpreter then says exactly what. So these functions check
-that nothing wrong passes, and leave the words to it.
+Malformed bytes may raise any exception: the interpreter then finds the exact reason. So these functions only make sure
+that nothing malformed is accepted.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ _TAKES: Final = tuple(taken or None for taken in TAKES)
 _SIGNED: Final = bytes((raw >> 1) ^ -(raw & 1) & 0xFF for raw in range(256))
 """Numbers of one byte as bytes with a sign."""
 
-NEGATED: Final = 129  #: the bits of a length's first byte that are set when it is negative or goes on
+NEGATED: Final = 129  #: the bits of a count's first byte that are set when it is negative or continues
 
 _MORE: Final = 0x80
-_SHIFTS: Final = tuple(range(35, 64, 7))  # of the bytes behind the fifth one
-_FEW_SHIFTS: Final = tuple(range(21, 29, 7))  # behind the third one
-_THREE_MORE: Final = sum(_MORE << 7 * index for index in range(3))  # the bits that say that a number goes on
+_SHIFTS: Final = tuple(range(35, 64, 7))  # of the bytes after the fifth
+_FEW_SHIFTS: Final = tuple(range(21, 29, 7))  # of the bytes after the third
+_THREE_MORE: Final = sum(_MORE << 7 * index for index in range(3))  # the continuation bits
 _FOUR_MORE: Final = sum(_MORE << 7 * index for index in range(4))
 _FIVE_MORE: Final = sum(_MORE << 7 * index for index in range(5))
 
 
 def long_at(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number of 64 bits; return it and the place behind it."""
+    """Read an integer of 64 bits; return it and the position after it."""
     raw = data[at]
     if raw >= _MORE:
         at += 1
@@ -77,7 +77,7 @@ def long_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def int_at(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number of 32 bits; return it and the place behind it."""
+    """Read an integer of 32 bits; return it and the position after it."""
     raw = data[at]
     if raw >= _MORE:
         at += 1
@@ -95,7 +95,7 @@ def int_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _longer(data: bytes, at: int, raw: int, shifts: tuple[int, ...]) -> tuple[int, int]:
-    """Go on from a byte of a number to its last one; return its bits and the place of that."""
+    """Read a number's remaining bytes; return its bits and the position of its last byte."""
     for shift in shifts:
         at += 1
         byte = data[at]
@@ -106,7 +106,7 @@ def _longer(data: bytes, at: int, raw: int, shifts: tuple[int, ...]) -> tuple[in
 
 
 def millis_at(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number of 64 bits that is likely to take six bytes, as milliseconds of our days do."""
+    """Read an integer of 64 bits that probably takes six bytes, as present-day milliseconds do."""
     try:
         a, b, c, d, e, f = data[at : at + 6]
     except ValueError:
@@ -118,7 +118,7 @@ def millis_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def micros_at(data: bytes, at: int) -> tuple[int, int]:
-    """Read a number of 64 bits that is likely to take eight bytes, as microseconds of our days do."""
+    """Read an integer of 64 bits that probably takes eight bytes, as present-day microseconds do."""
     try:
         a, b, c, d, e, f, g, h = data[at : at + 8]
     except ValueError:
@@ -131,21 +131,21 @@ def micros_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def longs_at(data: bytes, at: int, count: int) -> tuple[list[int], int]:
-    """Read so many numbers of 64 bits; return them and the place behind them."""
+    """Read ``count`` integers of 64 bits; return them and the position after them."""
     return _numbers_at(data, at, count, LONGS, long_at)
 
 
 def ints_at(data: bytes, at: int, count: int) -> tuple[list[int], int]:
-    """Read so many numbers of 32 bits; return them and the place behind them."""
+    """Read ``count`` integers of 32 bits; return them and the position after them."""
     return _numbers_at(data, at, count, INTS, int_at)
 
 
 def _numbers_at(
     data: bytes, at: int, count: int, lanes: Sequence[Lane], longer: Callable[[bytes, int], tuple[int, int]]
 ) -> tuple[list[int], int]:
-    """Read so many numbers; the caller knows that there are as many bytes."""
+    """Read ``count`` integers; the caller has checked that there are as many bytes."""
     short = data[at : at + count]
-    if short.isascii():  # all are of one byte
+    if short.isascii():  # each has one byte
         return memoryview(short.translate(_SIGNED)).cast("b").tolist(), at + count
     numbers: list[int] = []
     if count >= FEWEST:
@@ -171,11 +171,11 @@ def _numbers_at(
 
 
 def strings_at(data: bytes, at: int, count: int) -> tuple[list[str], int]:
-    """Read so many strings; return them and the place behind them."""
+    """Read ``count`` strings; return them and the position after them."""
     takes, start = _TAKES, at
     try:
         return [data[at + 1 : (at := at + takes[data[at]])].decode() for _ in range(count)], at  # type: ignore[operator]
-    except TypeError:  # one is longer
+    except TypeError:  # a string is longer
         at = start
     return _texts_at(data, at, count)
 
@@ -197,17 +197,17 @@ def _texts_at(data: bytes, at: int, count: int) -> tuple[list[str], int]:
 
 
 def doubles_at(data: bytes, at: int, count: int) -> tuple[Sequence[float], int]:
-    """Read so many doubles; return them and the place behind them."""
+    """Read ``count`` doubles; return them and the position after them."""
     return struct.unpack_from(f"<{count}d", data, at), at + 8 * count
 
 
 def floats_at(data: bytes, at: int, count: int) -> tuple[Sequence[float], int]:
-    """Read so many floats; return them and the place behind them."""
+    """Read ``count`` floats; return them and the position after them."""
     return struct.unpack_from(f"<{count}f", data, at), at + 4 * count
 
 
 def length_at(data: bytes, at: int) -> tuple[int, int]:
-    """Read a length; return it and the place behind it."""
+    """Read a length; return it and the position after it."""
     number, at = long_at(data, at)
     if number < 0:
         raise Otherwise
@@ -215,7 +215,7 @@ def length_at(data: bytes, at: int) -> tuple[int, int]:
 
 
 def block_at(data: bytes, at: int, end: int) -> tuple[int, int, int]:
-    """Read a block's header; return the number of its items, where they begin, and where they end or 0."""
+    """Read a block's header; return the number of items, their start, and their end (0: not given)."""
     count, at = long_at(data, at)
     if count > 0:
         return count, at, 0

@@ -1,8 +1,8 @@
-"""Arrays of flat records decoded column by column.
+"""Bulk decoding of arrays of flat records, column by column.
 
-The fields of a flat record are numbers and booleans. A regular expression finds the bytes of those of many records, and
-a column of them takes a few calls into Python's C code, where a loop takes several for each field. What does not match,
-and the last records of an array, are left to that loop.
+The fields of a flat record are numbers and booleans. A regular expression finds the fields of many records, and a
+column takes a few calls into Python's C code, where a loop takes several calls for each field. Records that do not
+match, and the last records of an array, are left to that loop.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from contractlog.serdes.avro.generated.lanes import INTS, LONGS, decode_pieces
 __all__ = ["Rows", "row_decoder"]
 
 _FEWEST: Final = 6  #: records; a loop is faster for fewer
-_GROUPS: Final = 32  #: fields that one regular expression finds
+_GROUPS: Final = 32  #: fields that one regular expression matches
 _MOST_FIELDS: Final = 16
 
 Rows: TypeAlias = tuple[Iterable[tuple[Any, ...]], int, int]
 
 
 def row_decoder(nodes: Sequence[Reader]) -> Callable[[bytes, int, int], Rows] | None:
-    """Return a function that decodes most of an array's records; None: they are not flat.
+    """Return a function that decodes most of an array's records, or None if they are not flat.
 
-    It returns the values of each record, the place behind those records, and how many are left.
+    The function returns the values of each record, the position after those records, and how many records are left.
     """
     kinds = [_DECODERS.get(type(node)) for node in nodes]
     if not kinds or len(kinds) > _MOST_FIELDS or None in kinds:

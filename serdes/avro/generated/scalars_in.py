@@ -1,4 +1,4 @@
-"""Writes the code that reads values without parts. ``d`` is the bytes, ``p`` the place in them."""
+"""Generator of code that reads scalars. ``d`` is the bytes, ``p`` the position in them."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from contractlog.serdes.avro.times import DateCodec, LocalTimestampCodec, NanosC
 
 __all__ = ["FEW", "ScalarReading"]
 
-FEW: Final = 64  #: branches and symbols whose number takes one byte
+FEW: Final = 64  #: number of branches or symbols up to which a position takes one byte
 _EPOCH_DAY: Final = date(1970, 1, 1).toordinal()
-_EXACT_SECONDS: Final = 2**32  #: below, a float of seconds names each microsecond
+_EXACT_SECONDS: Final = 2**32  #: below, a float of seconds is exact to the microsecond
 _MILLIS: Final = 1_000
 _BOOLEANS: Final = (False, True)
 
 
 class ScalarReading(Emitter):
-    """Each method writes what reads, and returns an expression for the value, to be used once."""
+    """Each method writes code that reads a value, and returns an expression for it, to be used once."""
 
     def scalar(self, node: Reader) -> str:  # noqa: C901, PLR0911, PLR0912 -- one line per class
-        """Read a value without parts."""
+        """Read a scalar."""
         match node:
             case NullCodec():
                 return "None"
@@ -80,7 +80,7 @@ class ScalarReading(Emitter):
         return value
 
     def _unscaled(self, node: DecimalCodec, raw: Reader) -> str:
-        """Read the bytes of a decimal: some, and no more than its digits need."""
+        """Read the bytes of a decimal: at least one, and no more than its digits need."""
         if isinstance(raw, BytesCodec):
             value = self._after(self._length(most=node.longest))
             self.refuse_if(f"not {value}")
@@ -95,7 +95,7 @@ class ScalarReading(Emitter):
         return self._after(self._length(), ".decode()")
 
     def floats(self, nodes: Sequence[FloatCodec]) -> list[str]:
-        """Read numbers that stand side by side at once."""
+        """Read adjacent numbers in one call."""
         layout = packing(nodes)
         names = [self.source.name() for _ in nodes]
         self.source.line(f"{', '.join(names)}, = {self.constant(layout.unpack_from)}(d, p)")
@@ -116,10 +116,12 @@ class ScalarReading(Emitter):
         return value
 
     def _length(self, most: int | None = None) -> str:
-        """Read a length; return the name of the place where it ends. The place stays one before it begins.
+        """Read a length; return the name of the position where the value ends.
+
+        ``p`` is left one byte before the beginning of the value.
 
         Args:
-            most: refuse what is longer, unless its length takes one byte.
+            most: reject greater lengths, unless the length takes one byte.
         """
         line, end = self.source.line, self.set(f"{self.constant(received.TAKES)}[d[p]]")
         with self.source.block(f"if {end}"):
@@ -133,7 +135,7 @@ class ScalarReading(Emitter):
         return end
 
     def _after(self, end: str, change: str = "") -> str:
-        """Take what is between the place behind this one and an end."""
+        """Return the bytes from the one after ``p`` to an end."""
         return self._until("p + 1", end, change)
 
     def _until(self, start: str, end: str, change: str = "") -> str:
@@ -142,7 +144,7 @@ class ScalarReading(Emitter):
         return value
 
     def _symbol(self, symbols: dict[int, str]) -> str:
-        """Read a symbol; positions that are not in the table are not in order."""
+        """Read a symbol; the lookup fails for positions that are not in the table."""
         if max(symbols, default=0) < FEW:
             return self._by_byte({index * 2: symbol for index, symbol in symbols.items()})
         index = self.source.name()
@@ -157,7 +159,7 @@ class ScalarReading(Emitter):
         return raw if node.convert is int else f"{self.constant(node.convert)}({raw})"
 
     def _made(self, node: LogicalCodec, raw: str) -> str:
-        """Return what makes a logical type's value; what Python's types cannot hold is left to the codec."""
+        """Return an expression for a logical type's value; the codec handles what Python's types cannot hold."""
         if isinstance(node, DateCodec):
             return f"{self.constant(date.fromordinal)}({raw} + {_EPOCH_DAY})"
         if isinstance(node, DecimalCodec):
@@ -173,7 +175,7 @@ class ScalarReading(Emitter):
 
 
 def _wanted_symbols(node: SymbolReader) -> dict[int, str]:
-    """Return what the reader makes of each symbol that was written; those that it has no word for are left out."""
+    """Return the reader's symbol for each symbol of the writer; those without one are left out."""
     if not isinstance(node.written, EnumCodec):
         raise Unfit
     default = node.wanted.default

@@ -1,4 +1,4 @@
-"""Writes the code that writes values without parts."""
+"""Generator of code that writes scalars."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
 
 
 class ScalarWriting(Emitter):
-    """Each method writes what makes pieces of a value that has a name already."""
+    """Each method writes code that makes pieces of a value that already has a name."""
 
     def joined(self, pieces: Pieces) -> str:
         """Return one expression for all pieces."""
@@ -43,13 +43,13 @@ class ScalarWriting(Emitter):
         return f"{self.constant(JOIN)}(({', '.join(pieces)}))" if pieces else self.source.literal(b"")
 
     def plain(self, value: str, kind: type, otherwise: Callable[[Any], Any], taken: Taken | None) -> None:
-        """Bring a value that is not exactly of this class into its form."""
+        """Write code that converts a value that is not exactly of this class to it."""
         change = otherwise if taken is None else taken(kind, otherwise)
         with self.source.block(f"if {self.constant(type)}({value}) is not {self.constant(kind)}"):
             self.source.line(f"{value} = {self.constant(change)}({value})")
 
     def scalar(self, node: Codec, value: str, taken: Taken | None) -> Pieces:
-        """Make pieces of a value whose bytes do not depend on what stands before them."""
+        """Make pieces of a value whose bytes do not depend on those before them."""
         match node:
             case NullCodec():
                 with self.source.block(f"if {value} is not None"):
@@ -70,19 +70,19 @@ class ScalarWriting(Emitter):
         raise Unfit
 
     def number(self, value: str, greater: Callable[[int], bytes]) -> str:
-        """Return an integer's bytes."""
+        """Return an expression for an integer's bytes."""
         small = f"{self.constant(sent.SMALL)}[{value}]"
         return f"({small} if 0 <= {value} < {sent.FEW} else {self.constant(greater)}({value}))"
 
     def measured(self, data: str, before: bytes) -> Pieces:
-        """Return bytes after their length."""
+        """Return pieces for bytes preceded by their length."""
         length = self.set(f"{self.constant(len)}({data})")
         small = f"{self.constant(sent.lengths(before))}[{length}]"
         great = f"{self.source.literal(before)} + {self.constant(sent.varint)}({length})"
         return [f"({small} if {length} < {sent.FEW} else {great})", data]
 
     def logical(self, node: LogicalCodec, value: str, before: bytes, taken: Taken | None) -> Pieces:
-        """Make the raw value; it is held against its type as if it had been given."""
+        """Make the raw value; it is checked against its type as if the caller had passed it."""
         change = node.unmade if taken is None else taken(object, node.unmade)
         raw = self.source.name()
         if isinstance(node, DateCodec):
@@ -101,10 +101,10 @@ class ScalarWriting(Emitter):
 
     @abstractmethod
     def inline(self, node: Codec, value: str, before: bytes = b"", taken: Taken | None = None) -> Pieces:
-        """Make pieces of any node's value, with some bytes before them."""
+        """Make pieces of any node's value, preceded by some bytes."""
 
     def packed(self, run: list[tuple[FloatCodec, str]]) -> Pieces:
-        """Pack numbers that stand side by side at once."""
+        """Pack adjacent numbers in one call."""
         if not run:
             return []
         layout = packing([codec for codec, _ in run])

@@ -1,6 +1,7 @@
-"""What generated code calls to write: numbers as bytes, one by one and in rows. What does not fit raises.
+"""Runtime functions of generated encoding code: bytes of single values and of runs of values.
 
-The tables are rows, not dicts: Python finds a place in a row several times faster.
+Values that do not fit raise an exception. The tables of small numbers are tuples, not dicts: Python indexes a tuple
+several times faster.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ __all__ = [
     "varint",
 ]
 
-FEW: Final = 1024  #: numbers below have their bytes ready
+FEW: Final = 1024  #: numbers below have their bytes in a table
 _MORE: Final = 0x80
 _INTEGERS: Final = frozenset({int})
 _NUMBERS: Final = frozenset({int, float})
@@ -41,7 +42,7 @@ _ENDS: Final = tuple(
 
 
 def varint(number: int) -> bytes:
-    """Return the bytes of a number of 64 bits."""
+    """Return the bytes of an integer of 64 bits."""
     raw = number << 1 if number >= 0 else ~(number << 1)
     if raw < 1 << 14:
         return _ENDS[raw]
@@ -62,7 +63,7 @@ _READY: Final = {number: varint(number) for number in range(-FEW, FEW)}  #: numb
 
 
 def int_bytes(number: int) -> bytes:
-    """Return the bytes of a number of 32 bits."""
+    """Return the bytes of an integer of 32 bits."""
     if not INT_RANGE[0] <= number <= INT_RANGE[1]:
         raise Otherwise
     return varint(number)
@@ -70,14 +71,14 @@ def int_bytes(number: int) -> bytes:
 
 @lru_cache(32)
 def lengths(before: bytes) -> tuple[bytes, ...]:
-    """Return the bytes of small lengths, after some other bytes."""
+    """Return the bytes of small lengths, each preceded by ``before``."""
     return tuple(before + length for length in SMALL)
 
 
 def ints(values: Sequence[Any]) -> bytes:
     """Return the bytes of integers of 32 bits."""
     made = longs(values)
-    struct.pack(f"<{len(values)}i", *values)  # raises where one is out of range
+    struct.pack(f"<{len(values)}i", *values)  # raises if one is out of range
     return made
 
 
@@ -94,7 +95,7 @@ def longs(values: Sequence[Any]) -> bytes:
 
 
 def strings(values: Sequence[Any]) -> bytes:
-    """Return the bytes of strings, each after its length."""
+    """Return the bytes of strings, each preceded by its length."""
     parts: list[bytes] = []
     append, encode, small = parts.append, str.encode, SMALL
     for value in values:

@@ -1,4 +1,4 @@
-"""The functions that were written in this process: each once, whoever uses it, and only so many of them."""
+"""Bounded cache of the generated functions of this process, shared by all serializers."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from weakref import WeakSet
 
 __all__ = ["SHELF", "Shelf", "User"]
 
-CAPACITY: Final = 256  #: a function of 15 fields takes 30 kB, one of 150 takes 60 kB
+CAPACITY: Final = 256  #: functions; one of 15 fields takes 30 kB, one of 150 takes 60 kB
 
 
 class User(Protocol):
-    """Who holds a function of the shelf."""
+    """A user of a function in the cache."""
 
     def release(self) -> None:
-        """Let go of it; it may be asked for again."""
+        """Drop the function, which was evicted; it may be taken again."""
 
 
 class Shelf:
-    """Functions by what they were written for. When there are too many, the one goes that was first asked for."""
+    """Cache of generated functions; the oldest is evicted when there are too many."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
@@ -32,7 +32,7 @@ class Shelf:
         return len(self._kept)
 
     def take(self, key: Hashable, user: User, write: Callable[[], Callable[..., Any]]) -> Callable[..., Any] | None:
-        """Return the function for a key, which is written if nobody did so yet; None while another thread writes it."""
+        """Return the function of a key, written if it is missing; None while another thread writes it."""
         with self._changing:
             known = self._kept.get(key)
             if known is not None:

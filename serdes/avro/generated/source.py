@@ -1,8 +1,8 @@
-"""Source text under construction. Nothing of a schema is ever part of it.
+"""Source text under construction, which never contains any text of a schema.
 
-Text consists of names that are numbered here, and of integers. What comes from a schema is handed over as a value:
-``constant`` for objects that the code refers to, ``literal`` for texts and bytes that are put into the syntax tree
-where their name stands, after the text has been parsed.
+Text consists of numbered names and of integers. Values from a schema are passed separately: ``constant`` for objects
+that the code refers to, ``literal`` for texts and bytes that replace their names in the syntax tree after the text has
+been parsed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Source:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.constants: dict[str, Any] = {}  # k1 -> an object of the namespace
-        self.literals: dict[str, str | bytes] = {}  # s1 -> a text or bytes, put in place of its name
+        self.literals: dict[str, str | bytes] = {}  # s1 -> a text or bytes that replaces the name
         self.indent = 0
         self._names = 0
         self._known: dict[Any, str] = {}
@@ -36,7 +36,7 @@ class Source:
 
     @contextmanager
     def block(self, header: str) -> Iterator[None]:
-        """Add a line that opens a block, and indent what follows; a block without lines passes."""
+        """Add a line that opens a block, and indent what follows; an empty block becomes ``pass``."""
         self.line(header + ":")
         self.indent += 1
         start = len(self.lines)
@@ -46,7 +46,7 @@ class Source:
         self.indent -= 1
 
     def name(self, kind: str = "v") -> str:
-        """Return a name that is not in use."""
+        """Return an unused name."""
         self._names += 1
         return f"{kind}{self._names}"
 
@@ -55,11 +55,11 @@ class Source:
         key = ("k", id(value))
         if key not in self._known:
             self._known[key] = self.name("k")
-            self.constants[self._known[key]] = value  # and so it stays alive, and its id its own
+            self.constants[self._known[key]] = value  # keeps the object alive, so that its id is not reused
         return self._known[key]
 
     def literal(self, value: str | bytes) -> str:
-        """Return the name that stands where a text or bytes are to be."""
+        """Return the name that a text or bytes will replace."""
         key = (type(value), value)
         if key not in self._known:
             self._known[key] = self.name("s")

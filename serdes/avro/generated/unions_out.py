@@ -1,4 +1,4 @@
-"""Writes the code that chooses branches of unions, as the interpreter chooses them."""
+"""Generator of code that chooses the branches of unions as the interpreter does."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from contractlog.serdes.avro.unions import UnionCodec
 
 __all__ = ["UnionWriting"]
 
-_SLOTS: Final = 3  #: a branch of more pieces is joined at once
+_SLOTS: Final = 3  #: a branch of more pieces is joined into one
 
 
 class UnionWriting(ScalarWriting):
-    """The first branch that fits the value's class is taken; what is harder to tell is left to the interpreter."""
+    """Generator of unions: the first branch that fits the value's class; harder cases are interpreted."""
 
     @abstractmethod
     def pieces(self, node: Codec, value: str, before: bytes = b"", taken: Taken | None = None) -> Pieces:
-        """Make pieces of any node's value, in a function of its own where it has one."""
+        """Make pieces of any node's value, by a function of its own if it has one."""
 
     def union(self, node: UnionCodec, value: str) -> Pieces:
-        """Make pieces of a value and of its branch's position."""
+        """Make pieces of the branch's position and of the value."""
         if node.other is not None:
             return self._nullable(node, node.other, value)
         return self._chosen(node, value)
@@ -58,7 +58,7 @@ class UnionWriting(ScalarWriting):
         return self._alternatives([(f"if {value} is None", lambda: null), ("else", present)])
 
     def _alternatives(self, ways: list[tuple[str, Callable[[], Pieces]]]) -> Pieces:
-        """Write branches, whose pieces are then known by the same names, whichever was taken."""
+        """Write the branches of an ``if``; each assigns its pieces to the same names."""
         slots = [self.source.name() for _ in range(_SLOTS)]
         used = 1
         made: list[tuple[int, int, Pieces]] = []
@@ -79,9 +79,9 @@ class UnionWriting(ScalarWriting):
         return slots[:used]
 
     def _chosen(self, node: UnionCodec, value: str) -> Pieces:
-        """Write what finds the branch as the interpreter does: the first that fits the value's class.
+        """Write the choice of a branch as the interpreter makes it: the first that fits the value's class.
 
-        Where several records fit, or a value is of no plain class, the interpreter chooses.
+        If several records fit, or the value is not of a plain class, the interpreter chooses.
         """
         kind = self.set(f"{self.constant(type)}({value})")
         ways: list[tuple[str, Callable[[], Pieces]]] = []
@@ -108,7 +108,7 @@ class UnionWriting(ScalarWriting):
         return self.pieces(node.branches[index], value, sent.varint(index))
 
     def _first_fitting(self, node: UnionCodec, indexes: list[int], value: str) -> Pieces:
-        """Where a value decides, the branches' own words decide."""
+        """Write code that tries the ``fits`` of each branch, as the class alone does not decide."""
         ways: list[tuple[str, Callable[[], Pieces]]] = []
         for index in indexes:
             branch = node.branches[index]
@@ -123,7 +123,7 @@ class UnionWriting(ScalarWriting):
         return f"{self.constant(branch.fits)}({value})"
 
     def _of_records(self, node: UnionCodec, indexes: list[int], value: str) -> Pieces:
-        """Take the only record whose fields are all there, else the closest one; or the only map."""
+        """Choose the only record whose required fields are all present, else the closest one; or the only map."""
         if len(indexes) == 1 and isinstance(node.branches[indexes[0]], MapCodec):
             return self.pieces(node.branches[indexes[0]], value, sent.varint(indexes[0]))
         records = [(index, branch) for index in indexes if isinstance(branch := node.branches[index], RecordCodec)]
@@ -140,7 +140,7 @@ class UnionWriting(ScalarWriting):
         return self._alternatives(ways)
 
     def _closest(self, node: UnionCodec, value: str) -> Pieces:
-        """Take the record with most of the value's fields; where it does not take it, the interpreter tries others."""
+        """Choose the record with most of the value's fields; if it fails, the interpreter tries others."""
         return self._by_index(node, self.set(f"{self.constant(node.closest)}({value})[0]"), value)
 
     def _has_fields(self, branch: RecordCodec, value: str) -> str:
@@ -148,7 +148,7 @@ class UnionWriting(ScalarWriting):
         return " and ".join(f"{self.source.literal(name)} in {value}" for name in needed) or "True"
 
     def _named(self, node: UnionCodec, value: str) -> Pieces:
-        """Take the record that a tuple names."""
+        """Choose the record that a tuple names."""
         return self._by_index(node, self.set(f"{self.constant(node.named)}({value})"), self.set(f"{value}[1]"))
 
     def _by_index(self, node: UnionCodec, index: str, value: str) -> Pieces:
@@ -165,7 +165,7 @@ class UnionWriting(ScalarWriting):
 
 
 def _by_class(node: UnionCodec) -> list[tuple[type, list[int]]]:
-    """Return for each plain class the branches that may take its values, in their order."""
+    """Return for each plain class the branches that may accept its values, in order."""
     found: list[tuple[type, list[int]]] = []
     for plain in _CLASSES:
         indexes = [index for index, branch in enumerate(node.branches) if _takes(branch, plain)]
@@ -175,7 +175,7 @@ def _by_class(node: UnionCodec) -> list[tuple[type, list[int]]]:
 
 
 def _precise(node: UnionCodec, indexes: list[int]) -> list[int]:
-    """Put a double where a float would be: Python's floats are doubles."""
+    """Put a double before a float, as Python's floats are doubles."""
     names = [node.branches[index].names[0] for index in indexes]
     if "float" not in names or "double" not in names:
         return indexes
@@ -189,7 +189,7 @@ def _takes(branch: Codec, plain: type) -> bool:
     return plain in kinds or (isinstance(branch, LogicalCodec) and plain in kinds and _takes(branch.raw, plain))
 
 
-_ALWAYS: Final = (StringCodec, UuidCodec, FloatCodec, BytesCodec, ArrayCodec)  #: which fit all values of their classes
+_ALWAYS: Final = (StringCodec, UuidCodec, FloatCodec, BytesCodec, ArrayCodec)  #: these fit all values of their classes
 _CLASSES: Final = (
     *(type(None), str, dict, int, float, bool, bytes, list),
     *(dt.datetime, dt.date, dt.time, decimal.Decimal, uuid.UUID),

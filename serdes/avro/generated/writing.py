@@ -1,7 +1,7 @@
-"""Writes the code that writes: pieces of bytes are named as they are made, and joined once.
+"""Generator of encoding code: pieces of bytes are named as they are made, and joined once.
 
-The names of the text: ``h`` is what stands before the body, ``x`` a value, ``r`` how many more levels may be opened.
-Values of the plainest types go straight through; others are brought into that form where nothing can be lost by it.
+Names in the generated code: ``h`` is the prefix of the body, ``x`` a value, ``r`` how many more levels may be opened.
+Values of plain types are written directly; others are converted to them if nothing can be lost by it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def writing(root: Codec, limits: Limits) -> Source:
     """Return the code whose main function writes a body: ``(value, prefix) -> bytes``.
 
     Raises:
-        Unfit: the interpreter has to serve.
+        Unfit: the schema has to be interpreted.
     """
     return _Writing(root, limits).whole(root)
 
@@ -70,7 +70,7 @@ class _Writing(UnionWriting):
         return self.source
 
     def pieces(self, node: Codec, value: str, before: bytes = b"", taken: Taken | None = None) -> Pieces:
-        """Write what makes pieces of a value; they are names and expressions that may be evaluated later, once."""
+        """Write code for pieces of a value: names and expressions, each of which may be evaluated later, once."""
         if self.is_apart(node):
             if taken is not None and isinstance(node, RecordCodec):
                 self.plain(value, dict, forms.as_dict, taken)
@@ -125,7 +125,7 @@ class _Writing(UnionWriting):
         return pieces + self.packed(run)
 
     def _member(self, field: FieldCodec, record: str) -> str:
-        """Return the expression for a field's value. Without a default a missing one is the interpreter's to tell."""
+        """Return the expression for a field's value; a missing one without a default raises a ``KeyError``."""
         name = self.source.literal(field.name)
         default = NOTHING if field.default is None else _default(field)
         if default is NOTHING:
@@ -153,7 +153,7 @@ class _Writing(UnionWriting):
         return [self._items(value, f"for {key}, {entry} in {value}.items()", pieces)]
 
     def _block(self, value: str, at_once: Callable[[Any], bytes]) -> str:
-        """Write one block of numbers, and the 0 that ends it."""
+        """Write one block of numbers or strings, and the 0 that ends it."""
         whole, end = self.source.name(), self.source.literal(b"\0")
         with self.source.block(f"if {value}"), self.opened():
             head, _ = self.measured(value, b"")
@@ -182,7 +182,7 @@ class _Writing(UnionWriting):
 
 
 def _default(field: FieldCodec) -> Any:
-    """Return a field's default, or nothing where it is none; it is only written, so one serves all records."""
+    """Return a field's default, or ``NOTHING`` if there is none; it is only written, so records share it."""
     try:
         return None if field.default is None else field.default()
     except Failure:
