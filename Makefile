@@ -36,11 +36,12 @@ format: setup ## format the code
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 
-check: setup ## lint, types, import layers, locked versions, generated documents
+check: setup ## lint, types, import layers, docstrings, locked versions, generated documents
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest --quiet tests/unit/test_structure.py
 	@for name in $(LOCKS); do cp requirements/$$name.txt .cache/$$name.txt; $(COMPILE) requirements/$$name.in -o .cache/$$name.txt; \
 	  cmp -s requirements/$$name.txt .cache/$$name.txt || { echo "requirements/$$name.txt lags behind its .in file: run make lock"; exit 1; }; done
 	$(BIN)/python docs/generate.py --check

@@ -256,4 +256,4 @@ AVRO_CAUTIONS: Final = frozenset(
         AVRO_LOGICAL_TYPE_CHANGED,
     )
 )
-"""Checks of our own that break nothing unless they are asked for by id."""
+"""contractlog's own checks, which break compatibility only if requested by id."""

@@ -25,10 +25,10 @@ _ANSWER: Final = (
 
 
 class _Trailers(list[tuple[bytes, bytes]]):
-    """Takes the place of a request's headers behind its head: what comes after a chunked body is none of them."""
+    """Replacement of a request's headers after its head, so that trailer fields do not count as headers."""
 
     def append(self, _header: tuple[bytes, bytes], /) -> None:
-        """Ignore a trailer field: it could name another host, client or user than the head did (RFC 9110, 6.5.1)."""
+        """Ignore a trailer field: it could override a host, client or user of the head (RFC 9110, 6.5.1)."""
 
 
 class BoundedProtocol(HttpToolsProtocol):

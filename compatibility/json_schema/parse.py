@@ -53,7 +53,7 @@ _DEFAULT: Final = DRAFTS[2]
 _BY_URI: Final = {draft.uri.partition(":")[2]: draft for draft in DRAFTS}
 _BRIDGED: Final = ("#/definitions/", "#/$defs/")
 MAX_OBJECTS: Final = 20_000
-"""How many objects one text may hold.
+"""Maximum number of objects in one text.
 
 A node of the tree takes about a kilobyte and 30 microseconds to make and to meet, so 100,000 of them take over two
 seconds and 200 MB. Equal parts cannot be made once: each knows its place, and a ``$ref`` in it its base.

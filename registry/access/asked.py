@@ -22,7 +22,7 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _OPEN: Final = "/healthz/"
 
 Need = Callable[[Rights, Operation, "re.Match[str]", bytes], str | None]
-"""Answers which subjects are refused, in words, or None."""
+"""Check of a permission: returns the denied subjects as text, or None."""
 
 
 def open_to_all(path: str) -> bool:

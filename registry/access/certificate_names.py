@@ -25,10 +25,10 @@ __all__ = [
 ]
 
 SubjectName = tuple[frozenset[tuple[str, str]], ...]
-"""A subject as it stands in a certificate, the broadest part first; each part has attribute types and their values."""
+"""A certificate's subject, broadest part first; each part is a set of (attribute type, value)."""
 
 AlternativeName = tuple[str, str]
-"""``dns``, ``uri``, ``email`` or ``ip``, and the name."""
+"""Kind (``dns``, ``uri``, ``email`` or ``ip``) and name."""
 
 #: Key of the certificate in the ASGI scope, beside the members of ASGI's TLS extension.
 CERTIFICATE: Final = "contractlog.certificate"

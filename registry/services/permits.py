@@ -68,9 +68,9 @@ def require_context(rights: Rights, context: str) -> None:
 
 
 def require_references(rights: Rights, snapshot: Snapshot, subject: Subject, references: Iterable[Reference]) -> None:
-    """Require read on what a draft references: a version that is referenced cannot be deleted by its owner any more.
+    """Require read permission on the subjects that a draft references, as references block deletion.
 
-    References that a live version of the subject has already are permitted: whoever was permitted to made them.
+    References that a live version of the subject already has are permitted.
 
     Raises:
         Denied: the caller may not read a subject that the draft is the first to reference.

@@ -11,7 +11,7 @@ import orjson
 __all__ = ["EXACTLY", "exact", "long_text", "too_long"]
 
 EXACTLY: Final = orjson.OPT_PASSTHROUGH_SUBCLASS
-"""With ``exact`` it makes orjson write an enum as its value, even where it is a string with a text of its own."""
+"""orjson option that, with ``exact``, writes an enum as its value, even if the enum is a string subclass."""
 
 _TOO_LONG: Final = "64-bit"  #: part of orjson's message about integers out of range
 

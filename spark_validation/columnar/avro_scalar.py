@@ -22,7 +22,7 @@ _UINT64: Final = 2**64
 _MORE: Final = 0x80
 
 Collect = Callable[[Place, int, int], None]
-"""Told where a value starts, and the integer read there."""
+"""Callback that gets where a value starts and the integer read there."""
 
 
 class Broken(Exception):

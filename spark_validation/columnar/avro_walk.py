@@ -22,10 +22,10 @@ from contractlog.spark_validation.columnar.varints import LONG_BYTES
 __all__ = ["FEW", "MANY", "Walk"]
 
 FEW: Final = 12
-"""So many records are faster one by one."""
+"""Up to this many records are faster one by one."""
 
 MANY: Final = 300
-"""So many records are faster item by item than run by run."""
+"""Up to this many records are faster item by item than run by run."""
 
 _FEW_BRANCHES: Final = 4
 _NO_STOP: Final = -1

@@ -15,7 +15,7 @@ from contractlog.spark_validation.columnar.program import Place
 __all__ = ["Chunk", "Cursors", "Tally"]
 
 Chunk = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-"""Rows, where their values start, and the integers read there: the value itself, an index, or how many bytes it has."""
+"""Rows, the start of their values, and the integers read there: a value, an index, or a length in bytes."""
 
 
 class Cursors:

@@ -22,7 +22,7 @@ from contractlog.spark_validation.columnar.arrow import numbers_in
 __all__ = ["Frames", "Guids", "read_frames"]
 
 Guids = Mapping[bytes, int]
-"""The schema id of each guid (sixteen bytes) that the registry knows."""
+"""Schema ids by guid (16 bytes)."""
 
 _NO_GUIDS: Final[Guids] = MappingProxyType({})
 _GUID_FRAME: Final = 17

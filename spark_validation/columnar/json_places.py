@@ -18,7 +18,7 @@ _SAME_VALUE_ONE: Final = ("if", "then", "else")
 _MOST_SCHEMAS: Final = 1000  # applying to one value
 
 Scoped = tuple[dict[str, Any], jsonschema_rs.Resolver]
-"""A schema, and what its references are resolved by."""
+"""A schema and the resolver of its references."""
 
 
 class Place:

@@ -18,7 +18,7 @@ from contractlog.spark_validation.columnar.varints import INT_BYTES, LONG_BYTES,
 __all__ = ["LEAVES", "read_index", "read_integers", "read_lengths"]
 
 Integers = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""The integers, and where they start; one for each cursor that is left."""
+"""Integers and their start offsets, one per remaining cursor."""
 
 
 def read_integers(tally: Tally, place: Place, cursors: Cursors, longest: int) -> Integers:

@@ -31,14 +31,14 @@ __all__ = [
 ]
 
 SHORT: Final = (*((raw >> 1) ^ -(raw & 1) for raw in range(128)), *[None] * 128)
-"""What a number's first byte says when it is its only one."""
+"""Value of a one-byte integer, by that byte; None if the integer continues."""
 
 TAKES: Final = (*(raw // 2 + 1 if raw % 2 == 0 else 0 for raw in range(128)), *[0] * 128)
-"""How many bytes a string takes with its length, when that is one byte; else 0."""
+"""Bytes of a string with its length prefix, if the prefix has one byte; else 0."""
 
 _TAKES: Final = tuple(taken or None for taken in TAKES)
 _SIGNED: Final = bytes((raw >> 1) ^ -(raw & 1) & 0xFF for raw in range(256))
-"""Numbers of one byte as bytes with a sign."""
+"""Decoded value of each one-byte integer, as a signed byte."""
 
 NEGATED: Final = 129  #: the bits of a count's first byte that are set when it is negative or continues
 

@@ -25,8 +25,8 @@ __all__ = ["JOIN", "NOTHING", "Pieces", "ScalarWriting", "Taken"]
 
 Pieces: TypeAlias = list[str]  #: expressions for bytes, each to be used once
 Taken: TypeAlias = Callable[[type, Callable[[Any], Any]], Callable[[Any], Any]]
-"""Makes what takes a value out of a tuple that names its branch: of the branch's plain class, and of what brings other
-classes into that form."""
+"""Makes the function that unwraps ``(branch, value)``, given the branch's plain class and the conversion of other
+classes to it."""
 
 NOTHING: Final[dict[Any, Any]] = {}
 JOIN: Final = b"".join

@@ -34,11 +34,11 @@ _MORE: Final = 0x80
 _INTEGERS: Final = frozenset({int})
 _NUMBERS: Final = frozenset({int, float})
 _PAIRS: Final = tuple(bytes((bits & 0x7F | _MORE, bits >> 7 | _MORE)) for bits in range(1 << 14))
-"""Fourteen bits as two bytes that go on."""
+"""Fourteen bits as two bytes with continuation bits."""
 _ENDS: Final = tuple(
     bytes((bits & 0x7F | _MORE, bits >> 7)) if bits >= _MORE else bytes((bits,)) for bits in range(1 << 14)
 )
-"""Fourteen bits at most, as the one or two bytes that end a number."""
+"""Up to fourteen bits as the last one or two bytes of an integer."""
 
 
 def varint(number: int) -> bytes:
