@@ -141,8 +141,14 @@ def integers(body: Any) -> list[int]:
 
 
 def texts(body: Any) -> list[str]:
-    """Read a list of names."""
-    return [str(text) for text in body]
+    """Read a list of names.
+
+    Raises:
+        TypeError: it is anything but a list of strings; otherwise `null` would become a subject `None`.
+    """
+    if not isinstance(body, list) or not all(isinstance(text, str) for text in body):
+        raise TypeError("a list of names is a list of strings")
+    return body
 
 
 def stored(body: Any, *, schema_id: int | None = None) -> RegisteredSchema:
