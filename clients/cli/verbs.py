@@ -31,10 +31,13 @@ class Verb(NamedTuple):
     summary: str
     example: str
     extra: str | None = None  #: the extra that must be installed
+    daemon: bool = False  #: it ignores SIGHUP, from before its modules are imported
 
 
 VERBS: Final[dict[str, Verb]] = {
-    "serve": Verb("contractlog.registry.cli:serve", "run the registry", "contractlog serve --port 8081", "server"),
+    "serve": Verb(
+        "contractlog.registry.cli:serve", "run the registry", "contractlog serve --port 8081", "server", daemon=True
+    ),
     "db": Verb(
         "contractlog.registry.cli:db",
         "upgrade, downgrade or show the database, change its counters of ids",
