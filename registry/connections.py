@@ -71,10 +71,21 @@ class BoundedProtocol(HttpToolsProtocol):
         """Start handling the request, unless a head that arrived in one piece is too long."""
         if self._large and self._head_bytes() > MAX_HEAD_BYTES:
             raise ValueError("the head is too long")  # stops the parser, and the connection is closed
+        self._require_framing()
         if not self.url.startswith(b"/"):
             self._take_host_of_target()
         super().on_headers_complete()
         self.headers = _Trailers()
+
+    def _require_framing(self) -> None:
+        """Reject every transfer coding but a single ``chunked``, and any in HTTP/1.0 (RFC 9112, 6.1).
+
+        The parser takes a body as chunked whenever that is the last coding: the others would be left in the body, and
+        a proxy that reads the head otherwise sees other requests than the registry does.
+        """
+        codings = [value.strip().lower() for name, value in self.headers if name == b"transfer-encoding"]
+        if codings and (codings != [b"chunked"] or self.parser.get_http_version() == "1.0"):
+            raise ValueError("transfer codings other than chunked are not supported")
 
     def _take_host_of_target(self) -> None:
         """Replace the header ``Host`` by the host of a target in absolute form (RFC 9112, 3.2.2)."""

@@ -141,8 +141,14 @@ def integers(body: Any) -> list[int]:
 
 
 def texts(body: Any) -> list[str]:
-    """Parse a list of strings."""
-    return [str(text) for text in body]
+    """Parse a list of strings.
+
+    Raises:
+        TypeError: the body is anything else; otherwise ``null`` would become a subject called ``None``.
+    """
+    if not isinstance(body, list) or not all(isinstance(text, str) for text in body):
+        raise TypeError("a list of names is a list of strings")
+    return body
 
 
 def stored(body: Any, *, schema_id: int | None = None) -> RegisteredSchema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
@@ -126,6 +127,8 @@ def _run(name: str, verb: Verb, argv: list[str]) -> int:
         epilog=f"example:\n  {verb.example}",
         formatter_class=RawDescriptionHelpFormatter,
     )
+    if verb.daemon:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a reload during the start must not end it
     try:
         return _load(verb)(parser, argv)
     except ModuleNotFoundError as missing:

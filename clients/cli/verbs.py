@@ -30,10 +30,13 @@ class Verb(NamedTuple):
     summary: str
     example: str
     extra: str | None = None  #: the extra that the verb needs
+    daemon: bool = False  #: whether the verb ignores SIGHUP, even while its modules are imported
 
 
 VERBS: Final[dict[str, Verb]] = {
-    "serve": Verb("contractlog.registry.cli:serve", "run the registry", "contractlog serve --port 8081", "server"),
+    "serve": Verb(
+        "contractlog.registry.cli:serve", "run the registry", "contractlog serve --port 8081", "server", daemon=True
+    ),
     "db": Verb(
         "contractlog.registry.cli:db",
         "upgrade, downgrade or show the database, change its counters of ids",

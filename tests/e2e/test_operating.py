@@ -250,6 +250,20 @@ def test_a_hang_up_does_not_end_a_registry_alone(tmp_path: Path) -> None:
     assert stop(process) == 0
 
 
+def test_a_hang_up_while_the_server_is_imported_does_not_end_it(tmp_path: Path) -> None:
+    (tmp_path / "stub.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGHUP)\ndef serve(parser, argv):\n    return 7\n"
+    )
+    program = (
+        "import sys\nfrom contractlog.clients.cli import main, verbs\n"
+        "verbs.VERBS['serve'] = verbs.VERBS['serve']._replace(target='stub:serve')\n"
+        "sys.exit(main.main(['serve']))"
+    )
+    command = [sys.executable, "-c", program]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    assert subprocess.run(command, check=False, timeout=60, env=environment).returncode == 7
+
+
 def test_several_workers_on_sqlite_are_refused_with_the_way_out(tmp_path: Path) -> None:
     command = [*CLI, "serve", "--port", "0", "--workers", "2", "--database-url", f"sqlite:///{tmp_path / 'r.db'}"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -121,6 +121,26 @@ def test_a_body_that_breaks_off_as_no_http_is_400(url: str, broken: bytes) -> No
         assert answered(connection)[:2] == (400, {"error_code": 400, "message": "Invalid HTTP request received."})
 
 
+@pytest.mark.parametrize(
+    ("version", "codings", "status"),
+    [
+        ("1.1", ["chunked"], 200),
+        ("1.1", ["CHUNKED"], 200),
+        ("1.1", ["gzip, chunked"], 400),
+        ("1.1", ["identity, chunked"], 400),
+        ("1.1", ["gzip", "chunked"], 400),
+        ("1.0", ["chunked"], 400),
+    ],
+)
+def test_a_body_in_other_transfer_codings_is_400(url: str, version: str, codings: list[str], status: int) -> None:
+    lines = [f"POST /subjects/coded/versions HTTP/{version}", "Host: localhost", "Connection: close"]
+    lines += [f"Transfer-Encoding: {coding}" for coding in codings]
+    chunks = f"{len(BODY):x}\r\n{BODY.decode()}\r\n0\r\n\r\n"
+    with opened(url) as connection:
+        connection.sendall(("\r\n".join(lines) + "\r\n\r\n" + chunks).encode())
+        assert answered(connection)[0] == status
+
+
 @pytest.mark.parametrize("path", ["/subjects", "/subjects?" + "x" * 65_600])
 def test_a_long_head_is_431_though_it_comes_at_once(url: str, path: str) -> None:
     long = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Big: {'x' * (70_000 - len(path))}\r\n\r\n".encode()

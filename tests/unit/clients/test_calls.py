@@ -233,3 +233,10 @@ def test_both_clients_have_the_same_methods() -> None:
         member = getattr(AsyncRegistry, name)
         sends = inspect.iscoroutinefunction(member) or inspect.isasyncgenfunction(member)
         assert sends is (name not in waited), name
+
+
+@pytest.mark.parametrize("body", [[None], [1], ["s", None], [{"s": 1}], "names", {"s": 1}])
+@pytest.mark.parametrize("call", [calls.subjects(), calls.contexts(), calls.types(), calls.subjects_of_id(1)])
+def test_a_list_of_names_is_a_list_of_strings(call: Call[Any], body: Any) -> None:
+    with pytest.raises(TypeError, match="list of strings"):
+        call.read(body)
