@@ -60,7 +60,7 @@ class Kafka:
         for record in records:
             producer.produce(topic, on_delivery=delivered, **record)
             producer.poll(0)
-        assert producer.flush(30) == 0
+        assert producer.flush(120) == 0
         return acknowledged
 
 

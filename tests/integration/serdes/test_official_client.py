@@ -96,7 +96,7 @@ def test_records_cross_through_a_broker(  # noqa: PLR0917 -- fixtures and three 
     producer = SerializingProducer({**settings, "value.serializer": sides[writer][0]})
     for value in values:
         producer.produce(topic, key=None, value=value)
-    assert producer.flush(30) == 0
+    assert producer.flush(120) == 0
 
     consumer = DeserializingConsumer(
         {**settings, "group.id": topic, "auto.offset.reset": "earliest", "value.deserializer": sides[reader][1]}

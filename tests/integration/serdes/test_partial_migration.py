@@ -135,7 +135,7 @@ def test_producers_and_consumers_of_theirs_take_our_serializers(registry_url: st
             producer.produce(topic, value={"n": n}, partition=0)
         with pytest.raises(ValueSerializationError, match="n"):
             producer.produce(topic, value={"n": "no int"}, partition=0)
-        assert producer.flush(10) == 0
+        assert producer.flush(120) == 0
         AvroSerializer(client, WIDER).prepare(topic)
         consumer = DeserializingConsumer(
             {
@@ -147,7 +147,7 @@ def test_producers_and_consumers_of_theirs_take_our_serializers(registry_url: st
             }
         )
         broker.produce(topic, b"not framed", partition=0)
-        assert broker.flush(10) == 0
+        assert broker.flush(120) == 0
         consumer.subscribe([topic])
         read = [consumer.poll(10).value() for _ in range(3)]
         with pytest.raises(ValueDeserializationError) as caught:

@@ -104,7 +104,7 @@ class Topic:
             for at in range(30):
                 value = order(self.id, at) if end == "commit" else b"never seen"
                 producer.produce(self.name, key=self.key(200 + at), value=value, partition=at % 3)
-            producer.flush(30)
+            producer.flush(120)
             (producer.commit_transaction if end == "commit" else producer.abort_transaction)(30)
 
 

@@ -36,7 +36,7 @@ def transactions(kafka: Kafka, topic: str, steps: Sequence[tuple[str, int]]) -> 
         producer.begin_transaction()
         for number in range(records):
             producer.produce(topic, value=f"{end} {number}".encode(), key=b"k")
-        producer.flush(30)
+        producer.flush(120)
         if end == "commit":
             producer.commit_transaction(30)
         elif end == "abort":
