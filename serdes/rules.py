@@ -22,8 +22,7 @@ def refuse_rules(schema: RegisteredSchema | SchemaDraft, way: Way) -> None:
     """Reject a schema whose domain or encoding rules would have to run on writing, or on reading.
 
     Rules that are disabled, that belong to the other direction, or that are enabled for servers or gateways only, do
-    not
-    affect a serializer.
+    not affect a serializer.
 
     Raises:
         RuleNotRun: names the first such rule.

@@ -17,8 +17,7 @@ class SchemaSource(Protocol):
     """The part of a registry that serializers need; ``contractlog.clients.Registry`` is one.
 
     For async serializers the same methods may be coroutines, as in ``AsyncRegistry``. Every method may raise the
-    classes
-    of ``compatibility/errors.py``.
+    classes of ``compatibility/errors.py``.
     """
 
     def register(self, subject: str, draft: SchemaDraft, *, normalize: bool = False) -> RegisteredSchema:

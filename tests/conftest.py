@@ -15,6 +15,7 @@ if os.environ.get("CI"):
 pytest_plugins = [
     "support.browser",
     "support.foreign",
+    "support.gate",
     "support.java_avro",
     "support.kafka",
     "support.postgres",

@@ -24,8 +24,7 @@ def default_of(schema: Schema, field: Field) -> Callable[[], Any]:
 
     Bytes are bytes, doubles are floats, and missing fields of nested records are filled in. The value is made on first
     use, so that a stored schema with an invalid default still works where that default is not needed. Each call returns
-    a
-    value of its own, or raises ``Failure``.
+    a value of its own, or raises ``Failure``.
     """
     made: list[Any] = []
 

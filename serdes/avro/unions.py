@@ -18,8 +18,7 @@ class UnionCodec(Codec):
     """A value of one of several types, preceded by the position of its branch.
 
     A value may name its branch, as ``("com.example.Card", {...})`` or by the member ``-type``; else the first branch
-    that
-    fits is used, and of several records the one with most of its fields given.
+    that fits is used, and of several records the one with most of its fields given.
     """
 
     def __init__(self, *, named_records: bool = False) -> None:

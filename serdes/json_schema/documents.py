@@ -25,8 +25,7 @@ def read_document(body: bytes | bytearray | memoryview) -> Any:
     """Return the value of a whole text; integers are exact at any length, other numbers are floats.
 
     A number with a point or an exponent is a float, and one beyond the range of floats is rejected, so no integer has
-    more
-    than 309 digits.
+    more than 309 digits.
 
     Raises:
         orjson.JSONDecodeError: the text is not JSON.

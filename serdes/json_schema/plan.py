@@ -44,9 +44,8 @@ class JsonWriter:
         except TypeError as error:
             return prefix + self._long(value, error)
         nulls = body.count(b"null")
-        exact_nulls = not nulls or nulls == none_count(
-            value
-        )  # else NaN or a date may have become null, or a string contains it
+        # If there are more nulls than None values, NaN or a date may have become null, or a string contains it.
+        exact_nulls = not nulls or nulls == none_count(value)
         if exact_nulls and (self._check is None or self._check.surely_admits(value)):
             return prefix + body
         made = orjson.loads(body)

@@ -153,8 +153,7 @@ class JSONDeserializer(_JSONDeserializing, Deserializer):
     """Deserializer of framed JSON.
 
     Usable as ``value.deserializer`` of ``confluent_kafka.DeserializingConsumer``. Values are validated against the
-    schema
-    that they were written with, and against ``schema_str`` too if it is given.
+    schema that they were written with, and against ``schema_str`` too if it is given.
 
     Args:
         schema_str: another schema that values have to fit; None: none.

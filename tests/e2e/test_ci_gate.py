@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import signal
 import socket
@@ -11,89 +10,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from io import StringIO
-from pathlib import Path
-from typing import Any
-from urllib.parse import unquote
-from uuid import uuid4
+from contextlib import contextmanager
 
 import pytest
 
 from contractlog.clients import Registry
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.main import main
 from contractlog.compatibility.level import Level, Mode
-from contractlog.compatibility.schema import Reference, SchemaDraft
+from contractlog.compatibility.schema import SchemaDraft
+
+from support.gate import ID, NOTE, TOTAL, Gate, order, told
 
 pytestmark = pytest.mark.e2e
-
-ID = {"name": "id", "type": "long"}
-NOTE = {"name": "note", "type": ["null", "string"], "default": None}
-TOTAL = {"name": "total", "type": "double"}
-
-
-def order(*fields: dict[str, Any]) -> str:
-    return json.dumps({"type": "record", "name": "Order", "fields": [ID, *fields]}, indent=2)
-
-
-class Gate:
-    """A folder of schema files, and the command run in it."""
-
-    def __init__(self, folder: Path, url: str) -> None:
-        self.folder = folder
-        self.url = url
-        self.topic = f"gate-{uuid4().hex[:10]}"
-
-    @property
-    def subject(self) -> str:
-        return f"{self.topic}-value"
-
-    def put(self, name: str, text: str) -> str:
-        """Write a file; ``{}`` in its name is the topic."""
-        path = self.folder / name.format(self.topic)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return str(path.relative_to(self.folder))
-
-    def run(self, *arguments: str, url: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run the command in this process: quick, and the same code."""
-        with (
-            chdir(self.folder),
-            pytest.MonkeyPatch.context() as patch,
-            redirect_stdout(StringIO()) as out,
-            redirect_stderr(StringIO()) as words,
-        ):
-            patch.setenv("CONTRACTLOG_REGISTRY_URL", url or self.url)
-            code = main(arguments)
-        return subprocess.CompletedProcess(arguments, code, out.getvalue(), words.getvalue())
-
-    def process(self, *arguments: str, url: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run the command as CI does."""
-        environment = os.environ | {"CONTRACTLOG_REGISTRY_URL": url or self.url}
-        command = [sys.executable, "-m", "contractlog.clients.cli.main", *arguments]
-        return subprocess.run(
-            command, capture_output=True, text=True, cwd=self.folder, env=environment, timeout=60, check=False
-        )
-
-
-@pytest.fixture
-def gate(tmp_path: Path, registry_url: str) -> Gate:
-    return Gate(tmp_path, registry_url)
-
-
-@pytest.fixture
-def server(registry_url: str) -> Iterator[Registry]:
-    with Registry(registry_url) as registry:
-        yield registry
-
-
-def told(done: subprocess.CompletedProcess[str], code: int) -> str:
-    """Return the result of a run that ended as expected, without a traceback."""
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout
 
 
 def test_a_first_version_may_be_registered_and_is_once(gate: Gate, server: Registry) -> None:
@@ -363,36 +291,6 @@ def web_server(answer: bytes) -> Iterator[str]:
             thread.join()
 
 
-class EndlessChain(BaseHTTPRequestHandler):
-    """A registry with one subject, each version of which depends on the next."""
-
-    def do_GET(self) -> None:
-        last = unquote(self.path).partition("?")[0].rpartition("/")[2]
-        version = 1 if last == "latest" else int(last) if last.isdigit() else 0
-        reference = {"name": "next", "subject": "chain", "version": version + 1}
-        schema = {"subject": "chain", "version": version, "id": version, "schema": '"int"', "references": [reference]}
-        body = json.dumps(schema if version else ["chain"]).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-
-@contextmanager
-def endless_chain() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), EndlessChain) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
 def test_what_is_no_registry_is_exit_code_3_and_its_words_steer_nothing(gate: Gate) -> None:
     name = gate.put("{}-value.avsc", order())
     body = b"<html>\x1b[2Jhello"
@@ -419,58 +317,6 @@ def test_missing_rights_are_exit_code_4(gate: Gate) -> None:
     head = f"HTTP/1.1 403 Forbidden\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode()
     with web_server(head + body) as url:
         told(gate.run("check", name, url=url), 4)
-
-
-def test_what_was_pulled_is_what_was_registered(gate: Gate, server: Registry) -> None:
-    first, second = order(), order(NOTE)
-    for text in (first, second):
-        server.register(gate.subject, SchemaDraft(text))
-    done = gate.run("pull", gate.subject, "--out", "out")
-    told(done, 0)
-    assert "1 file in out: 1 new, 0 changed" in done.stderr
-    path = gate.folder / "out" / f"{gate.subject}.avsc"
-    assert json.loads(path.read_text()) == json.loads(second)
-    assert path.read_text().count("\n") > 5
-    assert "unchanged" in told(gate.run("pull", gate.subject, "--out", "out"), 0)
-    path.write_text("mine")
-    done = gate.run("pull", gate.subject, "--out", "out")
-    assert "kept, because it was edited since the last pull" in told(done, 1)
-    assert "1 edited file kept" in done.stderr
-    assert path.read_text() == "mine"
-    assert "changed" in told(gate.run("pull", gate.subject, "--out", "out", "--force"), 0)
-    server.register(gate.subject, SchemaDraft(order(NOTE, TOTAL | {"default": 0})))
-    assert "changed" in told(gate.run("pull", gate.subject, "--out", "out"), 0), "what was pulled may be overwritten"
-
-    told(gate.run("pull", gate.subject, "--history", "--out", "all"), 0)
-    assert sorted(p.relative_to(gate.folder).as_posix() for p in (gate.folder / "all").rglob("*.avsc")) == [
-        f"all/1/{gate.subject}.avsc",
-        f"all/2/{gate.subject}.avsc",
-        f"all/3/{gate.subject}.avsc",
-    ]
-    result = told(gate.run("check", "all"), 0)
-    assert result.count("registered already") == 3
-
-
-def test_a_subject_with_a_hostile_name_is_pulled_into_the_folder_and_nowhere_else(gate: Gate, server: Registry) -> None:
-    hostile = [f"../../{gate.topic}/x-value", f":.{gate.topic}:/etc/{gate.topic}-key"]
-    for subject in hostile:
-        server.register(subject, SchemaDraft('"string"'))
-    told(gate.run("pull", *hostile, "--out", "out"), 0)
-    assert len(list((gate.folder / "out").iterdir())) == 3  # two schemas, and what files do not tell
-    assert told(gate.run("check", "out"), 0).count("registered already") == 2
-
-
-def test_several_files_are_pulled_into_a_folder_alone(gate: Gate) -> None:
-    done = gate.run("pull", gate.subject, "--out", "-")
-    told(done, 2)
-    assert "`-` is not a folder" in done.stderr
-    assert not (gate.folder / "-").exists()
-
-
-def test_an_unknown_subject_cannot_be_pulled(gate: Gate) -> None:
-    done = gate.run("pull", gate.subject, "--out", "out")
-    told(done, 2)
-    assert gate.subject in done.stderr
 
 
 def test_output_that_nobody_reads_ends_quietly(gate: Gate) -> None:
@@ -505,35 +351,6 @@ def test_an_interrupt_ends_without_a_traceback(gate: Gate) -> None:
                 words = process.communicate(timeout=30)[1]
     assert process.returncode == 130
     assert words == "contractlog: interrupted\n"
-
-
-def test_everything_is_pulled_and_what_needs_more_is_told(gate: Gate, server: Registry) -> None:
-    leaned_on = f"{gate.topic}-address"
-    server.register(leaned_on, SchemaDraft('{"type": "record", "name": "Address", "fields": []}'))
-    leaning = order({"name": "to", "type": "Address"})
-    server.register(gate.subject, SchemaDraft(leaning, references=(Reference("Address", leaned_on, 1),)))
-    done = gate.run("pull", "--all", "--out", "out")
-    assert f"--reference Address={leaned_on}:1" in told(done, 0)
-    assert "pass it with --subject" in done.stderr
-    assert f"contractlog check --subject={leaned_on} out/{leaned_on}.avsc\n" in done.stderr
-    assert "check them" not in done.stderr
-    assert len(list((gate.folder / "out").iterdir())) == len(server.subjects()) + 1  # and what the files do not tell
-
-    pulled = json.loads(told(gate.run("pull", gate.subject, leaned_on, "--out", "out", "--format", "json"), 0))
-    assert [(file["subject"], file["version"], file["outcome"]) for file in pulled["files"]] == [
-        (gate.subject, 1, "unchanged"),
-        (leaned_on, 1, "unchanged"),
-    ]
-    name = f"out/{leaned_on}.avsc"
-    assert "registered already" in told(gate.run("check", name, "--subject", leaned_on), 0)
-
-
-def test_a_folder_that_cannot_be_written_is_usage(gate: Gate, server: Registry) -> None:
-    server.register(gate.subject, SchemaDraft(order()))
-    gate.put("out", "a file")
-    done = gate.run("pull", gate.subject, "--out", "out")
-    told(done, 2)
-    assert "cannot be written" in done.stderr
 
 
 def test_what_to_run_next_leaves_out_the_password(gate: Gate) -> None:
@@ -611,19 +428,6 @@ def test_a_side_of_a_diff_that_is_not_registered_is_named(gate: Gate, server: Re
     assert "`foo` is not one of STRICT, LENIENT, EXACT" in gate.run("diff", "a", "b", "--policy", "foo").stderr
 
 
-def test_what_was_pulled_is_checked_with_its_references(gate: Gate, server: Registry) -> None:
-    key = f"{gate.topic}-key"
-    server.register(key, SchemaDraft(order()))
-    text = '{"type": "record", "name": "Line", "fields": [{"name": "order", "type": "Order"}]}'
-    server.register(gate.subject, SchemaDraft(text, references=(Reference("Order", key, 1),)))
-    for history in ((), ("--history",)):
-        told(gate.run("pull", gate.subject, "--out", f"pulled{len(history)}", *history), 0)
-        for verb in ("check", "register"):
-            told(gate.run(verb, f"pulled{len(history)}"), 0)
-    (gate.folder / "pulled0" / "pulled.json").write_text('{"of": "another program"}')
-    told(gate.run("check", "pulled0", "--reference", f"Order={key}:1"), 0)
-
-
 def test_words_after_two_dashes_are_no_options(gate: Gate, server: Registry) -> None:
     server.register("--out", SchemaDraft('"int"'))
     told(gate.run("pull", "--out", "pulled", "--", "--out"), 0)
@@ -656,19 +460,3 @@ def test_lines_from_files_and_registries_stay_on_their_line_and_command_no_ci_ru
                 assert not printed.lstrip().startswith("::")
                 assert "##[" not in printed
                 assert printed.isprintable()
-
-
-def test_references_without_end_end_a_pull(gate: Gate) -> None:
-    with endless_chain() as url:
-        done = gate.run("pull", "--all", "--out", "out", url=url)
-    told(done, 3)
-    assert "version 1 of `chain` depends on more than 1,000 other versions" in done.stderr
-
-
-def test_commands_that_are_suggested_work_for_names_that_look_like_options(gate: Gate, server: Registry) -> None:
-    subject = f"--out {gate.topic}'s $HOME"
-    server.register(subject, SchemaDraft('"string"'))
-    done = gate.run("pull", "--all", "--out=-dash")
-    command = next(line for line in done.stderr.splitlines() if gate.topic in line and "contractlog check" in line)
-    again = gate.process(*shlex.split(command)[1:])
-    assert f"registered already, as version 1 of `{subject}`" in told(again, 0)
