@@ -49,3 +49,27 @@ def test_docstrings_begin_with_a_short_statement(part: str) -> None:
 def test_the_rule_for_docstrings_sees_modules_classes_and_functions() -> None:
     source = '"""What."""\nclass A:\n    """How."""\n    def b(self) -> None:\n        """Who."""\n'
     assert [number for number, line in first_lines(source) if QUESTION.match(line)] == [1, 3, 5]
+
+
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#|mailto:)([^)#\s]+)(?:#[^)\s]*)?\)")
+DOCUMENTS = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_each_link_of_a_document_leads_to_a_file(document: Path) -> None:
+    targets = LINK.findall(document.read_text(encoding="utf-8"))
+    assert not [target for target in targets if not (document.parent / target).exists()]
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Return (word, path of its module) of each row of the glossary."""
+    row = re.compile(r"^\| ([^|]+?) \| .+? \| \[`([^`]+)`\]\(\.\./([^)]+)\) \|$", re.MULTILINE)
+    rows = row.findall((ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
+    assert all(label == target for _, label, target in rows)
+    return [(word, target) for word, _, target in rows]
+
+
+def test_the_glossary_is_sorted_and_has_each_word_once() -> None:
+    words = [word for word, _ in glossary()]
+    assert len(words) > 40
+    assert words == sorted(set(words))
