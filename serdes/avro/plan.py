@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.serdes.avro.generated import Otherwise
+from contractlog.serdes.avro.generated.failures import GENERATED_CODE_FAILURES
 from contractlog.serdes.avro.generated.shelf import SHELF
 from contractlog.serdes.avro.hopeless import refuse_hopeless
 from contractlog.serdes.avro.interpreted import InterpretedReader, InterpretedWriter, is_bytes, tree_of
@@ -21,14 +22,16 @@ from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
 __all__ = ["INTERPRETED_FIRST", "AvroReader", "AvroWriter", "record_name"]
 
 INTERPRETED_FIRST: Final = 100  #: records before code is generated, which takes as long as a few hundred of them
+_LONGEST_NAME: Final = 100  #: characters of an unnamed schema in a log line
 _MAKING: Final = "contractlog.serdes.avro.generated.making"
 
 
 class _Plan(ABC):
     """Counter of records that switches to generated code when that pays."""
 
-    def __init__(self, key: Hashable, interpreted_first: int, *, always: bool) -> None:
+    def __init__(self, parsed: ParsedSchema, key: Hashable, interpreted_first: int, *, always: bool) -> None:
         self._key = key
+        self._schema_name = record_name(parsed) or parsed.canonical[:_LONGEST_NAME]
         self._first = self._left = interpreted_first
         self._run: Callable[..., Any] = _otherwise if always else self._not_yet
 
@@ -45,11 +48,20 @@ class _Plan(ABC):
         self._left -= 1
         if self._left >= 0:
             raise Otherwise
-        run = SHELF.take(self._key, self, self._written)
+        try:
+            run = SHELF.take(self._key, self, self._written)
+        except Exception as error:
+            self._run = _otherwise  # generating it again would fail again
+            self._count_failure(error)
+            raise Otherwise from error
         if run is None:  # another thread is generating it; this record is interpreted
             raise Otherwise
         self._run = run
         return run(*arguments)
+
+    def _count_failure(self, error: Exception) -> None:
+        """Count an exception of generated code where the interpreter found nothing wrong."""
+        GENERATED_CODE_FAILURES.add(self._key, self._schema_name, error)
 
 
 class AvroWriter(_Plan):
@@ -72,7 +84,8 @@ class AvroWriter(_Plan):
     ) -> None:
         self._interpreted = InterpretedWriter(parsed, limits, lenient=lenient)
         self._limits = limits
-        super().__init__(("write", *_identity(parsed), limits), interpreted_first, always=is_bytes(tree_of(parsed)))
+        key = ("write", *_identity(parsed), limits)
+        super().__init__(parsed, key, interpreted_first, always=is_bytes(tree_of(parsed)))
 
     def encode(self, value: Any, prefix: bytes = b"") -> bytes:
         """Return the prefix followed by the bytes of a value.
@@ -82,9 +95,12 @@ class AvroWriter(_Plan):
         """
         try:
             return self._run(value, prefix)  # type: ignore[no-any-return]
-        except Exception:  # noqa: BLE001, S110 -- the interpreter finds the exact error
-            pass
-        return self._interpreted.encode(value, prefix)
+        except Exception as error:  # noqa: BLE001 -- the interpreter finds the exact error
+            failure = None if isinstance(error, Otherwise) else error
+        data = self._interpreted.encode(value, prefix)
+        if failure is not None:
+            self._count_failure(failure)
+        return data
 
     def _written(self) -> Callable[..., Any]:
         made: Callable[..., Any] = import_module(_MAKING).write_function(self._interpreted.codec, self._limits)
@@ -107,7 +123,7 @@ class AvroReader(_Plan):
         self._limits = limits
         pair = (_identity(writer), None if reader is None else _identity(reader))
         always = is_bytes(tree_of(writer))
-        super().__init__(("read", *pair, limits, named_records), interpreted_first, always=always)
+        super().__init__(writer, ("read", *pair, limits, named_records), interpreted_first, always=always)
 
     def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
         """Return the value of a body that begins at ``start`` and extends to the end.
@@ -118,9 +134,12 @@ class AvroReader(_Plan):
         """
         try:
             return self._run(data if type(data) is bytes else bytes(data), start)
-        except Exception:  # noqa: BLE001, S110 -- the interpreter finds the exact error
-            pass
-        return self._interpreted.decode(data, start)
+        except Exception as error:  # noqa: BLE001 -- the interpreter finds the exact error
+            failure = None if isinstance(error, Otherwise) else error
+        value = self._interpreted.decode(data, start)
+        if failure is not None:
+            self._count_failure(failure)
+        return value
 
     def prove(self) -> None:
         """Check that some record may be readable.
