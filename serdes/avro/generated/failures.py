@@ -1,4 +1,4 @@
-"""Exceptions of generated code on records that the interpreter handles: counted, and logged once per schema."""
+"""Count of exceptions that generated code raises on sound records; logged once per schema."""
 
 from __future__ import annotations
 
