@@ -1,4 +1,4 @@
-"""JSON lines of a registry state: the file of ``contractlog export``; see ``docs/moving.md``.
+"""JSON lines of a registry state: the file of ``contractlog export``; see ``docs/migration.md``.
 
 The first line describes the export, the last one counts the lines. The lines between contain only the state, in a fixed
 order: two registries with the same state have the same lines.

@@ -1,6 +1,6 @@
 """Import and export of a whole registry: each phase in seconds.
 
-    python benchmarks/moving.py [--schemas 100000] [--database-url postgresql://…]
+    python benchmarks/import_export.py [--schemas 100000] [--database-url postgresql://…]
 
 Without a database URL it imports into a new SQLite file, with full durability. A database on PostgreSQL must have its
 tables and be empty. The schemas are Avro records of ten fields and JSON schemas, ten versions to a subject; one in
