@@ -51,14 +51,24 @@ def test_the_rule_for_docstrings_sees_modules_classes_and_functions() -> None:
     assert [number for number, line in first_lines(source) if QUESTION.match(line)] == [1, 3, 5]
 
 
-LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#|mailto:)([^)#\s]+)(?:#[^)\s]*)?\)")
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)#?([^)\s]*)\)")
 DOCUMENTS = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_each_link_of_a_document_leads_to_a_file(document: Path) -> None:
-    targets = LINK.findall(document.read_text(encoding="utf-8"))
-    assert not [target for target in targets if not (document.parent / target).exists()]
+    wrong = []
+    for target, anchor in LINK.findall(document.read_text(encoding="utf-8")):
+        path = document.parent / target if target else document
+        if not path.exists() or (anchor and anchor not in anchors(path.read_text(encoding="utf-8"))):
+            wrong.append(f"{target}#{anchor}")
+    assert not wrong
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of a document's headings: lower case, without punctuation, hyphens for spaces."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 def glossary() -> list[tuple[str, str]]:
