@@ -13,6 +13,7 @@ import sys
 from typing import Final
 
 from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry.hosts import AllowedHosts, is_wildcard
 from contractlog.registry.settings import ClientCertificates, Settings
 
@@ -21,6 +22,7 @@ __all__ = ["check", "main"]
 _SECONDS: Final = 2.0
 _READY: Final = "/healthz/ready"
 _OK: Final = 200
+_MOST_SHOWN: Final = 1_000  #: bytes of a response that are read
 
 
 def main() -> int:
@@ -30,23 +32,26 @@ def main() -> int:
     except UsageError as error:
         problem = str(error)
     if problem:
-        print(problem, file=sys.stderr)  # noqa: T201 - `docker inspect` shows it
+        print(escape_line(problem), file=sys.stderr)  # noqa: T201 - `docker inspect` shows it
     return bool(problem)
 
 
 def check(settings: Settings) -> str:
     """Request readiness; return the problem, or an empty string."""
     host = _reachable(settings.host)
-    connection = _connection(settings, host)
     name = AllowedHosts(settings.allowed_hosts, settings.host).name
+    try:
+        connection = _connection(settings, host)
+    except http.client.InvalidURL as error:
+        return f"CONTRACTLOG_HOST cannot be `{host}`: {error}"
     try:
         if settings.tls_client_ca and settings.tls_client_certificates is ClientCertificates.REQUIRED:
             connection.connect()  # without a client certificate, a client can only learn that the registry listens
             return ""
         connection.request("GET", _READY, headers={"Host": name} if name else {})
         answer = connection.getresponse()
-        body = answer.read().decode("utf-8", "replace")
-    except (OSError, http.client.HTTPException) as error:
+        body = answer.read(_MOST_SHOWN).decode("utf-8", "replace")
+    except (OSError, UnicodeError, http.client.HTTPException) as error:  # UnicodeError: the host is no name
         return f"the registry does not answer on {host}:{settings.port}: {error}"
     finally:
         connection.close()

@@ -14,7 +14,13 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.user_editor import add_user, already_there, read_users, remove_user
+from contractlog.registry.access.user_editor import (
+    add_user,
+    already_there,
+    read_users,
+    remove_user,
+    require_file,
+)
 from contractlog.registry.access.users import checked_name, entry
 from contractlog.registry.settings import Settings
 
@@ -71,6 +77,7 @@ def _add(path: Path, options: Namespace) -> int:
         raise UsageError(str(error)) from None
     if not all(options.read + options.write):
         raise UsageError("--read and --write name subjects, such as orders-* or *; an empty one was given")
+    require_file(path)
     if path.exists() and name in read_users(path)[1].by_name and not options.replace:
         raise already_there(path, name)  # before prompting for a password; checked again under the lock
     password = None if options.no_password else _password(generate=options.generate)

@@ -27,7 +27,7 @@ NAME_FAILURES: Final = 10  #: wrong passwords for one name from one address with
 _WINDOW_SECONDS: Final = 60.0
 _MOST_KEYS: Final = 20_000  #: addresses and names that are tracked; the least recently used are evicted
 _IPV6_PREFIX: Final = 64  #: prefix length that providers give to a single customer
-_LONGEST_ADDRESS: Final = 64
+_NO_ADDRESS: Final = "no address"  #: the key of all clients whose proxy sends something else
 _LOG: Final = logging.getLogger("contractlog.registry.access")
 
 _Key = tuple[str, bytes]  #: an address, and the hash of a name; no hash for the address as a whole
@@ -57,13 +57,15 @@ class _Bucket:
 def network_of(address: str) -> str:
     """Return the key of a client address; for IPv6 its /64 network, as one client has the whole of it.
 
+    Whatever is no address has one key: a client could make up any number of such texts.
+
     >>> network_of("2001:db8:1:2:3::4"), network_of("::ffff:10.0.0.1"), network_of("10.0.0.1")
     ('2001:db8:1:2::/64', '10.0.0.1', '10.0.0.1')
     """
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
-        return ascii(address[:_LONGEST_ADDRESS])
+        return _NO_ADDRESS
     if isinstance(found, ipaddress.IPv4Address):
         return str(found)
     if found.ipv4_mapped is not None:

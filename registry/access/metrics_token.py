@@ -8,7 +8,7 @@ from typing import Final
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from contractlog.compatibility.errors import Unauthorized
+from contractlog.compatibility.errors import Unauthorized, UsageError
 from contractlog.registry.problems import problem
 from contractlog.registry.settings import Settings
 
@@ -21,11 +21,21 @@ _ACTOR: Final = "metrics token"
 
 
 def layers(settings: Settings) -> list[Middleware]:
-    """Return the middleware that the settings require; none without a token."""
-    if not settings.metrics_token:
+    """Return the middleware that the settings require; none without a token.
+
+    Raises:
+        UsageError: no request could carry the token.
+    """
+    token = settings.metrics_token
+    if not token:
         return []
+    if not token.isprintable() or token != token.strip():
+        raise UsageError(
+            "CONTRACTLOG_METRICS_TOKEN begins or ends with white space, or has a control character such as the newline "
+            "of a file: no request can carry it. Set it without them"
+        )
     required = not (settings.users_file or settings.tls_client_ca)
-    return [Middleware(MetricsToken, token=settings.metrics_token, required=required)]
+    return [Middleware(MetricsToken, token=token, required=required)]
 
 
 class MetricsToken:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,7 +18,7 @@ from typing import Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.access.users import Users, parse, unreadable, without
 
-__all__ = ["add_user", "already_there", "read_users", "remove_user"]
+__all__ = ["add_user", "already_there", "read_users", "remove_user", "require_file"]
 
 _HEAD: Final = "# Who may read and write which subjects; made by `contractlog users`, read again when it changes.\n\n"
 _OWNER_ONLY: Final = 0o600
@@ -42,12 +42,29 @@ def read_users(path: Path) -> tuple[str, Users]:
         raise UsageError(f"the file of users {path} cannot be used: {error}") from None
 
 
+def require_file(path: Path) -> None:
+    """Raise unless a path leads to a regular file, or to none yet: a pipe or a device cannot be replaced.
+
+    Raises:
+        UsageError: it leads to something else, or nowhere.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    if not stat.S_ISREG(mode):
+        raise UsageError(f"the file of users `{path}` cannot be written: it is not a regular file")
+
+
 def add_user(path: Path, name: str, entry: str, *, replace: bool) -> bool:
     """Add a user, creating the file if it does not exist; return True if an existing user was replaced.
 
     Raises:
         UsageError: the user exists and ``replace`` is not set, or the file cannot be changed.
     """
+    require_file(path)
     _require_valid(path, entry)  # before the lock file is created, as an invalid entry changes nothing
     with _lock(path):
         text, users = read_users(path) if path.exists() else (_HEAD, Users())
@@ -74,6 +91,7 @@ def remove_user(path: Path, name: str) -> None:
     Raises:
         UsageError: there is no such user, or the file cannot be changed.
     """
+    require_file(path)
     read_users(path)  # before the lock file is created, as an unreadable file is not changed
     with _lock(path):
         text, users = read_users(path)
@@ -127,7 +145,7 @@ def _lock(path: Path) -> Iterator[None]:
     target = path.resolve()
     lock = target.with_name(f"{target.name}-lock")
     try:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, _OWNER_ONLY)
     except OSError as error:
         raise _unwritable(path, error) from None
     try:
@@ -154,17 +172,20 @@ def _acquire(handle: int, lock: Path) -> None:
 
 def _write(path: Path, text: str) -> None:
     target = path.resolve()
+    # One name, under the lock: what a killed command left, hashes of passwords, goes with the next one.
+    aside = target.with_name(f".{target.name}-new")
     try:
-        handle, aside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # readable by the owner alone
+        aside.unlink(missing_ok=True)
+        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
         try:
             with os.fdopen(handle, "wb") as file:
                 _take_over(target, handle)
                 file.write(text.encode())
                 file.flush()
                 os.fsync(handle)
-            Path(aside).replace(target)
+            aside.replace(target)
         except BaseException:
-            Path(aside).unlink(missing_ok=True)
+            aside.unlink(missing_ok=True)
             raise
         _flush_folder(target.parent)
     except OSError as error:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -59,3 +61,28 @@ def test_nobody_listens() -> None:
         port = listener.getsockname()[1]
     for host in ("127.0.0.1", "0.0.0.0", "localhost"):
         assert f":{port}" in check(Settings(host=host, port=port))
+
+
+@pytest.mark.parametrize("host", ["a b", ".x", f"{'a' * 70}.x"])
+def test_a_host_that_is_no_name_is_a_sentence(host: str) -> None:
+    assert host in check(Settings(host=host, port=1))
+
+
+def test_of_a_response_only_the_beginning_is_read() -> None:
+    """Something else that listens on the port may send gigabytes."""
+
+    def answer(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.recv(10_000)
+            connection.sendall(b"HTTP/1.1 503 Unready\r\n\r\n")
+            while True:
+                connection.sendall(b"x" * 100_000)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(60)
+        thread = Thread(target=answer, args=(listener,))
+        thread.start()
+        assert check(Settings(port=listener.getsockname()[1])) == f"the registry answers 503: {'x' * 1_000}"
+        thread.join(timeout=60)
+    assert not thread.is_alive()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from contractlog.compatibility.json_schema.exact.characters import Ranges
+from contractlog.compatibility.json_schema.exact.characters import LAST, Ranges
 
 __all__ = ["MAX_CONFIGURATIONS", "MAX_STATES", "Automaton", "NotRegular"]
 
@@ -55,12 +56,7 @@ class Automaton:
         known = self._steps.get((states, character))
         if known is not None:
             return known
-        reached = {
-            target
-            for state in states
-            for ranges, target in self.moves[state]
-            if any(low <= character <= high for low, high in ranges)
-        }
+        reached = {target for state in states for ranges, target in self.moves[state] if _contains(ranges, character)}
         found = self.closure(reached | {0})
         if len(self._steps) < MAX_CONFIGURATIONS:
             self._steps[states, character] = found
@@ -76,3 +72,9 @@ class Automaton:
         for character in text:
             states = self.step(states, ord(character))
         return self.found(states, start=not text)
+
+
+def _contains(ranges: Ranges, character: int) -> bool:
+    """Return True if sorted ranges have a character."""
+    place = bisect_right(ranges, (character, LAST))
+    return place > 0 and ranges[place - 1][1] >= character

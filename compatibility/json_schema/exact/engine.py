@@ -8,7 +8,7 @@ counted in steps.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from fractions import Fraction
 from typing import Any, Final
 
@@ -61,6 +61,7 @@ class Engine:
         self._open: set[Goal] = set()
         self._leaning: dict[Goal, set[Goal]] = {}
         self._waiting: deque[Goal] = deque()
+        self._searches: set[Hashable] = set()  #: searches of texts that were charged
         self._current: Goal | None = None
 
     def step(self, size: int = 0) -> None:
@@ -68,6 +69,12 @@ class Engine:
         self.steps += 1 + (size >> 3)
         if self.steps > self.limit:
             raise LimitReached
+
+    def _charge(self, search: Hashable, visits: int) -> None:
+        """Count the states that a search visited, once for each search: its result is cached."""
+        if search not in self._searches:
+            self._searches.add(search)
+            self.step(visits >> 3)
 
     def closed(self, goal: Goal) -> bool:
         """Return True if it is proven that no value satisfies the goal."""
@@ -249,7 +256,7 @@ class Engine:
             case "number":
                 return numbers.none_left(branch.atoms)
             case "string":
-                return strings.none_left(branch.atoms)
+                return strings.none_left(branch.atoms, self._charge)
             case "array":
                 return arrays.none_left(branch.atoms, self.asks) or self._only_empty(branch, [])
             case _:

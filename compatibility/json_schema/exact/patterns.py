@@ -15,6 +15,7 @@ from contractlog.compatibility.json_schema.exact.characters import CLASSES, DOT,
 __all__ = ["automaton"]
 
 _CONTROLS: Final = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
+_MAX_READ: Final = 20_000  #: characters, those of a repeated term once for each copy
 _PUNCTUATION: Final = frozenset("^$\\.*+?()[]{}|/-")
 
 
@@ -33,6 +34,7 @@ class _Reader:
     def __init__(self, pattern: str) -> None:
         self.text = pattern
         self.position = 0
+        self.taken = 0
         self.made = Automaton()
 
     def read(self) -> Automaton:
@@ -48,7 +50,8 @@ class _Reader:
 
     def take(self) -> str:
         character = self.peek()
-        if not character:
+        self.taken += 1
+        if not character or self.taken > _MAX_READ:
             raise NotRegular
         self.position += 1
         return character

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+
 from contractlog.compatibility.json_schema.exact.demands import AtLeast, AtMost, Literal, Pattern, Values
 from contractlog.compatibility.json_schema.exact.patterns import automaton
 from contractlog.compatibility.json_schema.exact.texts import Answer, find_text
@@ -9,13 +11,16 @@ from contractlog.compatibility.json_schema.exact.texts import Answer, find_text
 __all__ = ["none_left", "text_for"]
 
 
-def none_left(literals: list[Literal]) -> bool:
+def none_left(literals: list[Literal], charge: Callable[[Hashable, int], None]) -> bool:
     """Return True if certainly no string satisfies the demands."""
-    return text_for(literals) is Answer.NONE
+    return text_for(literals, charge) is Answer.NONE
 
 
-def text_for(literals: list[Literal]) -> str | Answer:
-    """Return a string that satisfies all supported demands, or ``Answer.NONE`` if they contradict."""
+def text_for(literals: list[Literal], charge: Callable[[Hashable, int], None] | None = None) -> str | Answer:
+    """Return a string that satisfies all supported demands, or ``Answer.NONE`` if they contradict.
+
+    ``charge`` is called with each search of a text and the number of states that it visited.
+    """
     least, most = lengths(literals)
     if most is not None and least > most:
         return Answer.NONE
@@ -27,7 +32,11 @@ def text_for(literals: list[Literal]) -> str | Answer:
     understood = tuple((made, wanted) for text, wanted in sorted(patterns) if (made := automaton(text)))
     if not understood:
         return _filled(least, most, avoided)
-    return find_text(understood, least, most, avoided)
+    search = (understood, least, most, avoided)
+    found, visits = find_text(*search)
+    if charge is not None:
+        charge(search, visits)
+    return found
 
 
 def lengths(literals: list[Literal]) -> tuple[int, int | None]:

@@ -7,11 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from typing import Final
 
 from contractlog.compatibility.json_schema.exact.automata import MAX_CONFIGURATIONS, Automaton
 from contractlog.compatibility.json_schema.exact.characters import LAST
 
 __all__ = ["Answer", "find_text"]
+
+_MAX_VISITS: Final = 1_000_000  #: states that a search may visit; each takes less than a microsecond
+_TRANSITION: Final = 8  #: what a transition itself costs, in visits
 
 
 class Answer(Enum):
@@ -33,24 +37,29 @@ class _Here:
 @lru_cache(maxsize=1_024)
 def find_text(
     patterns: tuple[tuple[Automaton, bool], ...], least: int, most: int | None, avoided: frozenset[str]
-) -> str | Answer:
+) -> tuple[str | Answer, int]:
     """Return the shortest text of an allowed length that satisfies the patterns and is not in ``avoided``.
 
-    Each automaton has a flag: True if the text must match it, False if it must not.
+    The number beside it is that of the states visited in the search.
+
+    Each automaton has a flag: True if the text must match it, False if it must not. The search ends with
+    ``Answer.UNKNOWN`` after a number of configurations, or of visits: classes of thousands of characters make each
+    configuration expensive.
     """
     if most is not None and least > most:
-        return Answer.NONE
+        return Answer.NONE, 0
     limit = least if most is None else most + 1
     prefixes = {text[:end] for text in avoided for end in range(len(text) + 1)} if len(avoided) < 200 else None  # noqa: PLR2004
     if prefixes is None:
-        return Answer.UNKNOWN
+        return Answer.UNKNOWN, 0
     characters = _representatives([one for one, _ in patterns], prefixes)
     begin = _Here(tuple(one.closure({0}, start=True) for one, _ in patterns), 0, "" if avoided else None)
     waiting, seen = deque([(begin, "")]), {begin}
+    visits = 0
     while waiting:
         here, text = waiting.popleft()
         if here.length >= least and here.avoided not in avoided and _met(patterns, here, start=not text):
-            return text
+            return text, visits
         if (most is not None and len(text) >= most) or _lost(patterns, here):
             continue
         for character in characters:
@@ -59,12 +68,15 @@ def find_text(
                 min(here.length + 1, limit),
                 _longer(here.avoided, chr(character), prefixes),
             )
+            visits += _TRANSITION + sum(map(len, here.states)) + sum(map(len, there.states))
+            if visits > _MAX_VISITS:
+                return Answer.UNKNOWN, visits
             if there not in seen:
                 if len(seen) >= MAX_CONFIGURATIONS:
-                    return Answer.UNKNOWN
+                    return Answer.UNKNOWN, visits
                 seen.add(there)
                 waiting.append((there, text + chr(character)))
-    return Answer.NONE
+    return Answer.NONE, visits
 
 
 def _longer(avoided: str | None, character: str, prefixes: set[str]) -> str | None:

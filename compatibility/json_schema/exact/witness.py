@@ -21,6 +21,7 @@ _MAX_DEPTH: Final = 24
 _MAX_BRANCHES: Final = 16
 _MAX_TRIED: Final = 6
 _LONGEST_ARRAY: Final = 200
+_MOST_ADDED: Final = 200  #: members that an object gets beside the required ones
 _ANY_NAME: Final = NameSet(inverted=True)
 
 
@@ -133,6 +134,8 @@ class Witness:
         self, contents: Contents, depth: int, forced: tuple[Case, Any] | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yield objects with some contents; ``forced`` is a required member with its value."""
+        if contents.least > len(contents.required) + _MOST_ADDED:
+            return
         made: dict[str, Any] = {}
         if forced and not self._put(made, forced[0], [forced[1]]):
             return

@@ -10,6 +10,7 @@ import pytest
 
 from contractlog.compatibility.json_schema.exact.catalogue import EXACT_CHECKS, FORMAT
 from contractlog.compatibility.json_schema.exact.compare import compare_exactly
+from contractlog.compatibility.json_schema.exact.patterns import automaton
 from contractlog.compatibility.parsing import check, parse
 from contractlog.compatibility.policy import Policy, breaking
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
@@ -216,3 +217,25 @@ def test_hostile_pairs_end_soon_with_a_finding(reader: Any, writer: Any) -> None
 def test_steps_are_counted_and_the_limit_is_a_finding() -> None:
     sides = [(side.root, side.referenced) for side in (parsed({"enum": [1, 2]}), parsed({"type": "integer"}))]
     assert [finding.check for finding in compare_exactly(sides[0], sides[1], limit=3)] == ["WORK_LIMIT_EXCEEDED"]
+
+
+def test_expensive_patterns_and_large_objects_end_undecided() -> None:
+    """Each took tens of processor seconds, or gigabytes: classes of characters, repeated classes, many members."""
+    first, second = ("".join(chr(start + 3 * number) for number in range(3_000)) for start in (0x1000, 0x1001))
+    for reader, writer in (
+        ({"pattern": f"[{first}]{{3}}"}, {"pattern": f"[{second}]{{3}}"}),
+        ({"minProperties": 10**9}, {"type": "object", "minProperties": 10**9 - 1}),
+    ):
+        assert {one.check for one in exactly(reader, writer)} == {"JSON_UNDECIDED"}
+    assert automaton(f"[{first}]{{1,100}}") is None
+    assert automaton(r"^\S{1,255}$") is not None
+
+
+def test_searches_of_texts_are_counted_together() -> None:
+    """Many patterns, each below the limit of one search, use up the steps of the comparison."""
+    sides = [
+        parsed({"properties": {f"p{n}": {"type": "string", "pattern": f"^(a|b)*{c}(a|b){{{n}}}$"} for n in range(8)}})
+        for c in "ab"
+    ]
+    reader, writer = ((side.root, side.referenced) for side in sides)
+    assert [one.check for one in compare_exactly(reader, writer, limit=2_000)] == ["WORK_LIMIT_EXCEEDED"]

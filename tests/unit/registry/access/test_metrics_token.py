@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access.metrics_token import layers
 from contractlog.registry.access.passwords import HashedPassword
 from contractlog.registry.access.users import entry
 from contractlog.registry.settings import Settings
@@ -35,6 +37,12 @@ def status(client: httpx2.Client, path: str, headers: Headers) -> int:
         assert answer.json() == {"error_code": 401, "message": "Unauthorized"}
         assert answer.headers["www-authenticate"]
     return answer.status_code
+
+
+@pytest.mark.parametrize("token", [" ", "scrape-me\n", " scrape-me", "scrape\tme", "scrape\x7fme"])
+def test_a_token_that_no_request_can_carry_is_refused_at_the_start(token: str) -> None:
+    with pytest.raises(UsageError, match="CONTRACTLOG_METRICS_TOKEN"):
+        layers(Settings(metrics_token=token))
 
 
 @pytest.mark.parametrize("headers", WRONG)

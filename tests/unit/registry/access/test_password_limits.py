@@ -113,8 +113,7 @@ def test_an_address_is_what_a_client_cannot_choose() -> None:
     assert len({network_of(f"2001:db8::{number:x}:1") for number in range(100)}) == 1
     assert network_of("2001:db8:0:1::1") != network_of("2001:db8:0:2::1")
     assert network_of("::ffff:192.0.2.1") == network_of("192.0.2.1")
-    assert len(network_of("x\n" * 1000)) < 400
-    assert "\n" not in network_of("x\n" * 1000)
+    assert len({network_of(f"unknown-{number}\n") for number in range(100)}) == 1
 
 
 @pytest.mark.parametrize("text", ["proxy", "10.0.0.1/8", "*", "0.0.0.0/0", "::/0", "10.0.0.0/8,x"])

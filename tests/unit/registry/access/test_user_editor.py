@@ -7,6 +7,7 @@ import fcntl
 import io
 import json
 import os
+import signal
 from argparse import ArgumentParser
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -106,6 +107,41 @@ def test_a_file_reaches_the_disk_before_it_takes_the_old_ones_place(
     assert path.read_text() == before
     assert sorted(one.name for one in path.parent.iterdir()) == ["users.toml", "users.toml-lock"]
     remove_user(path, "a")
+
+
+def test_what_a_killed_command_left_goes_with_the_next_change(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A SIGKILL runs no handler: the new text, with its hashes, stays beside the file."""
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", lambda _handle: os.kill(os.getpid(), signal.SIGKILL))
+        for name in ("b", "c"):
+            child = os.fork()
+            if not child:
+                add_user(path, name, entry(name, None, ["*"], []), replace=False)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    assert list(read_users(path)[1].by_name) == ["a"]
+    assert len(list(path.parent.iterdir())) == 3
+    remove_user(path, "a")
+    assert sorted(one.name for one in path.parent.iterdir()) == ["users.toml", "users.toml-lock"]
+
+
+def test_only_a_regular_file_is_changed(path: Path) -> None:
+    pipe, loop = path.with_name("pipe"), path.with_name("loop.toml")
+    os.mkfifo(pipe)
+    loop.symlink_to(loop)
+    other_kinds = dict.fromkeys((pipe, path.parent, Path("/dev/zero")), "it is not a regular file")
+    for other, words in (other_kinds | {loop: "Too many levels of symbolic links"}).items():
+        for change in (["add", "x", "--no-password"], ["remove", "x"]):
+            with pytest.raises(UsageError, match=words):
+                run(*change, path=other)
+    assert pipe.is_fifo()
+
+
+def test_a_link_in_place_of_the_lock_is_not_followed(path: Path) -> None:
+    victim = path.with_name("victim")
+    path.with_name("users.toml-lock").symlink_to(victim)
+    with pytest.raises(UsageError, match="cannot be written"):
+        remove_user(path, "a")
+    assert not victim.exists()
 
 
 def test_the_mode_and_the_owner_of_the_file_stay(path: Path) -> None:
