@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from contractlog.compatibility.names import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.spark_validation.columnar.validate import check_part, prepare
+from contractlog.spark_validation.columnar.validation import make_validator, validate_column
 
 SCHEMA = {
     "type": "record",
@@ -134,7 +134,7 @@ def main() -> None:
         pa.array(bodies[start : start + arguments.batch], pa.binary())
         for start in range(0, arguments.records, arguments.batch)
     ]
-    validator = prepare(RegisteredSchema(SchemaId(1), json.dumps(SCHEMA)))
+    validator = make_validator(RegisteredSchema(SchemaId(1), json.dumps(SCHEMA)))
 
     def read_all(schema: Any) -> None:
         for body in bodies:
@@ -142,7 +142,7 @@ def main() -> None:
 
     def check_all(*, columns: bool) -> None:
         for batch in batches:
-            assert not check_part(batch, {1: validator}, None, columns=columns).codes.any()
+            assert not validate_column(batch, {1: validator}, None, columns=columns).codes.any()
 
     figures = {
         "fastavro, logical types stripped": best(arguments.repeats, arguments.records, lambda: read_all(plain)),

@@ -20,15 +20,15 @@ from typing import Any
 import avro.compatibility
 import avro.schema
 
-from contractlog.compatibility.avro.direct import follows
-from contractlog.compatibility.avro.parse import parse_avro
+from contractlog.compatibility.avro.fast_check import is_readable
+from contractlog.compatibility.avro.parser import parse_avro
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.interning import Memo
+from contractlog.compatibility.formats import compare_schemas as check_pair
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.json_schema.format import tree
-from contractlog.compatibility.judge import Earlier, judge
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.parsing import check as check_pair
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 FIRST_VERSIONS = 300
@@ -158,7 +158,7 @@ def best(repeats: int, work: Callable[[], object], times: int = 1) -> float:
 
 def parsed(text: str, kind: SchemaType) -> ParsedSchema:
     """Parse a version, including the tree of a JSON schema, which is otherwise made on first use."""
-    made = parse(SchemaDraft(text, kind))
+    made = parse_schema(SchemaDraft(text, kind))
     if kind is SchemaType.JSON:
         tree(made)
     return made
@@ -172,7 +172,7 @@ def history(name: str, make: Callable[[int], str], kind: SchemaType, versions: i
     text = make(versions + 1)
     unit = best(repeats, partial(json.loads, text), 20)
     start = time.process_time()
-    earlier = [Earlier(number, parsed(make(number), kind)) for number in range(1, versions + 1)]
+    earlier = [ParsedVersion(number, parsed(make(number), kind)) for number in range(1, versions + 1)]
     parsing = (time.process_time() - start) / versions * 1e6
     candidate, *further = (parsed(make(versions + more), kind) for more in range(1, FURTHER + 2))
     cold, next_one, again, interning = [], [], [], []
@@ -180,9 +180,9 @@ def history(name: str, make: Callable[[int], str], kind: SchemaType, versions: i
     def judged(memo: Memo, *candidates: ParsedSchema) -> float:
         gc.collect()
         for one in candidates:
-            Earlier(0, one).shape(memo)
+            ParsedVersion(0, one).shape(memo)
         start = time.process_time()
-        verdicts = [judge(one, earlier, Level.BACKWARD_TRANSITIVE, memo=memo) for one in candidates]
+        verdicts = [check_compatibility(one, earlier, Level.BACKWARD_TRANSITIVE, memo=memo) for one in candidates]
         taken = (time.process_time() - start) * 1e6
         assert all(verdict.compatible for verdict in verdicts)
         return taken / len(candidates)
@@ -208,12 +208,12 @@ def pair(repeats: int) -> None:
     writer, reader = order(), order({"name": "added", "type": ["null", "string"], "default": None})
 
     def ours() -> None:
-        new, old = parsed(reader, SchemaType.AVRO), parse(SchemaDraft(writer), strict=False)
-        assert judge(new, [Earlier(1, old)], Level.BACKWARD).compatible
+        new, old = parsed(reader, SchemaType.AVRO), parse_schema(SchemaDraft(writer), strict=False)
+        assert check_compatibility(new, [ParsedVersion(1, old)], Level.BACKWARD).compatible
 
     def without_texts() -> None:
         new, old = (parse_avro(text, {}, strict=text is reader)[0] for text in (reader, writer))
-        assert follows(new, old)
+        assert is_readable(new, old)
 
     def theirs() -> None:
         checker = avro.compatibility.ReaderWriterCompatibilityChecker()
@@ -233,8 +233,10 @@ def first_check(repeats: int) -> None:
 
     def check() -> None:
         drafts = [SchemaDraft(text, SchemaType.JSON) for text in texts]
-        stored = [Earlier(number, parse(draft, strict=False)) for number, draft in enumerate(drafts, 1)]
-        verdict = judge(parse(SchemaDraft(candidate, SchemaType.JSON)), stored, Level.BACKWARD_TRANSITIVE, memo=Memo())
+        stored = [ParsedVersion(number, parse_schema(draft, strict=False)) for number, draft in enumerate(drafts, 1)]
+        verdict = check_compatibility(
+            parse_schema(SchemaDraft(candidate, SchemaType.JSON)), stored, Level.BACKWARD_TRANSITIVE, memo=Memo()
+        )
         assert verdict.compatible
 
     taken = best(repeats, check) / 1e6
@@ -261,7 +263,7 @@ def huge_defaults(repeats: int) -> None:
 
         def refuse(text: str = text) -> None:
             try:
-                parse(SchemaDraft(text))
+                parse_schema(SchemaDraft(text))
             except InvalidSchema:
                 return
             raise AssertionError

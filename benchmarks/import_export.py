@@ -21,13 +21,13 @@ from typing import Any
 
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
-from contractlog.registry.moving.databases import reading, writing
-from contractlog.registry.moving.importing import bring
-from contractlog.registry.moving.lines import read_lines, state_lines, written
-from contractlog.registry.moving.picture import HeldSchema, HeldVersion, Picture
-from contractlog.registry.moving.report import Report
-from contractlog.registry.moving.stored import pictured
-from contractlog.registry.moving.understanding import identified
+from contractlog.registry.transfer.apply import import_snapshot
+from contractlog.registry.transfer.database_connections import open_for_export, open_for_import
+from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.file_format import format_lines, format_state_lines, read_lines
+from contractlog.registry.transfer.report import TransferReport
+from contractlog.registry.transfer.schema_identity import identify_schemas
+from contractlog.registry.transfer.snapshot import RegistrySnapshot, SnapshotSchema, SnapshotVersion
 
 VERSIONS = 10  #: per subject
 STARTED = 1_700_000_000_000
@@ -45,19 +45,19 @@ def text_of(number: int) -> tuple[SchemaType, str]:
     return SchemaType.AVRO, json.dumps(body, separators=(",", ":"))
 
 
-def registry_of(schemas: int) -> Picture:
+def registry_of(schemas: int) -> RegistrySnapshot:
     """Return the state of a registry of that many schemas."""
-    picture = Picture()
+    state = RegistrySnapshot()
     for number in range(1, schemas + 1):
         subject, version = Subject(".", f"topic-{(number - 1) // VERSIONS}-value"), (number - 1) % VERSIONS + 1
         kind, text = text_of(number)
         leans = number % 20 == 0 and version > 1
         references = (Reference("other", str(subject), version - 1),) if leans else ()
-        picture.schemas[".", number] = HeldSchema(".", number, kind, text, references, created_at=STARTED + number)
+        state.schemas[".", number] = SnapshotSchema(".", number, kind, text, references, created_at=STARTED + number)
         deleted = STARTED + 2 * number if number % 50 == 0 else None
-        picture.versions[subject, version] = HeldVersion(subject, version, number, STARTED + number, deleted)
-    picture.count_ids()
-    return picture
+        state.versions[subject, version] = SnapshotVersion(subject, version, number, STARTED + number, deleted)
+    state.raise_counters()
+    return state
 
 
 @contextmanager
@@ -77,25 +77,25 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         url = options.database_url or f"sqlite:///{folder}/registry.db"
         file = Path(folder) / "registry.ndjson"
-        picture = registry_of(options.schemas)
+        state = registry_of(options.schemas)
         with file.open("w") as out:
-            out.writelines(line + "\n" for line in written(picture, {}))
+            out.writelines(line + "\n" for line in format_lines(state, {}))
         print(f"{options.schemas:,} schemas, {file.stat().st_size / 1e6:.0f} MB, into {url.partition(':')[0]}")
         started = time.monotonic()
         with timed("reading the file"), file.open() as lines:
-            read = read_lines(lines, Report())
+            read = read_lines(lines, TransferReport())
         with timed("understanding (part of the next)"):
-            identified(read, read.schemas.values())
-        with writing(url) as store:
+            identify_schemas(read, read.schemas.values())
+        with open_for_import(url) as store:
             with timed("importing"):
-                report = Report()
-                bring(store, read, report)
-            print(f"{'whole import':<32} {time.monotonic() - started:8.1f} s (understood twice)")
+                report = TransferReport()
+                import_snapshot(store, read, report)
+            print(f"{'whole import':<32} {time.monotonic() - started:8.1f} s (parsed twice)")
             with timed("importing again"):
-                again = Report()
-                bring(store, read, again)
-        with timed("exporting"), reading(url) as snapshot:
-            count = sum(1 for _ in state_lines(pictured(snapshot)))
+                again = TransferReport()
+                import_snapshot(store, read, again)
+        with timed("exporting"), open_for_export(url) as snapshot:
+            count = sum(1 for _ in format_state_lines(read_database(snapshot)))
     assert report.conflicts == again.conflicts == []
     assert not any(again.done.values())
     print(f"{count:,} lines, at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB of memory")

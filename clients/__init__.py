@@ -1,6 +1,9 @@
 """Clients of a schema registry: calls, transports, caches, and the command line.
 
-Public names are loaded on first use, so that importing a single submodule stays cheap.
+``calls/`` describes each request as a value, ``endpoints/`` and ``async_endpoints/`` have the methods of both
+clients, ``confluent/`` confluent-kafka's names, ``cli/`` the command line. May import ``contracts`` and
+``compatibility``. A new request: a call and a method; a new command: a row in ``cli/verbs.py``. Public names are
+loaded on first use, so that importing a single submodule stays cheap.
 """
 
 from __future__ import annotations
@@ -9,18 +12,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from contractlog.clients.aclient import AsyncRegistry as AsyncRegistry
+    from contractlog.clients.async_registry import AsyncRegistry as AsyncRegistry
+    from contractlog.clients.bodies import Association as Association
+    from contractlog.clients.bodies import AssociationDraft as AssociationDraft
+    from contractlog.clients.bodies import Config as Config
+    from contractlog.clients.bodies import Resource as Resource
     from contractlog.clients.cache import Caching as Caching
     from contractlog.clients.calls import CompatibilityAnswer as CompatibilityAnswer
-    from contractlog.clients.client import Registry as Registry
-    from contractlog.clients.conversation import Retries as Retries
+    from contractlog.clients.hooks import Exchange as Exchange
+    from contractlog.clients.hooks import Watch as Watch
+    from contractlog.clients.registry import Registry as Registry
+    from contractlog.clients.retry import Retries as Retries
     from contractlog.clients.settings import Security as Security
-    from contractlog.clients.values import Association as Association
-    from contractlog.clients.values import AssociationDraft as AssociationDraft
-    from contractlog.clients.values import Config as Config
-    from contractlog.clients.values import Resource as Resource
-    from contractlog.clients.watching import Exchange as Exchange
-    from contractlog.clients.watching import Watch as Watch
 
 __all__ = [
     "Association",
@@ -37,24 +40,24 @@ __all__ = [
     "Watch",
 ]
 
-_HOMES: Final = {
-    "Association": "values",
-    "AssociationDraft": "values",
-    "AsyncRegistry": "aclient",
+_MODULES: Final = {
+    "Association": "bodies",
+    "AssociationDraft": "bodies",
+    "AsyncRegistry": "async_registry",
     "Caching": "cache",
     "CompatibilityAnswer": "calls",
-    "Config": "values",
-    "Exchange": "watching",
-    "Registry": "client",
-    "Resource": "values",
-    "Retries": "conversation",
+    "Config": "bodies",
+    "Exchange": "hooks",
+    "Registry": "registry",
+    "Resource": "bodies",
+    "Retries": "retry",
     "Security": "settings",
-    "Watch": "watching",
+    "Watch": "hooks",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its module."""
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

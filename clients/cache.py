@@ -11,13 +11,13 @@ from typing import Any, Final, Generic, TypeVar
 
 from contractlog.compatibility.schema import RegisteredSchema
 
-__all__ = ["Aging", "Caching", "IdCache"]
+__all__ = ["Caching", "SchemaCache", "TtlCache"]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: bytes of schemas: texts, references, metadata and rules
-_MEMBER: Final = 128  # approximate bytes of a reference, rule or metadata object, without its strings
-_OVERHEAD: Final = 1_024  # approximate bytes of an entry, without its text
+_OBJECT_BYTES: Final = 128  # approximate bytes of a reference, rule or metadata object, without its strings
+_ENTRY_BYTES: Final = 1_024  # approximate bytes of an entry, without its text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Caching:
     entries: int = 10_000  #: most latest versions, and most not-found responses, that are cached
 
 
-class IdCache:
+class SchemaCache:
     """Byte-bounded cache of schemas by a key with fixed content; the oldest entry is evicted first.
 
     Reads take no lock. The content of an entry is always valid; its subject, version and ``deleted`` are as of the time
@@ -39,9 +39,9 @@ class IdCache:
 
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         self._capacity = capacity
-        self._used = 0
+        self._bytes = 0
         self._entries: dict[Hashable, RegisteredSchema] = {}
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -52,22 +52,22 @@ class IdCache:
 
     def put(self, key: Hashable, schema: RegisteredSchema) -> None:
         """Cache a schema, and evict the oldest ones while the cache is over its capacity."""
-        with self._writing:
+        with self._write_lock:
             if key in self._entries:
                 return
             self._entries[key] = schema
-            self._used += _cost(schema)
-            while self._used > self._capacity:
-                self._used -= _cost(self._entries.pop(next(iter(self._entries))))
+            self._bytes += _entry_size(schema)
+            while self._bytes > self._capacity:
+                self._bytes -= _entry_size(self._entries.pop(next(iter(self._entries))))
 
     def clear(self) -> None:
         """Evict all entries."""
-        with self._writing:
+        with self._write_lock:
             self._entries.clear()
-            self._used = 0
+            self._bytes = 0
 
 
-class Aging(Generic[K, V]):
+class TtlCache(Generic[K, V]):
     """Cache of values that expire; the oldest is evicted first when there are too many.
 
     A value is put with the ``generation`` that was current before its request was sent: if entries were invalidated in
@@ -76,10 +76,10 @@ class Aging(Generic[K, V]):
 
     def __init__(self, seconds: float, entries: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
-        self._most = entries
+        self._max_entries = entries
         self._clock = clock
         self._entries: dict[K, tuple[float, V]] = {}
-        self._writing = threading.Lock()
+        self._write_lock = threading.Lock()
         self.generation = 0
 
     def __len__(self) -> int:
@@ -87,40 +87,40 @@ class Aging(Generic[K, V]):
 
     def get(self, key: K) -> V | None:
         """Return the cached value, or None if there is none or it has expired."""
-        until, value = self._entries.get(key, (0.0, None))
-        return value if value is not None and self._clock() < until else None
+        expires_at, value = self._entries.get(key, (0.0, None))
+        return value if value is not None and self._clock() < expires_at else None
 
     def put(self, key: K, value: V, *, generation: int) -> None:
         """Cache a value, unless entries were invalidated since ``generation``."""
-        with self._writing:
+        with self._write_lock:
             if generation != self.generation or self._seconds <= 0:
                 return
             self._entries.pop(key, None)
             self._entries[key] = (self._clock() + self._seconds, value)
-            while len(self._entries) > self._most:
+            while len(self._entries) > self._max_entries:
                 del self._entries[next(iter(self._entries))]
 
-    def forget(self, concerned: Callable[[K], bool] = lambda _key: True) -> None:
+    def invalidate(self, matches: Callable[[K], bool] = lambda _key: True) -> None:
         """Invalidate the matching entries, and the responses to all requests in flight."""
-        with self._writing:
+        with self._write_lock:
             self.generation += 1
-            for key in list(filter(concerned, self._entries)):
+            for key in list(filter(matches, self._entries)):
                 del self._entries[key]
 
 
-def _cost(schema: RegisteredSchema) -> int:
-    beside = schema.references, schema.metadata, schema.rule_set
-    return getsizeof(schema.text) + _OVERHEAD + _weight(beside)
+def _entry_size(schema: RegisteredSchema) -> int:
+    parts = schema.references, schema.metadata, schema.rule_set
+    return getsizeof(schema.text) + _ENTRY_BYTES + _object_size(parts)
 
 
-def _weight(beside: Any) -> int:
+def _object_size(value: Any) -> int:
     """Return the approximate size in bytes of references, metadata and rules."""
-    if isinstance(beside, str):
-        return getsizeof(beside)
-    if isinstance(beside, Mapping):
-        return sum(_weight(key) + _weight(value) for key, value in beside.items())
-    if isinstance(beside, tuple | list):
-        return sum(map(_weight, beside))
-    if is_dataclass(beside):
-        return _MEMBER + sum(_weight(getattr(beside, one.name)) for one in fields(beside))
+    if isinstance(value, str):
+        return getsizeof(value)
+    if isinstance(value, Mapping):
+        return sum(_object_size(key) + _object_size(value) for key, value in value.items())
+    if isinstance(value, tuple | list):
+        return sum(map(_object_size, value))
+    if is_dataclass(value):
+        return _OBJECT_BYTES + sum(_object_size(getattr(value, item_field.name)) for item_field in fields(value))
     return 0

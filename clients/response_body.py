@@ -1,25 +1,25 @@
 """Size limits for reading response bodies.
 
 A compressed body can decode to a thousand times its size, and each further content encoding multiplies that. So only
-one encoding is decoded, and above ``FREE_SIZE`` the ratio of decoded to received bytes is limited.
+one encoding is decoded, and above ``UNCHECKED_BYTES`` the ratio of decoded to received bytes is limited.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from contractlog.clients.conversation import Answer
+from contractlog.clients.retry import Response
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["MAX_ANSWER", "BoundedBody"]
+__all__ = ["MAX_BODY_BYTES", "BoundedBody"]
 
-MAX_ANSWER: Final = 256 * 1024 * 1024  #: decoded bytes of a response; a list of a million subjects is 20 MB
-FREE_SIZE: Final = 16 * 1024 * 1024  #: decoded bytes up to which the ratio is not checked
+MAX_BODY_BYTES: Final = 256 * 1024 * 1024  #: decoded bytes of a response; a list of a million subjects is 20 MB
+UNCHECKED_BYTES: Final = 16 * 1024 * 1024  #: decoded bytes up to which the ratio is not checked
 MAX_RATIO: Final = 250  #: decoded bytes per byte received; five hundred versions of one schema reach 130
 MAX_ENCODINGS: Final = 1
-_START: Final = 200  # bytes of a rejected body that are shown in messages
+_SHOWN_BYTES: Final = 200  # bytes of a rejected body that are shown in messages
 _MIB: Final = 1024 * 1024
 
 
@@ -31,7 +31,7 @@ class BoundedBody:
         self._content = bytearray()
         named = response.headers.get_list("content-encoding", split_commas=True)
         encodings = [name for name in (part.strip().lower() for part in named) if name not in {"", "identity"}]
-        self._encoded = bool(encodings)
+        self._has_encoding = bool(encodings)
         self.fault = ""  #: why the body is not read to its end; empty if it is
         if len(encodings) > MAX_ENCODINGS:
             listed = ", ".join(encodings[:5]) + (", …" if len(encodings) > 5 else "")  # noqa: PLR2004 - for a message
@@ -41,9 +41,9 @@ class BoundedBody:
         """Append decoded bytes; return False when a limit is exceeded."""
         self._content += chunk
         size = len(self._content)
-        if size > MAX_ANSWER:
-            self.fault = f"is larger than {MAX_ANSWER / _MIB:g} MiB"
-        elif self._encoded and size > FREE_SIZE and size > MAX_RATIO * self._response.num_bytes_downloaded:
+        if size > MAX_BODY_BYTES:
+            self.fault = f"is larger than {MAX_BODY_BYTES / _MIB:g} MiB"
+        elif self._has_encoding and size > UNCHECKED_BYTES and size > MAX_RATIO * self._response.num_bytes_downloaded:
             received = self._response.num_bytes_downloaded
             self.fault = (
                 f"expands more than {MAX_RATIO} times: {received:,} bytes received, more than {size / _MIB:.0f} MiB "
@@ -51,12 +51,12 @@ class BoundedBody:
             )
         return not self.fault
 
-    def undecodable(self, error: httpx2.DecodingError) -> None:
+    def reject_encoding(self, error: httpx2.DecodingError) -> None:
         """Reject a body that does not match its content encoding."""
         self.fault = f"cannot be decoded ({error})"
 
-    def answer(self) -> Answer:
+    def response(self) -> Response:
         """Return the response; of a rejected body only the start."""
-        content = bytes(memoryview(self._content)[:_START] if self.fault else self._content)
+        content = bytes(memoryview(self._content)[:_SHOWN_BYTES] if self.fault else self._content)
         headers = {name.lower(): value for name, value in self._response.headers.items()}
-        return Answer(self._response.status_code, content, headers, self.fault)
+        return Response(self._response.status_code, content, headers, self.fault)

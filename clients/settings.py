@@ -24,29 +24,29 @@ __all__ = [
     "Security",
     "TokenSource",
     "registry_url",
-    "suggested",
+    "suggest_key",
 ]
 
 URL_VARIABLES: Final = ("CONTRACTLOG_REGISTRY_URL", "SCHEMA_REGISTRY_URL")  #: the first one that is set is used
 DEFAULT_URL: Final = "http://127.0.0.1:8081"  #: the default address of ``contractlog serve``
-_PREFIX: Final = "CONTRACTLOG_REGISTRY_"
+_VARIABLE_PREFIX: Final = "CONTRACTLOG_REGISTRY_"
 DEFAULT_TIMEOUT: Final = 30.0  #: seconds for a whole call: connecting, waiting and retrying
 
 
 def registry_url(option: str | None = None, environ: Mapping[str, str] | None = None) -> str:
     """Return the URL from ``--registry``, else from the environment, else ``DEFAULT_URL``."""
-    known = os.environ if environ is None else environ
-    candidates = (option, *map(known.get, URL_VARIABLES))
+    variables = os.environ if environ is None else environ
+    candidates = (option, *map(variables.get, URL_VARIABLES))
     return next((text for text in candidates if text), DEFAULT_URL)
 
 
-def suggested(key: str, known: Iterable[str]) -> str:
+def suggest_key(key: str, valid_keys: Iterable[str]) -> str:
     """Return an unknown configuration key, with the most similar valid key if there is one.
 
-    >>> suggested("use.latest.verson", ["use.latest.version", "normalize.schemas"])
+    >>> suggest_key("use.latest.verson", ["use.latest.version", "normalize.schemas"])
     'use.latest.verson (did you mean use.latest.version?)'
     """
-    nearest = get_close_matches(key, list(known), n=1)
+    nearest = get_close_matches(key, list(valid_keys), n=1)
     return f"{key} (did you mean {nearest[0]}?)" if nearest else key
 
 
@@ -58,7 +58,7 @@ class TokenSource(ABC):
         """Return the headers of one request, within ``seconds``."""
 
     @abstractmethod
-    async def awaited_headers(self, seconds: float) -> Mapping[str, str]:
+    async def async_headers(self, seconds: float) -> Mapping[str, str]:
         """Return the headers of one request, within ``seconds``, without blocking the event loop."""
 
 
@@ -80,10 +80,10 @@ class Security:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> Self:
         """Read ``CONTRACTLOG_REGISTRY_USER``, ``_PASSWORD``, ``_TOKEN``, ``_CA`` …: one per attribute."""
-        known = os.environ if environ is None else environ
-        return cls(**{one.name: known.get(_PREFIX + one.name.upper()) or None for one in fields(cls)})
+        variables = os.environ if environ is None else environ
+        return cls(**{item.name: variables.get(_VARIABLE_PREFIX + item.name.upper()) or None for item in fields(cls)})
 
-    def trust(self) -> ssl.SSLContext | None:
+    def tls_context(self) -> ssl.SSLContext | None:
         """Return the TLS context for connections, or None for the default one.
 
         Raises:
@@ -94,14 +94,14 @@ class Security:
         import ssl  # noqa: PLC0415 - imported only if needed
 
         try:
-            context = ssl.create_default_context(**_authority(self.ca or None))
+            context = ssl.create_default_context(**_ca_argument(self.ca or None))
             if self.ca is False:
                 context.check_hostname = False
                 context.verify_mode = ssl.CERT_NONE
             if self.certificate is not None:
                 context.load_cert_chain(self.certificate, self.key, password=self.key_password or str)
         except OSError as error:
-            if self._keyless():
+            if self._lacks_key():
                 raise UsageError(
                     f"`{self.certificate}` is a certificate without its key: name the file of the key too, "
                     "by CONTRACTLOG_REGISTRY_KEY, Security(key=…) or --source-key"
@@ -110,7 +110,7 @@ class Security:
             raise UsageError(f"the certificates cannot be used ({files}): {error.strerror or error}") from None
         return context
 
-    def _keyless(self) -> bool:
+    def _lacks_key(self) -> bool:
         """Return whether there is a certificate without a key: none was given, and its file has none."""
         if self.certificate is None or self.key is not None:
             return False
@@ -120,7 +120,7 @@ class Security:
             return False
 
 
-def _authority(ca: str | None) -> dict[str, Any]:
+def _ca_argument(ca: str | None) -> dict[str, Any]:
     return {"capath" if ca is not None and Path(ca).is_dir() else "cafile": ca}
 
 
@@ -142,17 +142,19 @@ class Address:
         Raises:
             UsageError: one of them is not an http or https URL.
         """
-        return tuple(_address(part.strip()) for part in text.split(","))
+        return tuple(_parse_address(part.strip()) for part in text.split(","))
 
 
-def _address(text: str) -> Address:
+def _parse_address(text: str) -> Address:
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
         raise UsageError(f"the registry's URL cannot be read: {error}") from None
     if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise UsageError(f"a registry's URL starts with http:// or https:// and names a host, unlike `{_shown(text)}`")
+        raise UsageError(
+            f"a registry's URL starts with http:// or https:// and names a host, unlike `{_without_credentials(text)}`"
+        )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return Address(
         urlunsplit((parts.scheme, host if port is None else f"{host}:{port}", parts.path.rstrip("/"), "", "")),
@@ -161,6 +163,6 @@ def _address(text: str) -> Address:
     )
 
 
-def _shown(text: str) -> str:
+def _without_credentials(text: str) -> str:
     # Anything before an @ may be a secret.
     return text.rpartition("@")[2]

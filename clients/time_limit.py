@@ -23,16 +23,16 @@ import httpx2
 
 __all__ = ["TimeLimit"]
 
-_PIECE: Final = 16 * 1024  # bytes per write, each of which gets the time left
+_CHUNK_BYTES: Final = 16 * 1024  # bytes per write, each of which gets the time left
 
 
 class TimeLimit(threading.local):
     """Deadline of the call that runs in the current thread."""
 
     def __init__(self) -> None:
-        self.at = math.inf
+        self.deadline = math.inf
 
-    def impose(self, client: httpx2.Client) -> None:
+    def apply_to(self, client: httpx2.Client) -> None:
         """Apply this deadline to all connections of a client, those through proxies included.
 
         httpcore2 accepts a network backend, but httpx2 has no parameter for it; so the pools get theirs afterwards.
@@ -40,85 +40,85 @@ class TimeLimit(threading.local):
         for transport in (client._transport, *client._mounts.values()):  # noqa: SLF001 - see above
             if isinstance(transport, httpx2.HTTPTransport):
                 pool: Any = transport._pool  # noqa: SLF001 - see above
-                pool._network_backend = _Backend(pool._network_backend, self)  # noqa: SLF001 - see above
+                pool._network_backend = _DeadlineBackend(pool._network_backend, self)  # noqa: SLF001 - see above
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
         """Limit the network steps of this thread inside the block."""
-        before = self.at
-        self.at = min(before, time.monotonic() + seconds)
+        outer_deadline = self.deadline
+        self.deadline = min(outer_deadline, time.monotonic() + seconds)
         try:
             yield
         finally:
-            self.at = before
+            self.deadline = outer_deadline
 
     @property
     def exceeded(self) -> bool:
         """True if the deadline has passed."""
-        return time.monotonic() > self.at
+        return time.monotonic() > self.deadline
 
-    def left(self, timeout: float | None, late: type[httpx2.TimeoutException]) -> float | None:
+    def remaining(self, timeout: float | None, timeout_error: type[httpx2.TimeoutException]) -> float | None:
         """Return the seconds that the next step may take, at most ``timeout``.
 
         Raises:
-            TimeoutException: the deadline has passed; of the class ``late``.
+            TimeoutException: the deadline has passed; of the class ``timeout_error``.
         """
-        if self.at == math.inf:
+        if self.deadline == math.inf:
             return timeout
-        seconds = self.at - time.monotonic()
+        seconds = self.deadline - time.monotonic()
         if seconds <= 0:
-            raise late("the time of the whole call is over")
+            raise timeout_error("the time of the whole call is over")
         return seconds if timeout is None else min(seconds, timeout)
 
 
-class _Backend:
+class _DeadlineBackend:
     """Network backend of httpcore2 whose connections obey a deadline."""
 
     def __init__(self, inner: Any, limit: TimeLimit) -> None:
         self._inner = inner
         self._limit = limit
 
-    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> _Stream:
+    def connect_tcp(self, host: str, port: int, timeout: float | None = None, **options: Any) -> _DeadlineStream:
         """Connect to the first address of a host that accepts; those not tried yet share the time left."""
-        addresses = self._addresses(host, port, timeout)
+        addresses = self._resolve_addresses(host, port, timeout)
         for number, address in enumerate(addresses, 1):
-            left = self._limit.left(timeout, httpx2.ConnectTimeout)
-            share = None if left is None else left / (1 + len(addresses) - number)
+            remaining = self._limit.remaining(timeout, httpx2.ConnectTimeout)
+            share = None if remaining is None else remaining / (1 + len(addresses) - number)
             try:
-                return _Stream(self._inner.connect_tcp(address, port, timeout=share, **options), self._limit)
+                return _DeadlineStream(self._inner.connect_tcp(address, port, timeout=share, **options), self._limit)
             except Exception:
                 if number == len(addresses):
                     raise
         raise AssertionError  # unreachable: there is at least one address
 
-    def _addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
+    def _resolve_addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
         """Return the IP addresses of a host; resolve it in a thread, as the resolver has no timeout."""
         try:
             ipaddress.ip_address(host)
         except ValueError:
-            answers: SimpleQueue[list[Any] | Exception] = SimpleQueue()
-            threading.Thread(target=_resolve, args=(host, port, answers), name="resolver", daemon=True).start()
+            results: SimpleQueue[list[Any] | Exception] = SimpleQueue()
+            threading.Thread(target=_resolve_host, args=(host, port, results), name="resolver", daemon=True).start()
             try:
-                answer = answers.get(timeout=self._limit.left(timeout, httpx2.ConnectTimeout))
+                result = results.get(timeout=self._limit.remaining(timeout, httpx2.ConnectTimeout))
             except Empty:
                 raise httpx2.ConnectTimeout(f"the name {host} is not resolved in time") from None
-            if isinstance(answer, Exception):
-                raise httpx2.ConnectError(str(answer)) from answer
-            return list(dict.fromkeys(address[4][0] for address in answer))
+            if isinstance(result, Exception):
+                raise httpx2.ConnectError(str(result)) from result
+            return list(dict.fromkeys(address[4][0] for address in result))
         return [host]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
 
-def _resolve(host: str, port: int, answers: SimpleQueue[list[Any] | Exception]) -> None:
+def _resolve_host(host: str, port: int, results: SimpleQueue[list[Any] | Exception]) -> None:
     try:
-        answers.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        results.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
     except (OSError, UnicodeError) as error:
-        answers.put(error)
+        results.put(error)
 
 
-class _Stream:
+class _DeadlineStream:
     """Network stream of httpcore2 that obeys a deadline."""
 
     def __init__(self, inner: Any, limit: TimeLimit) -> None:
@@ -127,19 +127,21 @@ class _Stream:
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Read at most ``max_bytes``; wait until there are some."""
-        content: bytes = self._inner.read(max_bytes, timeout=self._limit.left(timeout, httpx2.ReadTimeout))
+        content: bytes = self._inner.read(max_bytes, timeout=self._limit.remaining(timeout, httpx2.ReadTimeout))
         return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Write the whole buffer."""
-        for start in range(0, len(buffer), _PIECE):
-            left = self._limit.left(timeout, httpx2.WriteTimeout)
-            self._inner.write(buffer[start : start + _PIECE], timeout=left)
+        for start in range(0, len(buffer), _CHUNK_BYTES):
+            remaining = self._limit.remaining(timeout, httpx2.WriteTimeout)
+            self._inner.write(buffer[start : start + _CHUNK_BYTES], timeout=remaining)
 
-    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
+    def start_tls(
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> _DeadlineStream:
         """Start TLS; the standard library applies the timeout to the whole handshake."""
-        left = self._limit.left(timeout, httpx2.ConnectTimeout)
-        return _Stream(self._inner.start_tls(ssl_context, server_hostname, left), self._limit)
+        remaining = self._limit.remaining(timeout, httpx2.ConnectTimeout)
+        return _DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, remaining), self._limit)
 
     def close(self) -> None:
         """Close the connection."""

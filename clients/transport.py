@@ -14,32 +14,40 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
-from contractlog.clients.conversation import Answer, Attempt, Conversation, Failure, Preference, Retries, converse
+from contractlog.clients.hooks import Exchange, Watch
 from contractlog.clients.response_body import BoundedBody
+from contractlog.clients.retry import (
+    Attempt,
+    NoResponse,
+    PreferredAddress,
+    Response,
+    Retries,
+    RetryLoop,
+    send_with_retries,
+)
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, TokenSource
-from contractlog.clients.watching import Exchange, Watch
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["ASGIApp", "HttpSide", "Transport"]
+__all__ = ["ASGIApp", "HttpTransportBase", "Transport"]
 
 T = TypeVar("T")
 Message = MutableMapping[str, Any]
 ASGIApp = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 
-_LEAST: Final = 0.001  #: seconds of a request after fetching the token used up its time
+_MIN_TIMEOUT: Final = 0.001  #: seconds of a request after fetching the token used up its time
 IN_PROCESS: Final = "http://contractlog.in-process"
-_ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
-_UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
-_HUNG_UP: Final = "Server disconnected without sending a response."  # reply of a TLS listener to plain HTTP
-_NO_TLS: Final = "WRONG_VERSION_NUMBER"  # reply of a plain HTTP listener to TLS
+_ERRNO_PREFIX: Final = re.compile(r"^\[Errno -?\d+\] ")
+_CERTIFICATE_REJECTED: Final = "CERTIFICATE_VERIFY_FAILED"
+_DISCONNECTED: Final = "Server disconnected without sending a response."  # reply of a TLS listener to plain HTTP
+_PLAIN_HTTP: Final = "WRONG_VERSION_NUMBER"  # reply of a plain HTTP listener to TLS
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
 
 
-def _checked(timeout: Any) -> None:
+def _check_timeout(timeout: Any) -> None:
     """Check that a timeout is a positive, finite number.
 
     Raises:
@@ -49,10 +57,10 @@ def _checked(timeout: Any) -> None:
         raise UsageError(f"a timeout is a number of seconds above 0, not {timeout!r}")
 
 
-class HttpSide:
+class HttpTransportBase:
     """Base of both transports: addresses, requests, and outcomes of attempts."""
 
-    untrusted = "name the CA of the registry in CONTRACTLOG_REGISTRY_CA, or as Security(ca=…)"  #: suggested fix
+    untrusted_advice = "name the CA of the registry in CONTRACTLOG_REGISTRY_CA, or as Security(ca=…)"  #: suggested fix
 
     def __init__(
         self,
@@ -68,7 +76,7 @@ class HttpSide:
     ) -> None:
         if (url is None) == (app is None):
             raise UsageError("a registry is named by its URL or by an ASGI application, exactly one of them")
-        _checked(timeout)
+        _check_timeout(timeout)
         import httpx2  # noqa: PLC0415 - see the module's docstring
 
         self.addresses = (Address(IN_PROCESS),) if url is None else Address.parse(url)
@@ -79,25 +87,25 @@ class HttpSide:
         self.timeout = httpx2.Timeout(timeout)
         self.headers = {"Accept": _ACCEPT, "Confluent-Accept-Unknown-Properties": "true"} | dict(headers or {})
         self.retries = retries or Retries()
-        self.preference = Preference()
+        self.preference = PreferredAddress()
         self.security = security or Security()
         token = self.security.token
         self.token_source = token if isinstance(token, TokenSource) else None
         self.proxy = proxy
         self.watch = watch
-        self.verify: Any = self.security.trust() or self._trust()
+        self.verify: Any = self.security.tls_context() or self._tls_verification()
 
-    def _trust(self) -> Any:
+    def _tls_verification(self) -> Any:
         """Return True for the system's CAs, or an empty context if no connection can use TLS: it saves 40 ms."""
         import ssl  # noqa: PLC0415 - httpx2 has imported it already
         from urllib.request import getproxies  # noqa: PLC0415 - httpx2 has imported it already
 
-        secured = self.proxy is not None or any(not url.startswith("http://") for url in self.urls)
-        if secured or getproxies():
+        uses_tls = self.proxy is not None or any(not url.startswith("http://") for url in self.urls)
+        if uses_tls or getproxies():
             return True
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
-    def request_of(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
+    def build_request(self, call: Call[Any], attempt: Attempt) -> dict[str, Any]:
         """Return the arguments of httpx2 for the request of an attempt."""
         address = self.addresses[attempt.address]
         request: dict[str, Any] = {
@@ -119,7 +127,9 @@ class HttpSide:
             headers["Content-Type"] = _CONTENT_TYPE
         return request | {"headers": headers}
 
-    def tell(self, call: Call[Any], attempt: Attempt, number: int, begun: float, outcome: Answer | Failure) -> None:
+    def report_attempt(
+        self, call: Call[Any], attempt: Attempt, number: int, started: float, outcome: Response | NoResponse
+    ) -> None:
         """Report the outcome of an attempt to the watch, if there is one."""
         if self.watch is None:
             return
@@ -128,37 +138,37 @@ class HttpSide:
             route=call.route,
             address=self.urls[attempt.address],
             attempt=number,
-            seconds=time.monotonic() - begun,
-            status=outcome.status if isinstance(outcome, Answer) else None,
-            reason=outcome.reason if isinstance(outcome, Failure) else None,
+            seconds=time.monotonic() - started,
+            status=outcome.status if isinstance(outcome, Response) else None,
+            reason=outcome.reason if isinstance(outcome, NoResponse) else None,
         )
         self.watch.exchanged(exchange)
 
-    def conversation_of(self, call: Call[T]) -> Conversation[T]:
+    def start_retries(self, call: Call[T]) -> RetryLoop[T]:
         """Start the attempts of a call, and its time limit."""
         deadline = time.monotonic() + self.seconds
-        return converse(call, self.urls, self.retries, lambda: deadline - time.monotonic(), self.preference)
+        return send_with_retries(call, self.urls, self.retries, lambda: deadline - time.monotonic(), self.preference)
 
-    def late(self, *, sent: bool) -> Failure:
+    def timeout_failure(self, *, sent: bool) -> NoResponse:
         """Return the failure of an attempt that exceeded the time limit."""
-        return Failure(f"no answer within {self.seconds:g} seconds", sent=sent)
+        return NoResponse(f"no answer within {self.seconds:g} seconds", sent=sent)
 
-    def failure_of(self, error: httpx2.RequestError) -> Failure:
+    def failure_of(self, error: httpx2.RequestError) -> NoResponse:
         """Return the failure that an exception of httpx2 stands for."""
         unsent = isinstance(error, self.httpx2.ConnectError | self.httpx2.ConnectTimeout | self.httpx2.PoolTimeout)
         if isinstance(error, self.httpx2.TimeoutException):
-            return self.late(sent=not unsent)
-        reason = _ERRNO.sub("", str(error)) or type(error).__name__
-        if _UNTRUSTED in reason:
-            reason += f"; {self.untrusted}"
-        elif reason.startswith(_HUNG_UP) and error.request.url.scheme == "http":
+            return self.timeout_failure(sent=not unsent)
+        reason = _ERRNO_PREFIX.sub("", str(error)) or type(error).__name__
+        if _CERTIFICATE_REJECTED in reason:
+            reason += f"; {self.untrusted_advice}"
+        elif reason.startswith(_DISCONNECTED) and error.request.url.scheme == "http":
             reason = reason.rstrip(".") + "; if it listens with TLS, its URL begins with https://"
-        elif _NO_TLS in reason:
+        elif _PLAIN_HTTP in reason:
             reason += "; if it listens without TLS, its URL begins with http://"
-        return Failure(reason, sent=not unsent)
+        return NoResponse(reason, sent=not unsent)
 
 
-class Transport(HttpSide):
+class Transport(HttpTransportBase):
     """Blocking transport; may be shared by threads."""
 
     def __init__(self, url: str | None, **options: Any) -> None:
@@ -167,27 +177,27 @@ class Transport(HttpSide):
 
         transport = None
         if self.app is not None:
-            from contractlog.clients.inprocess import BlockingASGI  # noqa: PLC0415 - needs httpx2
+            from contractlog.clients.asgi_transport import BlockingASGITransport  # noqa: PLC0415 - needs httpx2
 
-            transport = BlockingASGI(self.app)
+            transport = BlockingASGITransport(self.app)
         self._client = self.httpx2.Client(
             timeout=self.timeout, headers=self.headers, transport=transport, verify=self.verify, proxy=self.proxy
         )
         self._limit = TimeLimit()
-        self._limit.impose(self._client)
+        self._limit.apply_to(self._client)
 
     def send(self, call: Call[T]) -> T:
         """Send a call, with retries, and return its parsed response."""
-        talk = self.conversation_of(call)
-        attempt = next(talk)
+        attempts = self.start_retries(call)
+        attempt = next(attempts)
         for number in itertools.count(1):
             if attempt.pause:
                 time.sleep(attempt.pause)
-            begun = time.monotonic()
+            started = time.monotonic()
             outcome = self._attempt(call, attempt)
-            self.tell(call, attempt, number, begun, outcome)
+            self.report_attempt(call, attempt, number, started, outcome)
             try:
-                attempt = talk.send(outcome)
+                attempt = attempts.send(outcome)
             except StopIteration as done:
                 result: T = done.value
                 return result
@@ -197,12 +207,12 @@ class Transport(HttpSide):
         """Close all connections."""
         self._client.close()
 
-    def _attempt(self, call: Call[Any], attempt: Attempt) -> Answer | Failure:
+    def _attempt(self, call: Call[Any], attempt: Attempt) -> Response | NoResponse:
         deadline = time.monotonic() + attempt.within
-        request = self.request_of(call, attempt)
+        request = self.build_request(call, attempt)
         if self.token_source is not None:
             request["headers"] |= self.token_source.headers(request["timeout"])
-            request["timeout"] = max(min(self.seconds, deadline - time.monotonic()), _LEAST)
+            request["timeout"] = max(min(self.seconds, deadline - time.monotonic()), _MIN_TIMEOUT)
         try:
             with (
                 self._limit.within(deadline - time.monotonic()),
@@ -214,9 +224,9 @@ class Transport(HttpSide):
                         if not body.add(chunk):
                             break
                         if self._limit.exceeded:  # buffered data is read without a timeout of its own
-                            return self.late(sent=True)
+                            return self.timeout_failure(sent=True)
                 except self.httpx2.DecodingError as error:
-                    body.undecodable(error)
-                return body.answer()
+                    body.reject_encoding(error)
+                return body.response()
         except self.httpx2.RequestError as error:
             return self.failure_of(error)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.json_text import figure, read, write
+from contractlog.compatibility.json_text import format_decimal, parse_json, write_json
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 
-__all__ = ["essence"]
+__all__ = ["strip_annotations"]
 
-_AVRO_READ: Final = frozenset(
+_AVRO_MEANINGFUL: Final = frozenset(
     {"type", "name", "namespace", "fields", "items", "values", "symbols", "size", "aliases", "default", "order"}
     | {"logicalType", "precision", "scale"}
 )
-_JSON_SAID: Final = frozenset(
+_JSON_ANNOTATIONS: Final = frozenset(
     {"title", "description", "$comment", "examples", "readOnly", "writeOnly", "deprecated", "$schema"}
 )
 _JSON_MAPS: Final = frozenset(
@@ -23,46 +23,51 @@ _JSON_MAPS: Final = frozenset(
 _JSON_DATA: Final = frozenset({"enum", "const", "default"})
 
 
-def essence(parsed: ParsedSchema) -> str:
+def strip_annotations(parsed: ParsedSchema) -> str:
     """Return the text of a schema and its references without annotations, with sorted keys.
 
     Schemas with equal essences read each other in both directions and have the same meaning.
     """
-    strip = _STRIPPED[parsed.type]
+    strip = _STRIPPERS[parsed.type]
     texts = {"": parsed.normalized, **parsed.referenced}
     comments = parsed.type is SchemaType.AVRO
-    stripped = {name: strip(read(text, comments=comments)) for name, text in texts.items()}
-    return write(stripped, lambda number: figure(number.decimal), sort_keys=True)
+    stripped = {name: strip(parse_json(text, comments=comments)) for name, text in texts.items()}
+    return write_json(stripped, lambda number: format_decimal(number.decimal), sort_keys=True)
 
 
-def _avro(value: Any) -> Any:
+def _strip_avro(value: Any) -> Any:
     match value:
         case dict():
-            kept = {word: member for word, member in value.items() if word in _AVRO_READ}
-            parts = {word: _avro(kept[word]) for word in ("type", "items", "values", "fields") if word in kept}
-            return kept | parts
+            members = {key: member for key, member in value.items() if key in _AVRO_MEANINGFUL}
+            stripped = {
+                key: _strip_avro(members[key]) for key in ("type", "items", "values", "fields") if key in members
+            }
+            return members | stripped
         case list():
-            return [_avro(item) for item in value]
+            return [_strip_avro(item) for item in value]
         case _:
             return value
 
 
-def _json(value: Any) -> Any:
+def _strip_json(value: Any) -> Any:
     match value:
         case dict():
-            return {word: _member(word, member) for word, member in value.items() if word not in _JSON_SAID}
+            return {key: _strip_member(key, member) for key, member in value.items() if key not in _JSON_ANNOTATIONS}
         case list():
-            return [_json(item) for item in value]
+            return [_strip_json(item) for item in value]
         case _:
             return value
 
 
-def _member(word: str, value: Any) -> Any:
-    if word in _JSON_DATA:
+def _strip_member(key: str, value: Any) -> Any:
+    if key in _JSON_DATA:
         return value
-    if word in _JSON_MAPS and isinstance(value, dict):
-        return {name: _json(member) for name, member in value.items()}
-    return _json(value)
+    if key in _JSON_MAPS and isinstance(value, dict):
+        return {name: _strip_json(member) for name, member in value.items()}
+    return _strip_json(value)
 
 
-_STRIPPED: Final[Mapping[SchemaType, Callable[[Any], Any]]] = {SchemaType.AVRO: _avro, SchemaType.JSON: _json}
+_STRIPPERS: Final[Mapping[SchemaType, Callable[[Any], Any]]] = {
+    SchemaType.AVRO: _strip_avro,
+    SchemaType.JSON: _strip_json,
+}

@@ -20,7 +20,7 @@ from __future__ import annotations
 import shlex
 from typing import Any, ClassVar, Final, Self
 
-from contractlog.compatibility.kinship import become_kin
+from contractlog.compatibility.confluent_bases import add_loaded_base
 
 _HTTP_STATUS_DIGITS: Final = 3
 
@@ -33,7 +33,7 @@ class ContractlogError(Exception):
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
         self.facts = facts
         self.message = self.template.format_map(facts) if message is None else message
-        Exception.__init__(self, self.message)  # not super(): see ``kinship.py``
+        Exception.__init__(self, self.message)  # not super(): see ``confluent_bases.py``
 
     def __str__(self) -> str:
         return self.message
@@ -79,7 +79,7 @@ class RegistryError(ContractlogError):
     _by_code: ClassVar[dict[int, type[RegistryError]]] = {}
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
-        become_kin(RegistryError, "confluent_kafka.schema_registry.error", "SchemaRegistryError")
+        add_loaded_base(RegistryError, "confluent_kafka.schema_registry.error", "SchemaRegistryError")
         super().__init__(message, **facts)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -123,10 +123,10 @@ class RegistryError(ContractlogError):
     def of(cls, code: int, message: str) -> RegistryError:
         """Create the exception for an error body; unknown codes map to the class of their HTTP status."""
         status = int(str(code)[:_HTTP_STATUS_DIGITS])
-        known = (
+        error_class = (
             cls._by_code.get(code) or cls._by_code.get(status) or (ServerError if status >= ServerError.code else None)
         )
-        kind = known or BadRequest
+        kind = error_class or BadRequest
         return kind(message) if kind.code == code else kind(message, error_code=code)
 
     @classmethod

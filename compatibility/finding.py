@@ -17,11 +17,10 @@ class Finding:
     reader_at: str  #: JSON Pointer into the reader schema, e.g. ``/fields/2``
     writer_at: str  #: JSON Pointer into the writer schema, to the position that the reader is compared with
     detail: str  #: for people; nothing may parse it
-    message: str = (
-        ""  #: the reference's message: a format string with slots ``{reader}`` and ``{writer}``, other braces escaped
-    )
-    mend: str = ""  #: suggested fix, as a sentence for the author of the candidate
-    mend_writer: str = ""  #: the same if the candidate is the writer; ``judge`` copies it to ``mend``
+    #: the reference's message: a format string with slots ``{reader}`` and ``{writer}``, other braces escaped
+    message: str = ""
+    fix: str = ""  #: suggested fix, as a sentence for the author of the candidate
+    writer_fix: str = ""  #: the same if the candidate is the writer; ``find_differences`` copies it to ``fix``
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,19 @@ from typing import Any, Final, NoReturn
 
 from contractlog.compatibility.errors import InvalidSchema
 
-__all__ = ["MAX_NESTING", "Number", "figure", "outside_strings", "plain", "pointer", "quoted", "read", "utf16", "write"]
+__all__ = [
+    "MAX_NESTING",
+    "Number",
+    "format_decimal",
+    "join_pointer",
+    "parse_json",
+    "parse_pointer",
+    "quote_json",
+    "remove_strings",
+    "to_plain_numbers",
+    "utf16_sort_key",
+    "write_json",
+]
 
 MAX_NESTING: Final = 128
 MAX_DIGITS: Final = 1_000
@@ -51,7 +63,7 @@ class Number:
         return Decimal(self.text)
 
 
-def read(text: str, *, comments: bool = False) -> Any:
+def parse_json(text: str, *, comments: bool = False) -> Any:
     """Parse a JSON text; numbers become ``Number``.
 
     Args:
@@ -63,10 +75,10 @@ def read(text: str, *, comments: bool = False) -> Any:
     """
     if comments and "/" in text:
         text = _COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
-    _limit_nesting(text)
+    _check_nesting(text)
     try:
         numbers = _Numbers().__getitem__
-        value = json.JSONDecoder(parse_int=numbers, parse_float=numbers, parse_constant=_refuse_constant).decode(text)
+        value = json.JSONDecoder(parse_int=numbers, parse_float=numbers, parse_constant=_reject_constant).decode(text)
     except json.JSONDecodeError as problem:
         raise InvalidSchema(
             f"this is no JSON: {problem.msg.removesuffix(' at')} at line {problem.lineno}, column {problem.colno}",
@@ -75,31 +87,33 @@ def read(text: str, *, comments: bool = False) -> Any:
     except RecursionError:
         raise _too_deep() from None
     if "\\u" in text or (not text.isascii() and _SURROGATE.search(text)):
-        _refuse_surrogates(value)
+        _reject_surrogates(value)
     return value
 
 
-def write(value: Any, number: Callable[[Number], str], *, sort_keys: bool = False) -> str:
+def write_json(value: Any, number: Callable[[Number], str], *, sort_keys: bool = False) -> str:
     """Write a value as compact JSON; ``number`` formats the numbers.
 
     Members keep their order unless ``sort_keys`` is set.
     """
     match value:
         case dict():
-            members = sorted(value.items(), key=lambda member: utf16(member[0])) if sort_keys else value.items()
-            inner = (f"{quoted(key)}:{write(member, number, sort_keys=sort_keys)}" for key, member in members)
+            members = (
+                sorted(value.items(), key=lambda member: utf16_sort_key(member[0])) if sort_keys else value.items()
+            )
+            inner = (f"{quote_json(key)}:{write_json(member, number, sort_keys=sort_keys)}" for key, member in members)
             return "{" + ",".join(inner) + "}"
         case list():
-            return "[" + ",".join(_written_items(value, number, sort_keys=sort_keys)) + "]"
+            return "[" + ",".join(_write_items(value, number, sort_keys=sort_keys)) + "]"
         case str():
-            return quoted(value)
+            return quote_json(value)
         case Number():
             return number(value)
         case _:
             return {True: "true", False: "false", None: "null"}[value]
 
 
-def _written_items(items: list[Any], number: Callable[[Number], str], *, sort_keys: bool) -> Iterator[str]:
+def _write_items(items: list[Any], number: Callable[[Number], str], *, sort_keys: bool) -> Iterator[str]:
     """Write the items of a list, formatting equal numbers once.
 
     For half a million zeros this takes a tenth of the time.
@@ -107,82 +121,91 @@ def _written_items(items: list[Any], number: Callable[[Number], str], *, sort_ke
     numbers: dict[str, str] = {}
     for item in items:
         if isinstance(item, Number):
-            written = numbers.get(item.text)
-            if written is None:
-                written = numbers[item.text] = number(item)
-            yield written
+            text = numbers.get(item.text)
+            if text is None:
+                text = numbers[item.text] = number(item)
+            yield text
         elif isinstance(item, str):
-            yield quoted(item)
+            yield quote_json(item)
         else:
-            yield write(item, number, sort_keys=sort_keys)
+            yield write_json(item, number, sort_keys=sort_keys)
 
 
-def figure(number: Decimal) -> str:
+def format_decimal(number: Decimal) -> str:
     """Write an exact number in its unique form, whatever its magnitude.
 
-    >>> figure(Decimal("1.50")), figure(Decimal("100"))
+    >>> format_decimal(Decimal("1.50")), format_decimal(Decimal("100"))
     ('15e-1', '1e2')
     """
     sign, digits, exponent = number.as_tuple()
-    written = "".join(map(str, digits)).lstrip("0")
-    kept = written.rstrip("0")
-    if not kept:
+    digits_text = "".join(map(str, digits)).lstrip("0")
+    significant = digits_text.rstrip("0")
+    if not significant:
         return "0"
-    power = int(exponent) + len(written) - len(kept)
-    return f"{'-' if sign else ''}{kept}{f'e{power}' if power else ''}"
+    power = int(exponent) + len(digits_text) - len(significant)
+    return f"{'-' if sign else ''}{significant}{f'e{power}' if power else ''}"
 
 
-def quoted(text: str) -> str:
+def quote_json(text: str) -> str:
     """Write a string literal, escaping only control characters, quotes and backslashes.
 
     Escapes have upper-case hex digits, as in Java.
     """
-    written = encode_basestring(text)
-    return _ESCAPED.sub(lambda match: match[0][:2] + match[0][2:].upper(), written) if "\\u00" in written else written
+    literal = encode_basestring(text)
+    return _ESCAPED.sub(lambda match: match[0][:2] + match[0][2:].upper(), literal) if "\\u00" in literal else literal
 
 
-def utf16(text: str) -> bytes:
+def utf16_sort_key(text: str) -> bytes:
     """Return the sort key that orders strings as Java does."""
     return text.encode("utf-16-be")
 
 
-def plain(value: Any) -> Any:
+def to_plain_numbers(value: Any) -> Any:
     """Replace ``Number`` by int and float, for libraries that do not support it."""
     match value:
         case dict():
-            return {key: plain(member) for key, member in value.items()}
+            return {key: to_plain_numbers(member) for key, member in value.items()}
         case list():
-            return [plain(item) for item in value]
+            return [to_plain_numbers(item) for item in value]
         case Number():
             return value.value
         case _:
             return value
 
 
-def pointer(parent: str, *tokens: str | int) -> str:
+def join_pointer(parent: str, *tokens: str | int) -> str:
     """Append tokens to a JSON Pointer.
 
-    >>> pointer("/fields/0", "a/b")
+    >>> join_pointer("/fields/0", "a/b")
     '/fields/0/a~1b'
     """
     for token in tokens:
-        written = str(token)
-        if "~" in written or "/" in written:
-            written = written.replace("~", "~0").replace("/", "~1")
-        parent = f"{parent}/{written}"
+        escaped = str(token)
+        if "~" in escaped or "/" in escaped:
+            escaped = escaped.replace("~", "~0").replace("/", "~1")
+        parent = f"{parent}/{escaped}"
     return parent
 
 
-def outside_strings(text: str) -> str:
+def parse_pointer(pointer: str) -> list[str]:
+    """Return the unescaped tokens of a JSON Pointer, as strings.
+
+    >>> parse_pointer("/fields/0/a~1b")
+    ['fields', '0', 'a/b']
+    """
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+
+
+def remove_strings(text: str) -> str:
     """Return a JSON text without its string literals."""
     return "".join((_ESCAPE.sub("", text) if "\\" in text else text).split('"')[::2])
 
 
-def _limit_nesting(text: str) -> None:
+def _check_nesting(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_NESTING:
         return
     depth = 0
-    for bracket in _NO_BRACKETS.sub("", outside_strings(text)):
+    for bracket in _NO_BRACKETS.sub("", remove_strings(text)):
         if bracket in "[{":
             depth += 1
             if depth > MAX_NESTING:
@@ -210,21 +233,21 @@ class _Numbers(dict[str, Number]):
         return number
 
 
-def _refuse_constant(text: str) -> NoReturn:
+def _reject_constant(text: str) -> NoReturn:
     raise InvalidSchema(f"this is no JSON: {text} is not a JSON value", at="")
 
 
-def _refuse_surrogates(value: Any, at: str = "") -> None:
+def _reject_surrogates(value: Any, at: str = "") -> None:
     """Reject lone surrogates, which no encoding can store or send."""
     match value:
         case str() if _SURROGATE.search(value):
             raise InvalidSchema("a string holds half of a surrogate pair, which no encoding can carry", at=at)
         case dict():
             for key, member in value.items():
-                _refuse_surrogates(key, at)
-                _refuse_surrogates(member, pointer(at, key))
+                _reject_surrogates(key, at)
+                _reject_surrogates(member, join_pointer(at, key))
         case list():
             for index, item in enumerate(value):
-                _refuse_surrogates(item, pointer(at, index))
+                _reject_surrogates(item, join_pointer(at, index))
         case _:
             pass

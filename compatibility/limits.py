@@ -7,28 +7,28 @@ from typing import Final
 
 from contractlog.compatibility.errors import InvalidSchema
 
-__all__ = ["MAX_REFERENCED", "MAX_REFERENCED_CHARACTERS", "check_referenced", "shortened"]
+__all__ = ["MAX_REFERENCED", "MAX_REFERENCED_CHARACTERS", "check_dependencies", "truncate_message"]
 
 MAX_REFERENCED: Final = 100
 MAX_REFERENCED_CHARACTERS: Final = 10 * 1024 * 1024
 _MAX_MESSAGE: Final = 500
 
 
-def check_referenced(referenced: Mapping[str, str]) -> None:
+def check_dependencies(referenced: Mapping[str, str]) -> None:
     """Check the number and size of a schema's direct and indirect dependencies.
 
     Raises:
         InvalidSchema: too many dependencies, or too much text in them.
     """
     if len(referenced) > MAX_REFERENCED:
-        raise InvalidSchema(f"the schema leans on {len(referenced)} schemas, over the limit of {MAX_REFERENCED}", at="")
+        raise InvalidSchema(f"the schema has {len(referenced)} dependencies, over the limit of {MAX_REFERENCED}", at="")
     characters = sum(map(len, referenced.values()))
     if characters > MAX_REFERENCED_CHARACTERS:
         raise InvalidSchema(
-            f"the schemas leaned on have {characters} characters, over the limit of {MAX_REFERENCED_CHARACTERS}", at=""
+            f"the dependencies have {characters} characters, over the limit of {MAX_REFERENCED_CHARACTERS}", at=""
         )
 
 
-def shortened(message: str) -> str:
+def truncate_message(message: str) -> str:
     """Truncate a message, which may contain a hostile name."""
     return message if len(message) <= _MAX_MESSAGE else f"{message[:_MAX_MESSAGE]}…"

@@ -59,7 +59,7 @@ class Subject:
         plain = str(self)
         return plain.startswith(":") and (plain.startswith(_EVERY_CONTEXT) or Subject.parse(plain) != self)
 
-    def validated(self) -> Subject:
+    def validate(self) -> Subject:
         """Return the subject itself if its name is valid.
 
         Raises:

@@ -7,12 +7,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from contractlog.compatibility.checks import AVRO_CAUTIONS
+from contractlog.compatibility.catalogue import AVRO_WARNINGS
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.json_schema.catalogue import LENIENT, STRICT
-from contractlog.compatibility.json_schema.exact.catalogue import ADMITTED as ADMITTED_EXACTLY
+from contractlog.compatibility.json_schema.diff.catalogue import LENIENT, STRICT
+from contractlog.compatibility.json_schema.exact.catalogue import ALLOWED_EXACT_CHECKS as ADMITTED_EXACTLY
 
-__all__ = ["ADMITTED", "Policy", "breaking"]
+__all__ = ["ALLOWED_CHECKS", "Policy", "select_breaking"]
 
 
 class Policy(StrEnum):
@@ -23,17 +23,19 @@ class Policy(StrEnum):
     EXACT = "EXACT"  #: contractlog's own: whatever was valid stays valid; an undecidable case is rejected
 
 
-ADMITTED: Final[Mapping[Policy, frozenset[str]]] = MappingProxyType(
+ALLOWED_CHECKS: Final[Mapping[Policy, frozenset[str]]] = MappingProxyType(
     {
-        Policy.STRICT: STRICT | AVRO_CAUTIONS,
-        Policy.LENIENT: LENIENT | AVRO_CAUTIONS,
-        Policy.EXACT: ADMITTED_EXACTLY | AVRO_CAUTIONS,
+        Policy.STRICT: STRICT | AVRO_WARNINGS,
+        Policy.LENIENT: LENIENT | AVRO_WARNINGS,
+        Policy.EXACT: ADMITTED_EXACTLY | AVRO_WARNINGS,
     }
 )
 """Checks whose findings break nothing under a policy; every other check breaks."""
 
 
-def breaking(findings: Iterable[Finding], policy: Policy, also: frozenset[str] = frozenset()) -> tuple[Finding, ...]:
+def select_breaking(
+    findings: Iterable[Finding], policy: Policy, also: frozenset[str] = frozenset()
+) -> tuple[Finding, ...]:
     """Return the findings that break: those that the policy does not allow, and those listed in ``also``."""
-    admitted = ADMITTED[policy] - also
+    admitted = ALLOWED_CHECKS[policy] - also
     return tuple(finding for finding in findings if finding.check not in admitted)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.names import SchemaId, Subject, Version
 
 __all__ = ["ParsedSchema", "Reference", "RegisteredSchema", "SchemaDraft", "SchemaType"]
@@ -72,7 +72,7 @@ class ParsedSchema:
 
     type: SchemaType
     write: Callable[[bool], str] = field(repr=False)  #: writes the canonical text, or the normalized one if True
-    root: Any = field(repr=False)  #: the format's own tree, opaque outside the format and ``parsing.py``
+    root: Any = field(repr=False)  #: the format's own tree, opaque outside the format and ``formats.py``
     size: int = 0  #: length of the parsed text, in characters
     references: tuple[Reference, ...] = ()
     referenced: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -133,20 +133,20 @@ class RegisteredSchema:
         cls, body: Mapping[str, Any], *, schema_id: int | None = None, draft: SchemaDraft | None = None
     ) -> RegisteredSchema:
         """Parse any response that contains a schema; members that older servers omit are taken from ``draft``."""
-        known = draft or SchemaDraft("")
+        defaults = draft or SchemaDraft("")
         subject, version = body.get("subject"), body.get("version")
         references: Sequence[Mapping[str, Any]] | None = body.get("references")
         metadata, rule_set = body.get("metadata"), body.get("ruleSet")
         return cls(
             schema_id=SchemaId(int(body["id"] if schema_id is None else schema_id)),
-            text=body.get("schema") or known.text,
-            type=SchemaType(body.get("schemaType") or known.type),
+            text=body.get("schema") or defaults.text,
+            type=SchemaType(body.get("schemaType") or defaults.type),
             subject=Subject.parse(subject) if subject else None,
             version=Version(int(version)) if version else None,
             guid=body.get("guid"),
-            references=tuple(map(Reference.from_body, references)) if references else known.references,
-            metadata=Metadata.from_body(metadata) if metadata is not None else known.metadata,
-            rule_set=RuleSet.from_body(rule_set) if rule_set is not None else known.rule_set,
+            references=tuple(map(Reference.from_body, references)) if references else defaults.references,
+            metadata=Metadata.from_body(metadata) if metadata is not None else defaults.metadata,
+            rule_set=RuleSet.from_body(rule_set) if rule_set is not None else defaults.rule_set,
             timestamp=body.get("ts"),
             deleted=bool(body.get("deleted", False)),
             echoed=not body.get("schema"),

@@ -14,12 +14,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Generic, TypeVar
 
-from contractlog.compatibility.checks import WORK_LIMIT_EXCEEDED
+from contractlog.compatibility.catalogue import WORK_LIMIT_EXCEEDED
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.json_text import pointer
+from contractlog.compatibility.json_text import join_pointer
 from contractlog.compatibility.steps import Steps
 
-__all__ = ["STEP_LIMIT", "Because", "Into", "Walk", "work_limit_exceeded"]
+__all__ = ["STEP_LIMIT", "CausedFinding", "SubPair", "Walk", "work_limit_exceeded"]
 
 STEP_LIMIT: Final = 200_000
 
@@ -27,7 +27,7 @@ N = TypeVar("N", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Into(Generic[N]):
+class SubPair(Generic[N]):
     """A sub-pair that must be readable, too; the tokens lead from the current position to it."""
 
     reader: N
@@ -36,14 +36,14 @@ class Into(Generic[N]):
 
 
 @dataclass(frozen=True, slots=True)
-class Because(Generic[N]):
+class CausedFinding(Generic[N]):
     """A finding caused by a sub-pair: the findings of the sub-pair, if any, replace it."""
 
     finding: Finding
-    reason: Into[N]
+    reason: SubPair[N]
 
 
-Checks = Callable[["Walk[N]", N, N], Iterator[Finding | Into[N] | Because[N]]]
+Checks = Callable[["Walk[N]", N, N], Iterator[Finding | SubPair[N] | CausedFinding[N]]]
 Path = tuple["Path", tuple[str | int, ...]] | None  #: the tokens of each pair, innermost first
 
 
@@ -55,7 +55,7 @@ class _LimitReached(Exception):
 class Walk(Generic[N]):
     """Comparison of one reader with one writer.
 
-    A check receives a pair, yields findings and ``Into`` for its sub-pairs, and may call ``reads``.
+    A check receives a pair, yields findings and a ``SubPair`` for each of its sub-pairs, and may call ``reads``.
     """
 
     checks: Checks[N]
@@ -64,24 +64,25 @@ class Walk(Generic[N]):
     steps: int = 0
     shared: Steps | None = None  #: budget shared by all comparisons of a call
     _failed: set[tuple[N, N]] = field(default_factory=set)
-    _leaning: dict[tuple[N, N], set[tuple[N, N]]] = field(default_factory=dict)
-    _waiting: deque[tuple[N, N]] = field(default_factory=deque)
-    _left: dict[tuple[N, N], deque[N]] = field(default_factory=dict)  #: readers not yet rejected by ``reads_one``
+    _dependents: dict[tuple[N, N], set[tuple[N, N]]] = field(default_factory=dict)
+    _pending: deque[tuple[N, N]] = field(default_factory=deque)
+    #: readers not yet rejected by ``reads_one``
+    _untried_readers: dict[tuple[N, N], deque[N]] = field(default_factory=dict)
     _current: tuple[N, N] | None = None
     _path: Path = None
 
     def findings(self, reader: N, writer: N) -> Iterator[Finding]:
         """Yield the reasons why the pair is not readable; exceeding the step limit is one."""
-        own, decided = self.limit, 0
-        shared = self.shared or Steps(2 * own)
-        self.limit = shared.allow(own)
+        limit, decided = self.limit, 0
+        shared = self.shared or Steps(2 * limit)
+        self.limit = shared.allow(limit)
         try:
             self._decide((reader, writer))
             if (reader, writer) in self._failed:
                 decided, self.steps = self.steps, 0
-                yield from self._list(reader, writer)
+                yield from self._list_findings(reader, writer)
         except _LimitReached:
-            yield work_limit_exceeded(own if self.limit == own else shared.limit)
+            yield work_limit_exceeded(limit if self.limit == limit else shared.limit)
         finally:
             shared.spend(decided + self.steps)
 
@@ -95,41 +96,41 @@ class Walk(Generic[N]):
         if self.same(reader, writer):
             return True
         if self._current is not None:
-            if pair not in self._leaning:
-                self._waiting.append(pair)
-            self._leaning.setdefault(pair, set()).add(self._current)
+            if pair not in self._dependents:
+                self._pending.append(pair)
+            self._dependents.setdefault(pair, set()).add(self._current)
         return pair not in self._failed
 
     def reads_one(self, readers: Callable[[], Iterable[N]], writer: N) -> bool:
         """Return True if one of the readers reads the writer; a reader that failed once is not tried again."""
         if self._current is None:
             return any(self.reads(reader, writer) for reader in readers())
-        if self._current not in self._left:
-            self._left[self._current] = deque(readers())
-        left = self._left[self._current]
-        while left:
-            if self.reads(left[0], writer):
+        if self._current not in self._untried_readers:
+            self._untried_readers[self._current] = deque(readers())
+        untried = self._untried_readers[self._current]
+        while untried:
+            if self.reads(untried[0], writer):
                 return True
-            left.popleft()
+            untried.popleft()
         return False
 
     def path(self, *tokens: str | int) -> str:
         """Return the JSON Pointer from the root to the current pair, extended by the tokens."""
         parts: list[tuple[str | int, ...]] = [tokens]
-        here = self._path
-        while here is not None:
+        step = self._path
+        while step is not None:
             self._step()
-            here, more = here
+            step, more = step
             parts.append(more)
-        return "".join(pointer("", *part) for part in reversed(parts)) or "/"
+        return "".join(join_pointer("", *part) for part in reversed(parts)) or "/"
 
     def _decide(self, root: tuple[N, N]) -> None:
         """Find every pair that fails."""
-        self._leaning[root] = set()
-        self._waiting.append(root)
+        self._dependents[root] = set()
+        self._pending.append(root)
         seen = set[tuple[N, N]]()
-        while self._waiting:
-            pair = self._waiting.popleft()
+        while self._pending:
+            pair = self._pending.popleft()
             if pair in self._failed:
                 continue
             self._current = pair
@@ -138,54 +139,54 @@ class Walk(Generic[N]):
             seen.add(pair)
             if failed:
                 self._failed.add(pair)
-                self._waiting.extend(self._leaning[pair] - self._failed)
+                self._pending.extend(self._dependents[pair] - self._failed)
         self._current = None
 
-    def _fails(self, item: Finding | Into[N] | Because[N]) -> bool:
+    def _fails(self, item: Finding | SubPair[N] | CausedFinding[N]) -> bool:
         self._step()
-        return not (isinstance(item, Into) and self.reads(item.reader, item.writer))
+        return not (isinstance(item, SubPair) and self.reads(item.reader, item.writer))
 
-    def _list(self, reader: N, writer: N) -> Iterator[Finding]:
+    def _list_findings(self, reader: N, writer: N) -> Iterator[Finding]:
         """Yield the findings of all failed pairs, from the root down, each pair once.
 
         Findings that only follow from a failed pair above are omitted.
         """
         root = (reader, writer)
-        stack = [_Level(root, self.checks(self, *root))]
-        told_of: dict[tuple[N, N], bool | None] = {root: None}  #: True: with findings; None: still open
+        stack = [_Frame(root, self.checks(self, *root))]
+        reported: dict[tuple[N, N], bool | None] = {root: None}  #: True: with findings; None: still open
         while stack:
-            level = stack[-1]
-            self._path = level.path
+            frame = stack[-1]
+            self._path = frame.path
             self._step()
-            item = next(level.items, None)
+            item = next(frame.items, None)
             if item is None:
                 stack.pop()
-                told_of[level.pair] = level.told
-                if level.told and stack:
-                    stack[-1].told = True
-                if level.told and level.opens is not None and not level.opens.told:
-                    yield level.opens.tell(level.opens.finding)
+                reported[frame.pair] = frame.reported
+                if frame.reported and stack:
+                    stack[-1].reported = True
+                if frame.reported and frame.opened is not None and not frame.opened.reported:
+                    yield frame.opened.report(frame.opened.finding)
             elif isinstance(item, Finding):
-                level.told = True
-                yield item if level.cover is None else level.cover.tell(item)
+                frame.reported = True
+                yield item if frame.replaced is None else frame.replaced.report(item)
             else:
-                below = self._below(item, level)
-                if below.pair not in self._failed:
+                inner = self._enter(item, frame)
+                if inner.pair not in self._failed:
                     continue
-                if below.pair not in told_of:
-                    told_of[below.pair] = None
-                    stack.append(below)
-                elif told_of[below.pair]:
-                    level.told = True
-                    if below.opens is not None:
-                        yield below.opens.tell(below.opens.finding)
+                if inner.pair not in reported:
+                    reported[inner.pair] = None
+                    stack.append(inner)
+                elif reported[inner.pair]:
+                    frame.reported = True
+                    if inner.opened is not None:
+                        yield inner.opened.report(inner.opened.finding)
 
-    def _below(self, item: Into[N] | Because[N], level: _Level[N]) -> _Level[N]:
-        into = item.reason if isinstance(item, Because) else item
-        opens = _Cover(item.finding, level.cover) if isinstance(item, Because) else None
-        pair = (into.reader, into.writer)
-        path = (level.path, into.tokens)
-        return _Level(pair, self.checks(self, *pair), path, opens or level.cover, opens)
+    def _enter(self, item: SubPair[N] | CausedFinding[N], frame: _Frame[N]) -> _Frame[N]:
+        sub_pair = item.reason if isinstance(item, CausedFinding) else item
+        opened = _ReplacedFinding(item.finding, frame.replaced) if isinstance(item, CausedFinding) else None
+        pair = (sub_pair.reader, sub_pair.writer)
+        path = (frame.path, sub_pair.tokens)
+        return _Frame(pair, self.checks(self, *pair), path, opened or frame.replaced, opened)
 
     def _step(self) -> None:
         self.steps += 1
@@ -194,30 +195,30 @@ class Walk(Generic[N]):
 
 
 @dataclass(slots=True)
-class _Cover:
+class _ReplacedFinding:
     """A finding replaced by its causes: the first carries its message, the others carry none."""
 
     finding: Finding
-    outer: _Cover | None = None
-    told: bool = False
+    outer: _ReplacedFinding | None = None
+    reported: bool = False
 
-    def tell(self, finding: Finding) -> Finding:
-        message = "" if self.told else self.finding.message
-        self.told = True
-        told = replace(finding, message=message)
-        return told if self.outer is None else self.outer.tell(told)
+    def report(self, finding: Finding) -> Finding:
+        message = "" if self.reported else self.finding.message
+        self.reported = True
+        reported_finding = replace(finding, message=message)
+        return reported_finding if self.outer is None else self.outer.report(reported_finding)
 
 
 @dataclass(slots=True)
-class _Level(Generic[N]):
-    """A pair on the stack of ``Walk._list``."""
+class _Frame(Generic[N]):
+    """A pair on the stack of ``Walk._list_findings``."""
 
     pair: tuple[N, N]
-    items: Iterator[Finding | Into[N] | Because[N]]
+    items: Iterator[Finding | SubPair[N] | CausedFinding[N]]
     path: Path = None
-    cover: _Cover | None = None
-    opens: _Cover | None = None
-    told: bool = False  #: True if findings were reported for this pair, now or earlier
+    replaced: _ReplacedFinding | None = None
+    opened: _ReplacedFinding | None = None
+    reported: bool = False  #: True if findings were reported for this pair, now or earlier
 
 
 def work_limit_exceeded(limit: int) -> Finding:

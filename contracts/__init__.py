@@ -1,1 +1,4 @@
-"""Data contracts: audit outcomes, mergeable audit states and their report; pure."""
+"""Results of audits as plain values: outcome codes, mergeable states, reports.
+
+Pure, like ``compatibility``, the only folder that it imports. A new outcome code: ``audit/outcomes.py``.
+"""

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.verbs import VERBS
-from contractlog.compatibility.checks import CATALOGUE
+from contractlog.compatibility.catalogue import CATALOGUE
 from contractlog.compatibility.errors import RegistryError
-from contractlog.compatibility.json_schema.catalogue import STRICT
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.registry import openapi
-from contractlog.registry.telemetry.catalogue import CATALOGUE as CATALOGUE_OF_METRICS
-from contractlog.spark_validation.report.words import MEANINGS
+from contractlog.compatibility.json_schema.diff.catalogue import STRICT
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.registry.http import openapi_file
+from contractlog.registry.telemetry.metric_catalogue import CATALOGUE as CATALOGUE_OF_METRICS
+from contractlog.spark_validation.report.formatters import CODE_MEANINGS
 
-from awaited import TWINS
+from async_modules import ASYNC_MODULES
 
 ROOT: Final = Path(__file__).parent.parent
 MADE: Final = "<!-- made by docs/generate.py: change the code, then `make docs` -->\n\n"
@@ -51,7 +51,7 @@ def outcomes() -> Iterator[str]:
         "SCHEMA_NOT_USABLE": "no validator can use the schema whose id the record carries; it counts neither way",
     }
     for outcome in Outcome:
-        yield f"| `{outcome.name}` | {outcome.value} | {said.get(outcome.name) or MEANINGS[outcome.name]} |\n"
+        yield f"| `{outcome.name}` | {outcome.value} | {said.get(outcome.name) or CODE_MEANINGS[outcome.name]} |\n"
 
 
 def checks() -> Iterator[str]:
@@ -124,8 +124,8 @@ DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "docs/checks.md": checks,
     "docs/metrics.md": metrics,
     "docs/verbs.md": verbs,
-    "openapi.yaml": lambda: iter([openapi.text()]),
-} | TWINS
+    "openapi.yaml": lambda: iter([openapi_file.render_yaml()]),
+} | ASYNC_MODULES
 
 
 def main() -> int:

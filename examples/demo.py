@@ -21,7 +21,7 @@ from interruption import HELD, listen
 
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable
-from contractlog.serdes.broker import quiet
+from contractlog.serdes.kafka_client import quiet_config
 
 from children import Child
 from flights.compare import Marks, expected_edges, mark_edges, mark_violations, table, violations
@@ -238,7 +238,7 @@ class Demo:
 
 def _records(bootstrap_servers: str, topic: str) -> tuple[int, int]:
     """Return the number of records of a topic with one partition, and the number of its offsets."""
-    consumer = Consumer(quiet(bootstrap_servers, **{"group.id": "demo-counts"}))
+    consumer = Consumer(quiet_config(bootstrap_servers, **{"group.id": "demo-counts"}))
     try:
         low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)
         consumer.assign([TopicPartition(topic, 0, low)])

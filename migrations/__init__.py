@@ -1,1 +1,4 @@
-"""Revisions of the registry's tables, for alembic."""
+"""Database migrations, run by alembic.
+
+They import the tables (``registry/storage/tables.py``) and nothing else. A new one: a module in ``versions/``.
+"""

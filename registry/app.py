@@ -13,62 +13,61 @@ from fastapi import FastAPI
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Scope
 
-from contractlog.registry import cross_site, problems
-from contractlog.registry.access import metrics_token
-from contractlog.registry.access.actor import ANONYMOUS, Caller
-from contractlog.registry.access.layer import Access
-from contractlog.registry.access.layer import layers as layers_of_access
-from contractlog.registry.access.rights import EVERYTHING
-from contractlog.registry.cache import ByteCache
-from contractlog.registry.cross_site import CrossSite
+from contractlog.registry.access.permissions import ALL_PERMISSIONS
+from contractlog.registry.access.principals import ANONYMOUS, Principal
 from contractlog.registry.database import open_store
-from contractlog.registry.dependencies import Services
-from contractlog.registry.documented import complete, operation_id
-from contractlog.registry.hot import HotSchemas, HotVersions
-from contractlog.registry.middleware import BodyLimit, RawPaths
-from contractlog.registry.own import Own
-from contractlog.registry.problems import Answer
-from contractlog.registry.remembered import Remembered
-from contractlog.registry.routes import (
-    associations,
-    compatibility,
-    conformance,
-    levels,
-    operating,
-    schemas,
-    service,
-    subjects,
-    versions,
-)
-from contractlog.registry.routes.moving import IMPORT
-from contractlog.registry.routes.own import ROUTERS as OWN_ROUTERS
-from contractlog.registry.routes.plain import PlainRegistrations
-from contractlog.registry.services.associations import Associations
-from contractlog.registry.services.compatibility import Compatibility
-from contractlog.registry.services.conformance import Conformance
-from contractlog.registry.services.contexts import Contexts
-from contractlog.registry.services.health import Health
-from contractlog.registry.services.ids import Ids
-from contractlog.registry.services.judging import Judging
-from contractlog.registry.services.levels import Levels
-from contractlog.registry.services.lookup import Lookup
-from contractlog.registry.services.registration import Registration
-from contractlog.registry.services.retirement import Retirement
-from contractlog.registry.services.threads import Threads
-from contractlog.registry.services.understanding import Understanding
-from contractlog.registry.services.viewing import Viewing
-from contractlog.registry.services.work import Callers
+from contractlog.registry.execution.request_work import CallerUsage
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.associations import routes as associations_routes
+from contractlog.registry.features.associations.service import AssociationService
+from contractlog.registry.features.compatibility import routes as compatibility_routes
+from contractlog.registry.features.compatibility.service import CompatibilityService
+from contractlog.registry.features.config import routes as config_routes
+from contractlog.registry.features.config.service import ConfigService
+from contractlog.registry.features.conformance import routes as conformance_routes
+from contractlog.registry.features.conformance.service import ConformanceService
+from contractlog.registry.features.contexts import routes as contexts_routes
+from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.health import routes as health_routes
+from contractlog.registry.features.health.service import HealthCheck
+from contractlog.registry.features.imports.routes import IMPORT_PATH
+from contractlog.registry.features.routers import ROUTERS as OWN_ROUTERS
+from contractlog.registry.features.schemas import routes as schemas_routes
+from contractlog.registry.features.schemas.service import SchemaService
+from contractlog.registry.features.schemas.views import ViewRenderer
+from contractlog.registry.features.subjects import routes as subjects_routes
+from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.features.versions import routes as registration_routes
+from contractlog.registry.http import cross_site, errors, metrics_token
+from contractlog.registry.http.access_control import AccessControl
+from contractlog.registry.http.access_control import create_middleware as access_middleware
+from contractlog.registry.http.cross_site import CrossSite
+from contractlog.registry.http.dependencies import Services
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_services import ExtensionServices
+from contractlog.registry.http.fastpath.byte_cache import ByteCache
+from contractlog.registry.http.fastpath.cached_reads import CachedSchemaById, CachedVersion
+from contractlog.registry.http.fastpath.path_cache import PathCache
+from contractlog.registry.http.fastpath.plain_registrations import PlainRegistrations
+from contractlog.registry.http.middleware import BodyLimit, RawPaths
+from contractlog.registry.http.openapi import customize_openapi, operation_id
+from contractlog.registry.http.request_telemetry import RequestTelemetry
+from contractlog.registry.http.work_limits import WorkLimits
+from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.deletion import DeletionService
+from contractlog.registry.registration.parser import SchemaParser
+from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.telemetry.requests import Observed
-from contractlog.registry.telemetry.state import Telemetry
-from contractlog.registry.work_limits import WorkLimits
+from contractlog.registry.storage.store import Store
+from contractlog.registry.telemetry.process_telemetry import Telemetry
 
 __all__ = ["create_app"]
 
-_BUILDING: Final = threading.Lock()
-_ANYBODY: Final = Caller(ANONYMOUS, EVERYTHING)  #: every caller, if there is no authentication
-_SHARE: Final = 4  #: responses by version may use this fraction (1/4) of the cache's memory in addition to it
+_ROUTES_LOCK: Final = threading.Lock()
+_UNRESTRICTED: Final = Principal(ANONYMOUS, ALL_PERMISSIONS)  #: every caller, if there is no authentication
+_PATH_CACHE_DIVISOR: Final = (
+    4  #: responses by version may use this fraction (1/4) of the cache's memory in addition to it
+)
 _CACHED_SECONDS: Final = 5.0  #: how long another node may still serve a schema that was hard-deleted
 
 
@@ -83,9 +82,11 @@ def create_app(
     """
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
-    cross_site_layer = cross_site.layer(settings)  # before anything is opened: settings and files may be invalid
-    access_layers = [*metrics_token.layers(settings), *layers_of_access(settings)]
-    services = _services(settings, store or open_store(settings), telemetry)
+    cross_site_layer = cross_site.create_middleware(
+        settings
+    )  # before anything is opened: settings and files may be invalid
+    access_layers = [*metrics_token.create_middleware(settings), *access_middleware(settings)]
+    services = _create_services(settings, store or open_store(settings), telemetry)
     app = _Service(
         title="contractlog registry",
         version=version("contractlog"),
@@ -95,47 +96,57 @@ def create_app(
         openapi_url="/contractlog/v1/openapi.json",
         generate_unique_id_function=operation_id,
         redirect_slashes=False,
-        default_response_class=Answer,
+        default_response_class=ApiResponse,
         telemetry={"tracing": False, "metrics": False, "logs": False},
         middleware=[
             Middleware(
                 BodyLimit,
                 limit=settings.max_body_bytes,
                 seconds=settings.body_seconds,
-                larger={IMPORT: settings.max_import_bytes},
+                larger={IMPORT_PATH: settings.max_import_bytes},
             ),
             Middleware(WorkLimits, steps=settings.request_steps),
         ],
         lifespan=_lifespan(services),
     )
-    app.state.around = [cross_site_layer, Middleware(RawPaths), *access_layers, *_hot(services)]
+    app.state.around = [cross_site_layer, Middleware(RawPaths), *access_layers, *_fastpath_middleware(services)]
     app.router.routes.append(PlainRegistrations(services))
-    problems.install(app, old_conflict_code=settings.old_conflict_code)
+    errors.install_error_handlers(app, old_conflict_code=settings.old_conflict_code)
     for router in OWN_ROUTERS:
         app.include_router(router)
-    for module in (associations, schemas, versions, subjects, compatibility, levels, service, operating, conformance):
+    for module in (
+        associations_routes,
+        schemas_routes,
+        subjects_routes,
+        registration_routes,
+        compatibility_routes,
+        config_routes,
+        contexts_routes,
+        health_routes,
+        conformance_routes,
+    ):
         app.include_router(module.router)
     app.state.services = services
     app.state.close = services.close
     app.state.drain = services.drain
-    complete(app)
+    customize_openapi(app)
     return app
 
 
-def _hot(services: Services) -> Iterator[Middleware]:
+def _fastpath_middleware(services: Services) -> Iterator[Middleware]:
     yield Middleware(
-        HotSchemas,
+        CachedSchemaById,
         cache=services.cache,
         telemetry=services.telemetry,
-        counts=services.own.counts,
+        counts=services.extensions.counts,
         silence=services.store.silence,
     )
     yield Middleware(
-        HotVersions,
+        CachedVersion,
         lookup=services.lookup,
         profile=services.profile,
         telemetry=services.telemetry,
-        remembered=services.remembered,
+        path_cache=services.path_cache,
     )
 
 
@@ -146,94 +157,94 @@ class _Service(FastAPI):
         telemetry: Telemetry = self.state.services.telemetry
         # FastAPI creates routes inside a warnings filter that all threads share: two apps must not do it at the same
         # time.
-        with _BUILDING:
+        with _ROUTES_LOCK:
             for route in self.router.routes:
                 getattr(route, "effective_candidates", list)()
         layers: dict[type, Any] = {}
         stack = super().build_middleware_stack()
         for layer in reversed(self.state.around):
             stack = layers[layer.cls] = layer.cls(stack, *layer.args, **layer.kwargs)
-        may_read = layers[Access].reader if Access in layers else _anybody
-        host_is_known = layers[CrossSite].hosts.known
+        identify_reader = layers[AccessControl].identify_reader if AccessControl in layers else _unrestricted_caller
+        host_was_allowed = layers[CrossSite].hosts.was_allowed
 
-        def reader(scope: Scope) -> Caller | None:
-            return may_read(scope) if host_is_known(scope) else None
+        def reader(scope: Scope) -> Principal | None:
+            return identify_reader(scope) if host_was_allowed(scope) else None
 
-        return Observed(
+        return RequestTelemetry(
             stack,
             telemetry.meters,
-            _templates(self),
+            _route_templates(self),
             telemetry.draining,
-            at_once=partial(layers[HotSchemas].at_once, reader=reader),
-            unexpected=problems.unexpected,
+            at_once=partial(layers[CachedSchemaById].try_cached, reader=reader),
+            unexpected=errors.unexpected_error_response,
         )
 
 
-def _anybody(_scope: Scope) -> Caller:
-    return _ANYBODY
+def _unrestricted_caller(_scope: Scope) -> Principal:
+    return _UNRESTRICTED
 
 
-def _templates(app: FastAPI) -> Iterator[tuple[str, str]]:
+def _route_templates(app: FastAPI) -> Iterator[tuple[str, str]]:
     for route in app.routes:
         for inner in getattr(getattr(route, "original_router", None), "routes", [route]):
             yield from ((method, inner.path) for method in sorted(inner.methods))
 
 
-def _services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
-    threads = Threads(
-        settings.read_threads, max_waiting=settings.max_pending_writes, callers=Callers(settings.caller_steps)
+def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> Services:
+    threads = ThreadPools(
+        settings.read_threads, max_waiting=settings.max_pending_writes, callers=CallerUsage(settings.caller_steps)
     )
-    cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.cached)
+    cache = ByteCache(settings.cache_bytes, seconds=_CACHED_SECONDS, watch=telemetry.record_cache)
     store.on_commit(cache.forget)
-    remembered = _remembered(settings, store)
+    path_cache = _create_path_cache(settings, store)
     store.watch(telemetry)
-    understanding = Understanding()
-    judging = Judging(understanding, settings.level)
-    registration = Registration(store, threads, understanding, judging, allow_id_gap=settings.allow_id_gap)
-    viewing = Viewing(understanding)
+    parser = SchemaParser()
+    checker = CompatibilityChecker(parser, settings.level)
+    registration = RegistrationService(store, threads, parser, checker, allow_id_gap=settings.allow_id_gap)
+    renderer = ViewRenderer(parser)
     return Services(
         settings=settings,
         store=store,
         threads=threads,
         cache=cache,
-        remembered=remembered,
+        path_cache=path_cache,
         registration=registration,
-        associations=Associations(store, threads, registration),
-        compatibility=Compatibility(store, threads, understanding, judging),
-        lookup=Lookup(store, threads, viewing),
-        ids=Ids(store, threads, viewing),
-        contexts=Contexts(store),
-        retirement=Retirement(store),
-        levels=Levels(store, threads, settings.level, mutable=settings.mode_mutability),
-        conformance=Conformance(store, threads),
-        own=Own.wired(
+        associations=AssociationService(store, threads, registration),
+        compatibility=CompatibilityService(store, threads, parser, checker),
+        lookup=SubjectService(store, threads, renderer),
+        ids=SchemaService(store, threads, renderer),
+        contexts=ContextService(store),
+        deletion=DeletionService(store),
+        levels=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
+        conformance=ConformanceService(store, threads),
+        extensions=ExtensionServices.create(
             store,
             threads,
             cache,
-            understanding=understanding,
-            judging=judging,
+            parser=parser,
+            checker=checker,
             registration=registration,
             allow_id_gap=settings.allow_id_gap,
         ),
-        health=Health(store),
+        health=HealthCheck(store),
         telemetry=telemetry,
     )
 
 
-def _remembered(settings: Settings, store: Store) -> Remembered | None:
+def _create_path_cache(settings: Settings, store: Store) -> PathCache | None:
     """Return the cache of responses by version; None if other nodes can write to the database."""
-    if not store.alone:
+    if not store.exclusive:
         return None
-    remembered = Remembered(settings.cache_bytes // _SHARE)
-    store.before_commit(remembered.close)
-    store.on_commit(lambda _touched: remembered.open())
-    return remembered
+    path_cache = PathCache(settings.cache_bytes // _PATH_CACHE_DIVISOR)
+    store.before_commit(path_cache.close)
+    store.on_commit(lambda _touched: path_cache.open())
+    return path_cache
 
 
 def _lifespan(services: Services) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        services.own.start()
+        services.extensions.start()
         yield
         services.close()
 

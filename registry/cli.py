@@ -15,45 +15,45 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.registry import database
-from contractlog.registry.access.proxies import parse_proxies
-from contractlog.registry.access.tls import Certificates
-from contractlog.registry.hosts import is_loopback
-from contractlog.registry.moving import counters
-from contractlog.registry.serving.server import leave_at_once, serve_alone
-from contractlog.registry.serving.workers import serve_together
-from contractlog.registry.settings import ClientCertificates, Settings, misspelt
-from contractlog.registry.storage.engines import parse_url, require_many, shown_url
-from contractlog.registry.telemetry.logs import LogForm
+from contractlog.registry.http.allowed_hosts import is_loopback
+from contractlog.registry.http.tls import Certificates
+from contractlog.registry.http.trusted_proxies import parse_proxies
+from contractlog.registry.serving.server import install_exit_handlers, serve_single_process
+from contractlog.registry.serving.workers import serve_with_workers
+from contractlog.registry.settings import ClientCertificates, Settings, find_misspelled_variables
+from contractlog.registry.storage.engines import mask_url, parse_url, require_multi_process
+from contractlog.registry.telemetry.logging import LogFormat
+from contractlog.registry.transfer import counters
 
 __all__ = ["db", "serve"]
 
-_WHY: Final = re.compile(r"^\[Errno -?\d+\] | \(while attempting .*\)$")
-_BIND: Final = re.compile(r" \(while attempting .*\)$")
-_SERVES: Final = "contractlog.serve/1"
-_DB: Final = "contractlog.db/1"
+_ERRNO_DETAIL: Final = re.compile(r"^\[Errno -?\d+\] | \(while attempting .*\)$")
+_BIND_DETAIL: Final = re.compile(r" \(while attempting .*\)$")
+_SERVE_FORMAT: Final = "contractlog.serve/1"
+_DB_FORMAT: Final = "contractlog.db/1"
 
 
 def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Run the registry until SIGTERM or Ctrl-C."""
     parser.add_argument("--host", help="the address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="the port to listen on (default: 8081); 0 takes a free one")
+    parser.add_argument("--port", type=int, help="the port to listen on (default: 8081); 0 chooses a free one")
     _add_database_url(parser)
     _add_operating(parser)
     _add_access(parser)
     _add_format(parser)
     arguments = vars(parser.parse_args(argv))
     form = arguments.pop("format")
-    leave_at_once()
+    install_exit_handlers()
     settings = Settings.from_environment(**arguments)
     if settings.anonymous_reads and not (settings.users_file or settings.tls_client_ca):
         raise UsageError("--anonymous-reads has no meaning without --users FILE: nobody is asked for a name")
     if settings.workers > 1:
-        require_many(parse_url(settings.database_url))
+        require_multi_process(parse_url(settings.database_url))
     parse_proxies(settings.trusted_proxies)
     certificates = Certificates.of(settings)
     with _listen(settings) as listener:
-        serve_now = serve_together if settings.workers > 1 else serve_alone
-        return serve_now(settings, listener, _greeting(settings, listener, form), certificates)
+        serve_now = serve_with_workers if settings.workers > 1 else serve_single_process
+        return serve_now(settings, listener, _create_announcer(settings, listener, form), certificates)
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -61,35 +61,40 @@ def _listen(settings: Settings) -> socket.socket:
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         return socket.create_server((settings.host, settings.port), family=family, reuse_port=False, backlog=2048)
     except socket.gaierror as error:
-        raise UsageError(f"cannot listen on {settings.host}: {_WHY.sub('', str(error))}; give another --host") from None
+        raise UsageError(
+            f"cannot listen on {settings.host}: {_ERRNO_DETAIL.sub('', str(error))}; give another --host"
+        ) from None
     except OSError as error:
         other = "--port" if error.errno in {errno.EADDRINUSE, errno.EACCES} else "--host"
-        reason = _BIND.sub("", error.strerror or str(error))
+        reason = _BIND_DETAIL.sub("", error.strerror or str(error))
         raise UsageError(f"cannot listen on {settings.host}:{settings.port}: {reason}; give another {other}") from None
 
 
-def _greeting(settings: Settings, listener: socket.socket, form: str) -> Callable[[Iterable[str]], None]:
+def _create_announcer(settings: Settings, listener: socket.socket, form: str) -> Callable[[Iterable[str]], None]:
     """Return a function that announces the registry's URL and then prints warnings.
 
     The announcement is a sentence on stderr, or a line of JSON on stdout.
     """
-    database_url = shown_url(settings.database_url)
+    database_url = mask_url(settings.database_url)
     host, port = listener.getsockname()[:2]
     url = f"{'https' if settings.tls_certificate else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
 
     def greet(warnings: Iterable[str]) -> None:
         if form == "json":
-            print(escape_json_line(json.dumps({"format": _SERVES, "url": url, "database": database_url})), flush=True)
+            print(
+                escape_json_line(json.dumps({"format": _SERVE_FORMAT, "url": url, "database": database_url})),
+                flush=True,
+            )
         else:
             sentence = f"contractlog serves the registry on {url} from {database_url}; stop it with Ctrl-C"
             print(escape_line(sentence), file=sys.stderr, flush=True)
-        for warning in chain(misspelt(), _exposure(settings, host, port), warnings):
+        for warning in chain(find_misspelled_variables(), _exposure_warnings(settings, host, port), warnings):
             print(escape_line(f"warning: {warning}"), file=sys.stderr, flush=True)
 
     return greet
 
 
-def _exposure(settings: Settings, host: str, port: int) -> Iterator[str]:
+def _exposure_warnings(settings: Settings, host: str, port: int) -> Iterator[str]:
     """Warn of a listener that other machines can reach without access control or without TLS."""
     if is_loopback(host):
         return
@@ -108,74 +113,76 @@ def _exposure(settings: Settings, host: str, port: int) -> Iterator[str]:
 def db(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Upgrade, downgrade or show the tables of a database."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    upgrade = _action(actions, "upgrade", "bring the tables to this release")
-    downgrade = _action(actions, "downgrade", "go back to an earlier revision", " 0001")
+    upgrade = _action(actions, "upgrade", "upgrade the tables to this release")
+    downgrade = _action(actions, "downgrade", "downgrade the tables to an earlier revision", " 0001")
     downgrade.add_argument("revision", help="a revision, -1 for the one before, or `base`: no tables")
-    current = _action(actions, "current", "show the revision that the database has")
-    raising = _action(
+    current = _action(actions, "current", "show the revision of the database")
+    raise_ids = _action(
         actions, "raise-ids", "let new ids begin above a number, after a database came from a backup", " --to 1500"
     )
-    raising.add_argument("--to", type=int, required=True, metavar="N", help="the largest id that was ever given out")
-    raising.add_argument("--context", default=".", metavar="NAME", help="of this context (default: the default one)")
-    raising.add_argument("--create", action="store_true", help="make the context, where the backup did not have it yet")
-    lowering = _action(
+    raise_ids.add_argument("--to", type=int, required=True, metavar="N", help="the largest id that was ever given out")
+    raise_ids.add_argument("--context", default=".", metavar="NAME", help="of this context (default: the default one)")
+    raise_ids.add_argument(
+        "--create", action="store_true", help="make the context, where the backup did not have it yet"
+    )
+    lower_ids = _action(
         actions,
         "lower-ids",
         "let new ids of a context begin below an isolated high id; run again for the next one",
         " .eu",
     )
-    lowering.add_argument("context", metavar="CONTEXT", help="the context; `.` is the default one")
-    forgetting = _action(
-        actions, "forget-context", "forget a context without live versions, its ids included", " .eu --confirm .eu"
+    lower_ids.add_argument("context", metavar="CONTEXT", help="the context; `.` is the default one")
+    forget_context = _action(
+        actions, "forget-context", "delete a context without live versions, including its ids", " .eu --confirm .eu"
     )
-    forgetting.add_argument("context", metavar="NAME", help="the context; `.` is the default one")
-    forgetting.add_argument(
+    forget_context.add_argument("context", metavar="NAME", help="the context; `.` is the default one")
+    forget_context.add_argument(
         "--confirm", required=True, metavar="NAME", help="the name again: no record may carry an id of the context"
     )
-    for action in (upgrade, downgrade, current, raising, lowering, forgetting):
+    for action in (upgrade, downgrade, current, raise_ids, lower_ids, forget_context):
         _add_database_url(action)
         _add_format(action)
     arguments = parser.parse_args(argv)
     url = Settings.from_environment(database_url=arguments.database_url).database_url
-    if arguments.action in _OF_CONTEXTS:
-        return _OF_CONTEXTS[arguments.action](url, arguments)
-    found: str | None
+    if arguments.action in _CONTEXT_ACTIONS:
+        return _CONTEXT_ACTIONS[arguments.action](url, arguments)
+    revision: str | None
     if arguments.action == "upgrade":
-        found = newest = database.upgrade(url)
+        revision = newest = database.upgrade(url)
     elif arguments.action == "downgrade":
-        found, newest = database.downgrade(url, arguments.revision), database.newest()
+        revision, newest = database.downgrade(url, arguments.revision), database.newest_revision()
     else:
-        found, newest = database.current(url)
+        revision, newest = database.current_revision(url)
     if arguments.format == "json":
-        print(escape_json_line(json.dumps({"format": _DB, "revision": found, "newest": newest})))
+        print(escape_json_line(json.dumps({"format": _DB_FORMAT, "revision": revision, "newest": newest})))
     else:
-        print(found or ("base" if arguments.action == "downgrade" else "none"))
-    if arguments.action == "current" and found != newest:
+        print(revision or ("base" if arguments.action == "downgrade" else "none"))
+    if arguments.action == "current" and revision != newest:
         print(f"this release needs {newest}: contractlog db upgrade", file=sys.stderr)
     return 0
 
 
 def _raise_ids(url: str, arguments: Namespace) -> int:
-    following = counters.raise_ids(url, arguments.context, arguments.to, create=arguments.create)
+    next_id = counters.raise_ids(url, arguments.context, arguments.to, create=arguments.create)
     if arguments.format == "json":
-        print(escape_json_line(json.dumps({"format": _DB, "context": arguments.context, "next_id": following})))
+        print(escape_json_line(json.dumps({"format": _DB_FORMAT, "context": arguments.context, "next_id": next_id})))
     else:
-        print(following)
-        print(escape_line(f"the next id of context {arguments.context} is {following}"), file=sys.stderr)
+        print(next_id)
+        print(escape_line(f"the next id of context {arguments.context} is {next_id}"), file=sys.stderr)
     return 0
 
 
 def _lower_ids(url: str, arguments: Namespace) -> int:
-    before, following = counters.lower_ids(url, arguments.context)
+    before, next_id = counters.lower_ids(url, arguments.context)
     if arguments.format == "json":
         print(
             escape_json_line(
-                json.dumps({"format": _DB, "context": arguments.context, "before": before, "next_id": following})
+                json.dumps({"format": _DB_FORMAT, "context": arguments.context, "before": before, "next_id": next_id})
             )
         )
     else:
-        print(following)
-        sentence = f"the next id of context {arguments.context} is {following}, it was {before}"
+        print(next_id)
+        sentence = f"the next id of context {arguments.context} is {next_id}, it was {before}"
         print(escape_line(sentence), file=sys.stderr)
     return 0
 
@@ -183,13 +190,13 @@ def _lower_ids(url: str, arguments: Namespace) -> int:
 def _forget_context(url: str, arguments: Namespace) -> int:
     ids = counters.forget_context(url, arguments.context, arguments.confirm)
     if arguments.format == "json":
-        print(escape_json_line(json.dumps({"format": _DB, "context": arguments.context, "ids": ids})))
+        print(escape_json_line(json.dumps({"format": _DB_FORMAT, "context": arguments.context, "ids": ids})))
     else:
         print(escape_line(f"context {arguments.context} and its {ids:,} ids are forgotten"), file=sys.stderr)
     return 0
 
 
-_OF_CONTEXTS: Final[dict[str, Callable[[str, Namespace], int]]] = {
+_CONTEXT_ACTIONS: Final[dict[str, Callable[[str, Namespace], int]]] = {
     "raise-ids": _raise_ids,
     "lower-ids": _lower_ids,
     "forget-context": _forget_context,
@@ -208,13 +215,19 @@ def _action(actions: Any, name: str, summary: str, words: str = "") -> ArgumentP
 
 
 def _add_format(parser: ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the result (default: text)")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="format of the output (default: text)"
+    )
 
 
 def _add_operating(parser: ArgumentParser) -> None:
-    parser.add_argument("--workers", type=int, help="processes that serve (default: 1); more need PostgreSQL")
-    parser.add_argument("--log-format", type=LogForm, choices=tuple(LogForm), help="of the log (default: text)")
-    parser.add_argument("--access-log", action="store_true", default=None, help="write a line for each request")
+    parser.add_argument(
+        "--workers", type=int, help="number of serving processes (default: 1); more than one needs PostgreSQL"
+    )
+    parser.add_argument(
+        "--log-format", type=LogFormat, choices=tuple(LogFormat), help="format of the log (default: text)"
+    )
+    parser.add_argument("--access-log", action="store_true", default=None, help="log each request")
 
 
 def _add_access(parser: ArgumentParser) -> None:
@@ -225,7 +238,9 @@ def _add_access(parser: ArgumentParser) -> None:
         metavar="ADDRESSES",
         help="addresses and networks of proxies, separated by commas, whose X-Forwarded-For names the client",
     )
-    access.add_argument("--users", dest="users_file", metavar="FILE", help="users and rights; see `contractlog users`")
+    access.add_argument(
+        "--users", dest="users_file", metavar="FILE", help="users and their permissions; see `contractlog users`"
+    )
     access.add_argument(
         "--anonymous-reads", action="store_true", default=None, help="permit reads to unauthenticated callers"
     )
@@ -237,14 +252,14 @@ def _add_access(parser: ArgumentParser) -> None:
     access.add_argument(
         "--allowed-origins", metavar="ORIGINS", help="origins of web pages that may write, behind a proxy: https://NAME"
     )
-    access.add_argument("--tls-certificate", metavar="FILE", help="listen with TLS: the certificate chain (PEM)")
-    access.add_argument("--tls-key", metavar="FILE", help="its key, where it is not in the same file")
-    access.add_argument("--tls-client-ca", metavar="FILE", help="clients are known by certificates of this CA (PEM)")
+    access.add_argument("--tls-certificate", metavar="FILE", help="certificate chain (PEM) for TLS")
+    access.add_argument("--tls-key", metavar="FILE", help="its key, if it is not in the same file")
+    access.add_argument("--tls-client-ca", metavar="FILE", help="CA (PEM) that signs client certificates")
     access.add_argument(
         "--tls-client-certificates",
         type=ClientCertificates,
         choices=tuple(ClientCertificates),
-        help="whether they must have one (default: required)",
+        help="whether client certificates are required (default) or optional",
     )
 
 

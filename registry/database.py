@@ -13,22 +13,22 @@ from sqlalchemy import Connection, String, column, delete, insert, inspect, sele
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.registry.services.reindexing import reindex
+from contractlog.registry.registration.hash_upgrade import upgrade_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.engines import Engines, file_lock, in_memory, open_engines, parse_url, shown_url
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.sql import SqlStore, create_tables
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.storage.engines import Engines, file_lock, is_in_memory, mask_url, open_engines, parse_url
+from contractlog.registry.storage.sql_store import SqlStore, create_tables
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["current", "downgrade", "newest", "open_store", "upgrade"]
+__all__ = ["current_revision", "downgrade", "newest_revision", "open_store", "upgrade"]
 
 #: The oldest revision whose release can serve the tables of this one: later revisions only add to them.
 OLDEST_SERVING: Final = "0004"
 _SERVED_FROM: Final = "served-from"
-_LOCKED: Final = "55P03"  #: PostgreSQL's code for a lock that was not available in time
-_TOOK_TOO_LONG: Final = "57014"  #: PostgreSQL's code for a statement that exceeded its timeout
-_LONG_MS: Final = 600_000  #: migrations may take longer than requests
+_LOCK_NOT_AVAILABLE: Final = "55P03"  #: PostgreSQL's code for a lock that was not available in time
+_QUERY_CANCELED: Final = "57014"  #: PostgreSQL's code for a statement that exceeded its timeout
+_MIGRATION_TIMEOUT_MS: Final = 600_000  #: migrations may take longer than requests
 _REVISIONS: Final = table("alembic_version", column("version_num", String()))
 
 
@@ -54,7 +54,7 @@ def open_store(settings: Settings) -> Store:
             checkout_timeout_ms=settings.checkout_timeout_ms,
         )
         stack.callback(engines.dispose)
-        with _explained(settings.database_url):
+        with _translate_errors(settings.database_url):
             _prepare(settings.database_url, engines)
         return SqlStore(engines, max_pending_writes=settings.max_pending_writes, closing=stack.pop_all())
 
@@ -62,18 +62,18 @@ def open_store(settings: Settings) -> Store:
 def _prepare(text: str, engines: Engines) -> None:
     url = parse_url(text)
     with engines.writer.begin() as connection:
-        if in_memory(url):
+        if is_in_memory(url):
             create_tables(connection)
             return
-        found, wanted = _revision(connection), newest()
-        if found == wanted or _of_a_later_release(connection, found, wanted):
+        revision, wanted = _read_revision(connection), newest_revision()
+        if revision == wanted or _is_served_by_later_release(connection, revision, wanted):
             return
         if url.get_backend_name() == "sqlite":
             _upgrade(connection)
         else:
             raise UsageError(
-                f"the database has the tables of revision {found or 'none'}, this release needs {wanted}; "
-                f"run: contractlog db upgrade --database-url '{shown_url(text)}'"
+                f"the database has the tables of revision {revision or 'none'}, this release needs {wanted}; "
+                f"run: contractlog db upgrade --database-url '{mask_url(text)}'"
             )
 
 
@@ -84,33 +84,33 @@ def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_
         Unreachable: the database does not answer, another session locked a table for too long, or a statement timed
             out; nothing has changed.
     """
-    with _migrating(database_url, max(_LONG_MS, statement_timeout_ms or 0)) as connection:
+    with _open_for_migration(database_url, max(_MIGRATION_TIMEOUT_MS, statement_timeout_ms or 0)) as connection:
         _upgrade(connection, lock_timeout_ms=lock_timeout_ms, statement_timeout_ms=statement_timeout_ms)
-        return _revision(connection) or ""
+        return _read_revision(connection) or ""
 
 
 def downgrade(database_url: str, revision: str) -> str | None:
     """Downgrade a database to a revision (``base``: no tables); data that only later tables store is lost."""
-    from contractlog.registry import migrating  # noqa: PLC0415 - see there
+    from contractlog.registry.storage import migration_runner  # noqa: PLC0415 - see there
 
-    with _migrating(database_url) as connection:
-        migrating.downgrade(connection, revision)
-        return _revision(connection)
+    with _open_for_migration(database_url) as connection:
+        migration_runner.downgrade(connection, revision)
+        return _read_revision(connection)
 
 
-def current(database_url: str) -> tuple[str | None, str]:
+def current_revision(database_url: str) -> tuple[str | None, str]:
     """Return the database's revision and the newest revision.
 
     The revision is None if the database has none, or if the SQLite file does not exist.
     """
     url = parse_url(database_url)
-    if url.get_backend_name() == "sqlite" and not in_memory(url) and not Path(url.database or "").exists():
-        return None, newest()  # opening it would create it
-    with _connection(database_url, reading=True) as connection:
-        return _revision(connection), newest()
+    if url.get_backend_name() == "sqlite" and not is_in_memory(url) and not Path(url.database or "").exists():
+        return None, newest_revision()  # opening it would create it
+    with _open_connection(database_url, reading=True) as connection:
+        return _read_revision(connection), newest_revision()
 
 
-def newest() -> str:
+def newest_revision() -> str:
     """Return the revision that this release needs.
 
     Migration files are named by their revision: ``v0001_….py``.
@@ -120,37 +120,39 @@ def newest() -> str:
 
 
 @contextmanager
-def _migrating(database_url: str, longest_ms: int = _LONG_MS) -> Iterator[Connection]:
+def _open_for_migration(database_url: str, longest_ms: int = _MIGRATION_TIMEOUT_MS) -> Iterator[Connection]:
     url = parse_url(database_url)
-    if in_memory(url):
+    if is_in_memory(url):
         raise UsageError("a database in memory has no migrations; give sqlite:///FILE or postgresql://…")
-    with file_lock(url), _connection(database_url, longest_ms=longest_ms) as connection:
+    with file_lock(url), _open_connection(database_url, longest_ms=longest_ms) as connection:
         yield connection
 
 
 @contextmanager
-def _connection(text: str, *, reading: bool = False, longest_ms: int = _LONG_MS) -> Iterator[Connection]:
+def _open_connection(
+    text: str, *, reading: bool = False, longest_ms: int = _MIGRATION_TIMEOUT_MS
+) -> Iterator[Connection]:
     engines = open_engines(parse_url(text), readers=1, statement_timeout_ms=longest_ms)
     try:
-        with _explained(text), (engines.readers if reading else engines.writer).begin() as connection:
+        with _translate_errors(text), (engines.readers if reading else engines.writer).begin() as connection:
             yield connection
     finally:
         engines.dispose()
 
 
 @contextmanager
-def _explained(text: str) -> Iterator[None]:
+def _translate_errors(text: str) -> Iterator[None]:
     """Turn driver errors on connecting or migrating into one sentence."""
     try:
         yield
     except DBAPIError as error:
-        shown = shown_url(text)
-        if getattr(error.orig, "sqlstate", None) == _LOCKED:
+        shown = mask_url(text)
+        if getattr(error.orig, "sqlstate", None) == _LOCK_NOT_AVAILABLE:
             raise Unreachable(
                 f"the database {shown} was not changed: another session holds a table or a lock that this needs; "
                 "let it end, and run this again"
             ) from error
-        if getattr(error.orig, "sqlstate", None) == _TOOK_TOO_LONG:
+        if getattr(error.orig, "sqlstate", None) == _QUERY_CANCELED:
             raise Unreachable(
                 f"the database {shown} was not changed: a statement took longer than it may; "
                 "run this again when the database has less to do"
@@ -162,32 +164,32 @@ def _explained(text: str) -> Iterator[None]:
 
 
 def _upgrade(connection: Connection, **limits: int | None) -> None:
-    from contractlog.registry import migrating  # noqa: PLC0415 - see there
+    from contractlog.registry.storage import migration_runner  # noqa: PLC0415 - see there
 
-    migrating.upgrade(connection, **limits)
-    reindex(Transaction(connection, time.time_ns() // 1_000_000))
+    migration_runner.upgrade(connection, **limits)
+    upgrade_hashes(Transaction(connection, time.time_ns() // 1_000_000))
     connection.execute(delete(tables.marks).where(tables.marks.c.name == _SERVED_FROM))
     connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))
 
 
-def _of_a_later_release(connection: Connection, found: str | None, wanted: str) -> bool:
+def _is_served_by_later_release(connection: Connection, revision: str | None, wanted: str) -> bool:
     """Return whether a later release made the tables and declared that this one can serve them.
 
     Raises:
         UsageError: a later release made the tables, and this one must not use them.
     """
-    if found is None or found <= wanted:
+    if revision is None or revision <= wanted:
         return False
     oldest = connection.execute(select(tables.marks.c.sequence).where(tables.marks.c.name == _SERVED_FROM)).scalar()
     if oldest is None or int(oldest) > int(wanted):
         raise UsageError(
-            f"the database has the tables of revision {found}, which releases from revision {oldest} on can serve; "
+            f"the database has the tables of revision {revision}, which releases from revision {oldest} on can serve; "
             f"this one knows {wanted}: start the later release"
         )
     return True
 
 
-def _revision(connection: Connection) -> str | None:
+def _read_revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table(_REVISIONS.name):
         return None
     revision: str | None = connection.execute(select(_REVISIONS.c.version_num)).scalar()

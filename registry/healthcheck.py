@@ -14,10 +14,10 @@ from typing import Final
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
-from contractlog.registry.hosts import AllowedHosts, is_wildcard
+from contractlog.registry.http.allowed_hosts import AllowedHosts, is_wildcard
 from contractlog.registry.settings import ClientCertificates, Settings
 
-__all__ = ["check", "main"]
+__all__ = ["check_readiness", "main"]
 
 _SECONDS: Final = 2.0
 _READY: Final = "/healthz/ready"
@@ -28,7 +28,7 @@ _MOST_SHOWN: Final = 1_000  #: bytes of a response that are read
 def main() -> int:
     """Check the registry that the environment describes; return the exit code."""
     try:
-        problem = check(Settings.from_environment())
+        problem = check_readiness(Settings.from_environment())
     except UsageError as error:
         problem = str(error)
     if problem:
@@ -36,12 +36,12 @@ def main() -> int:
     return bool(problem)
 
 
-def check(settings: Settings) -> str:
+def check_readiness(settings: Settings) -> str:
     """Request readiness; return the problem, or an empty string."""
-    host = _reachable(settings.host)
+    host = _local_address(settings.host)
     name = AllowedHosts(settings.allowed_hosts, settings.host).name
     try:
-        connection = _connection(settings, host)
+        connection = _open_connection(settings, host)
     except http.client.InvalidURL as error:
         return f"CONTRACTLOG_HOST cannot be `{host}`: {error}"
     try:
@@ -58,14 +58,14 @@ def check(settings: Settings) -> str:
     return "" if answer.status == _OK else f"the registry answers {answer.status}: {body}"
 
 
-def _reachable(host: str) -> str:
+def _local_address(host: str) -> str:
     """Return the address at which this machine reaches a listener."""
     if is_wildcard(host):
         return "::1" if ":" in host else "127.0.0.1"
     return host
 
 
-def _connection(settings: Settings, host: str) -> http.client.HTTPConnection:
+def _open_connection(settings: Settings, host: str) -> http.client.HTTPConnection:
     if not settings.tls_certificate:
         return http.client.HTTPConnection(host, settings.port, timeout=_SECONDS)
     # The certificate is for the names that clients use, and this connection does not leave the machine.

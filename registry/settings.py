@@ -11,17 +11,17 @@ from functools import cache
 from typing import Any, Final, Self, get_type_hints
 
 from contractlog.compatibility.level import Level
-from contractlog.registry.bodies.profiles import Profile
-from contractlog.registry.setting_values import understood
-from contractlog.registry.telemetry.logs import LogForm, LogLevel
+from contractlog.registry.http.profiles import Profile
+from contractlog.registry.setting_parser import parse_setting
+from contractlog.registry.telemetry.logging import LogFormat, LogLevel
 
-__all__ = ["PREFIX", "ClientCertificates", "Settings", "misspelt"]
+__all__ = ["PREFIX", "ClientCertificates", "Settings", "find_misspelled_variables"]
 
 PREFIX: Final = "CONTRACTLOG_"
 #: Variables that clients and other verbs read, without the prefix.
-_OF_OTHERS: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
+_FOREIGN_VARIABLES: Final = frozenset({"BOOTSTRAP_SERVERS", "BROKER_CONFIG", "TRACEBACK"})
 #: Prefixes of more such names; the last two are set by Kubernetes for a service with the name ``contractlog``.
-_PREFIXES_OF_OTHERS: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")
+_FOREIGN_PREFIXES: Final = ("REGISTRY_", "SOURCE_", "SERVICE_", "PORT_")
 
 
 class ClientCertificates(StrEnum):
@@ -51,7 +51,7 @@ class Settings:
     read_threads: int = 8  #: requests that parse, check or read at the same time
     workers: int = 1  #: serving processes; more than one needs PostgreSQL
     drain_seconds: float = 2.0  #: after SIGTERM, how long open connections may still send requests
-    log_format: LogForm = LogForm.TEXT  #: on stderr: ``text``, or ``json``, one object per line
+    log_format: LogFormat = LogFormat.TEXT  #: on stderr: ``text``, or ``json``, one object per line
     log_level: LogLevel = LogLevel.WARNING  #: less severe messages are not written
     access_log: bool = False  #: a line for each request, without bodies, queries and headers
     statement_timeout_ms: int = 30_000  #: PostgreSQL: longer statements are cancelled
@@ -85,12 +85,12 @@ class Settings:
         """
         given = {name: value for name, value in given.items() if value is not None}
         values: dict[str, Any] = {}
-        for member, kind in _kinds().items():
+        for member, kind in _setting_types().items():
             variable = PREFIX + member.upper()
             if member in given:
-                values[member] = understood(member, kind, given[member], f"--{member.replace('_', '-')}")
+                values[member] = parse_setting(member, kind, given[member], f"--{member.replace('_', '-')}")
             elif environment.get(variable):
-                values[member] = understood(member, kind, environment[variable], variable)
+                values[member] = parse_setting(member, kind, environment[variable], variable)
         return cls(**values)
 
     def __post_init__(self) -> None:
@@ -99,21 +99,21 @@ class Settings:
         Raises:
             UsageError: a member has an invalid value.
         """
-        for member, kind in _kinds().items():
-            object.__setattr__(self, member, understood(member, kind, getattr(self, member), member))
+        for member, kind in _setting_types().items():
+            object.__setattr__(self, member, parse_setting(member, kind, getattr(self, member), member))
 
 
 @cache
-def _kinds() -> Mapping[str, type]:
+def _setting_types() -> Mapping[str, type]:
     return get_type_hints(Settings)
 
 
-def misspelt(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
+def find_misspelled_variables(environment: Mapping[str, str] = os.environ) -> Iterator[str]:
     """Yield a warning for each variable that looks like a setting but is none, with the closest setting."""
-    known = {one.name.upper() for one in fields(Settings)} | _OF_OTHERS
+    known = {one.name.upper() for one in fields(Settings)} | _FOREIGN_VARIABLES
     for variable in sorted(environment):
         name = variable.removeprefix(PREFIX)
-        if name == variable or name in known or name.startswith(_PREFIXES_OF_OTHERS):
+        if name == variable or name in known or name.startswith(_FOREIGN_PREFIXES):
             continue
         near = get_close_matches(name, sorted(known), 1, cutoff=0.7)
         hint = f"is {PREFIX}{near[0]} meant?" if near else "docs/operating.md lists the settings"

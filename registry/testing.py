@@ -47,7 +47,7 @@ class Registries:
         from contractlog.registry.database import open_store  # noqa: PLC0415
         from contractlog.registry.settings import Settings  # noqa: PLC0415
         from contractlog.registry.storage import engines  # noqa: PLC0415
-        from contractlog.registry.storage.sql import SqlStore, create_tables  # noqa: PLC0415
+        from contractlog.registry.storage.sql_store import SqlStore, create_tables  # noqa: PLC0415
 
         self._create_app, self._settings, self._store, self._engines = create_app, Settings, SqlStore, engines
         self._url = engines.parse_url("sqlite://")
@@ -59,7 +59,9 @@ class Registries:
             Settings(database_url="sqlite://"), store=open_store(Settings(database_url="sqlite://"))
         )
         self._first.build_middleware_stack()  # prepares the routes, the costly part of an app
-        self._prepared = {_shared(route): route for route in self._first.router.routes if _shared(route)}
+        self._prepared = {
+            _find_shared_router(route): route for route in self._first.router.routes if _find_shared_router(route)
+        }
 
     def make(self, settings: Mapping[str, Any]) -> FastAPI:
         """Create the service on an empty database; ``app.state.close()`` ends it.
@@ -72,8 +74,8 @@ class Registries:
             raise ValueError(
                 f"{', '.join(sorted(unknown))}: a registry for tests can be given {', '.join(sorted(known))}"
             )
-        app = self._create_app(self._settings(database_url="sqlite://", **settings), store=self._copied())
-        app.router.routes[:] = [self._prepared.get(_shared(route), route) for route in app.router.routes]
+        app = self._create_app(self._settings(database_url="sqlite://", **settings), store=self._copy_store())
+        app.router.routes[:] = [self._prepared.get(_find_shared_router(route), route) for route in app.router.routes]
         return app
 
     def close(self) -> None:
@@ -82,7 +84,7 @@ class Registries:
         for engines in (self._empty, *self._free):
             engines.dispose()
 
-    def _copied(self) -> Any:
+    def _copy_store(self) -> Any:
         """Create a store on a free or new connection, with a copy of the empty database.
 
         A connection is free again when its store has ended all its threads. It keeps its cache of compiled statements.
@@ -98,7 +100,7 @@ class Registries:
             return self._store(engines, max_pending_writes=self._settings().max_pending_writes, closing=stack.pop_all())
 
 
-def _shared(route: Any) -> int:
+def _find_shared_router(route: Any) -> int:
     """Return the identity of the router that a route comes from, or 0 if the route belongs to one app."""
     return id(getattr(route, "original_router", None)) if hasattr(route, "original_router") else 0
 

@@ -1,6 +1,8 @@
 """Serializers and deserializers: values to bytes and back, one record at a time.
 
-``contractlog.serdes.avro`` and ``contractlog.serdes.json_schema`` hold the serializers; nothing heavy is imported here.
+``avro/`` and ``json_schema/`` have the serializers of a format, ``serializer.py`` and ``deserializer.py`` what they
+share, ``wire.py`` the frame, ``cli/`` the commands ``produce`` and ``consume``. May import ``clients``, ``contracts``
+and ``compatibility``. A new option: ``settings.py``. Nothing heavy is imported here.
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Generic, Self, TypeVar
 
-from contractlog.serdes.serde import AwaitedSerde, WaitingSerde
+from contractlog.serdes.serde import AsyncSerde, SyncSerde
 
-__all__ = ["AwaitedBuilder", "DeserializerBuilder", "SerdeBuilder", "SerializerBuilder", "WaitingBuilder"]
+__all__ = ["AsyncBuilder", "DeserializerBuilder", "SerdeBuilder", "SerializerBuilder", "SyncBuilder"]
 
-WS = TypeVar("WS", bound=WaitingSerde[Any])
-AS = TypeVar("AS", bound=AwaitedSerde[Any])
+WS = TypeVar("WS", bound=SyncSerde[Any])
+AS = TypeVar("AS", bound=AsyncSerde[Any])
 
 
 class SerdeBuilder(ABC):
@@ -61,7 +61,7 @@ class SerdeBuilder(ABC):
         self._arguments[name] = value
         return self
 
-    def _owned_client(self, name: str) -> Any:
+    def _make_client(self, name: str) -> Any:
         """Make the registry client that the serde will own; return None if none is configured.
 
         Raises:
@@ -71,11 +71,11 @@ class SerdeBuilder(ABC):
             return None
         if self._client is not None:
             raise ValueError("Cannot specify both a Schema Registry client and a configuration; use one or the other")
-        import contractlog.clients.confluent as words  # noqa: PLC0415 - only who has a client made pays for it
+        from contractlog.clients import confluent  # noqa: PLC0415 - only who has a client made pays for it
 
-        return getattr(words, name).new_client(dict(self._config))
+        return getattr(confluent, name).new_client(dict(self._config))
 
-    def _constructed(self, owned: Any) -> Any:
+    def _construct(self, owned: Any) -> Any:
         serde = self.serde(schema_registry_client=self._client if owned is None else owned, **self._arguments)
         if owned is not None:
             serde.own_schema_registry_client()
@@ -116,7 +116,7 @@ class DeserializerBuilder(SerdeBuilder):
         return self
 
 
-class WaitingBuilder(SerdeBuilder, Generic[WS]):
+class SyncBuilder(SerdeBuilder, Generic[WS]):
     """Builder of a synchronous serde."""
 
     def build(self, conf: Mapping[str, Any], is_key: bool) -> tuple[WS, dict[str, Any]]:  # noqa: ARG002, FBT001
@@ -125,9 +125,9 @@ class WaitingBuilder(SerdeBuilder, Generic[WS]):
         Raises:
             ValueError: both a client and its configuration are set, or a setting of the serde is wrong.
         """
-        owned = self._owned_client("SchemaRegistryClient")
+        owned = self._make_client("SchemaRegistryClient")
         try:
-            serde: WS = self._constructed(owned)
+            serde: WS = self._construct(owned)
         except BaseException:
             if owned is not None:
                 owned.close()
@@ -142,14 +142,14 @@ class WaitingBuilder(SerdeBuilder, Generic[WS]):
         return serde, dict(conf)
 
 
-class AwaitedBuilder(SerdeBuilder, Generic[AS]):
+class AsyncBuilder(SerdeBuilder, Generic[AS]):
     """Builder of an asynchronous serde."""
 
     async def build(self, conf: Mapping[str, Any], is_key: bool) -> tuple[AS, dict[str, Any]]:  # noqa: ARG002, FBT001
         """Return the serde and the whole configuration; the init function may be a coroutine function."""
-        owned = self._owned_client("AsyncSchemaRegistryClient")
+        owned = self._make_client("AsyncSchemaRegistryClient")
         try:
-            serde: AS = self._constructed(owned)
+            serde: AS = self._construct(owned)
         except BaseException:
             if owned is not None:
                 await owned.aclose()

@@ -48,8 +48,8 @@ def header(context: Context | None, name: str) -> bytes | str | None:
         return None
     if type(headers) is not list and isinstance(headers, Mapping):
         return headers.get(name)
-    found = None
+    latest = None
     for key, value in headers:
         if key == name:
-            found = value
-    return found
+            latest = value
+    return latest

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from typing import Any, Final, Self
 
+from contractlog.compatibility.confluent_bases import add_loaded_base
 from contractlog.compatibility.errors import ContractlogError, NotFound, SchemaNotFound
-from contractlog.compatibility.kinship import become_kin
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 
 __all__ = [
     "BadFrame",
@@ -48,7 +48,7 @@ class SerializationError(ContractlogError):
     topic: str | None
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
-        known = {
+        values = {
             "reason": "",
             "field": "",
             "where": facts.get("field", ""),
@@ -57,9 +57,9 @@ class SerializationError(ContractlogError):
             "subject": None,
             "topic": None,
         } | facts
-        known["reason"] = _bounded(str(known["reason"]))
-        become_kin(SerializationError, "confluent_kafka.serialization", "SerializationError")
-        super().__init__(_sentence(known) if message is None else message, **known)
+        values["reason"] = _shorten_reason(str(values["reason"]))
+        add_loaded_base(SerializationError, "confluent_kafka.serialization", "SerializationError")
+        super().__init__(_format_message(values) if message is None else message, **values)
 
     def within(self, **facts: Any) -> Self:
         """Return the same error with further facts: topic, subject, schema id."""
@@ -99,7 +99,7 @@ class SchemaIdNotFound(DecodeError):
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
         # Ours first: it inherits from theirs, or will once an instance of it is made.
         for module in ("contractlog.clients.confluent.errors", "confluent_kafka.schema_registry.error"):
-            become_kin(SchemaIdNotFound, module, "SchemaRegistryError")
+            add_loaded_base(SchemaIdNotFound, module, "SchemaRegistryError")
         answer = {"error_code": SchemaNotFound.code, "http_status_code": NotFound.code}
         super().__init__(message, **({"outcome": Outcome.UNKNOWN_SCHEMA_ID, "error_message": ""} | answer | facts))
 
@@ -116,7 +116,7 @@ class RuleNotRun(SerializationError):
     """The schema has an enabled rule that this release does not run; ``rule`` names it."""
 
 
-def _sentence(facts: dict[str, Any]) -> str:
+def _format_message(facts: dict[str, Any]) -> str:
     outcome = f"{facts['outcome'].name}: " if facts["outcome"] is not None else ""
     at = f"{facts['where']}: " if facts["where"] else ""
     names = {"topic": "topic", "subject": "subject", "schema_id": "schema id"}
@@ -124,5 +124,5 @@ def _sentence(facts: dict[str, Any]) -> str:
     return f"{outcome}{at}{facts['reason']}" + (f" ({context})" if context else "")
 
 
-def _bounded(reason: str) -> str:
+def _shorten_reason(reason: str) -> str:
     return reason if len(reason) <= _MAX_REASON else reason[: _MAX_REASON - 2] + " …"

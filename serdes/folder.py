@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from contractlog.clients.pulled import read_index
+from contractlog.clients.schema_folder import read_index
 from contractlog.compatibility.errors import SchemaNotFound, SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft
-from contractlog.serdes.adapting import walked
-from contractlog.serdes.asking import answered
-from contractlog.serdes.source import parsed_of
+from contractlog.serdes.confluent_source import fetch_references
+from contractlog.serdes.sans_io import run_sync
+from contractlog.serdes.schema_source import fetch_and_parse
 
 __all__ = ["FolderSource"]
 
@@ -55,51 +55,51 @@ class FolderSource:
     ) -> RegisteredSchema:
         """Return the version of a subject that has this content; raise ``NotFound`` if there is none."""
         del deleted
-        wanted = parsed_of(self, draft)
-        for schema in reversed(self._versions(subject).values()):
-            if _same(wanted, parsed_of(self, schema.draft), normalize=normalize):
+        wanted = fetch_and_parse(self, draft)
+        for schema in reversed(self._versions_of(subject).values()):
+            if _has_same_content(wanted, fetch_and_parse(self, schema.draft), normalize=normalize):
                 return schema
-        told = f"`{self._folder}` holds no such schema of `{subject}`, and nothing can be registered there"
-        raise SchemaNotUnderSubject(told)
+        message = f"`{self._folder}` holds no such schema of `{subject}`, and nothing can be registered there"
+        raise SchemaNotUnderSubject(message)
 
     def schema_by_id(self, schema_id: int, *, subject: str | None = None) -> RegisteredSchema:
         """Return the schema of an id, in the subject's context; raise ``NotFound`` if there is none."""
-        found = self._by_id.get((Subject.parse(subject or "").context, schema_id))
-        if found is None:
-            told = f"`{self._folder}` holds no schema of the id {schema_id}: pull it again"
-            raise SchemaNotFound(told, schema=schema_id)
-        return found
+        schema = self._by_id.get((Subject.parse(subject or "").context, schema_id))
+        if schema is None:
+            message = f"`{self._folder}` holds no schema of the id {schema_id}: pull it again"
+            raise SchemaNotFound(message, schema=schema_id)
+        return schema
 
     def schema_by_guid(self, guid: str) -> RegisteredSchema:
         """Return the schema of a guid; raise ``NotFound`` if there is none."""
-        found = self._by_guid.get(guid)
-        if found is None:
+        schema = self._by_guid.get(guid)
+        if schema is None:
             raise SchemaNotFound(f"`{self._folder}` holds no schema of the guid {guid}: pull it again", schema=guid)
-        return found
+        return schema
 
     def version(self, subject: str, version: int | Literal["latest"], *, deleted: bool = False) -> RegisteredSchema:
         """Return a version of a subject; raise ``NotFound`` if there is none."""
         del deleted
-        versions = self._versions(subject)
-        found = versions.get(max(versions) if version == "latest" else version)
-        if found is None:
-            told = (
+        versions = self._versions_of(subject)
+        schema = versions.get(max(versions) if version == "latest" else version)
+        if schema is None:
+            message = (
                 f"`{self._folder}` holds no version {version} of `{subject}`, it holds {', '.join(map(str, versions))}"
             )
-            raise VersionNotFound(told, version=version)
-        return found
+            raise VersionNotFound(message, version=version)
+        return schema
 
     def versions(self, subject: str, *, deleted: bool = False) -> Sequence[int]:
         """Return the versions of a subject, ascending; raise ``NotFound`` if there is none."""
         del deleted
-        return list(self._versions(subject))
+        return list(self._versions_of(subject))
 
     def latest_with_metadata(
         self, subject: str, metadata: Mapping[str, str], *, deleted: bool = False
     ) -> RegisteredSchema:
         """Return the newest version with these properties; raise ``NotFound`` if there is none."""
         del deleted
-        for schema in reversed(self._versions(subject).values()):
+        for schema in reversed(self._versions_of(subject).values()):
             properties = {} if schema.metadata is None else schema.metadata.properties
             if metadata.items() <= properties.items():
                 return schema
@@ -112,18 +112,18 @@ class FolderSource:
 
     def referenced(self, draft: SchemaDraft, *, subject: str | None = None) -> Mapping[str, str]:
         """Return the texts of all dependencies of a draft by name, each after its own dependencies."""
-        return answered(walked(draft, subject), self)
+        return run_sync(fetch_references(draft, subject), self)
 
-    def _versions(self, subject: str) -> dict[int, RegisteredSchema]:
+    def _versions_of(self, subject: str) -> dict[int, RegisteredSchema]:
         """Return the versions of a subject, ascending."""
-        found = self._subjects.get(str(Subject.parse(subject)))
-        if not found:
-            told = f"`{self._folder}` holds no version of the subject `{subject}`: pull it again"
-            raise SubjectNotFound(told, subject=subject)
-        return dict(sorted(found.items()))
+        versions = self._subjects.get(str(Subject.parse(subject)))
+        if not versions:
+            message = f"`{self._folder}` holds no version of the subject `{subject}`: pull it again"
+            raise SubjectNotFound(message, subject=subject)
+        return dict(sorted(versions.items()))
 
 
-def _same(one: ParsedSchema, other: ParsedSchema, *, normalize: bool) -> bool:
+def _has_same_content(one: ParsedSchema, other: ParsedSchema, *, normalize: bool) -> bool:
     if normalize:
         return one.normalized == other.normalized
     return (one.canonical, one.references) == (other.canonical, other.references)

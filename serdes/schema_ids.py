@@ -14,21 +14,21 @@ from uuid import UUID
 
 from contractlog.serdes.context import Context, MessageField, header
 from contractlog.serdes.errors import BadFrame, SerializationError
-from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, KEY_ID_HEADER, MAGIC, VALUE_ID_HEADER, prefix
+from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, KEY_ID_HEADER, MAGIC, VALUE_ID_HEADER, encode_prefix
 
 __all__ = [
     "FrameId",
     "IdDeserializer",
     "IdSerializer",
     "dual_schema_id_deserializer",
-    "head_in",
     "header_schema_id_serializer",
-    "id_header",
-    "locate",
+    "id_header_name",
+    "locate_head",
+    "parse_id_header",
     "prefix_schema_id_deserializer",
     "prefix_schema_id_serializer",
-    "put_header",
-    "split",
+    "set_id_header",
+    "split_head",
 ]
 
 IdSerializer: TypeAlias = Callable[[bytes, Any, Any], bytes]
@@ -50,7 +50,7 @@ class FrameId:
         """Return magic byte and id."""
         if self.id is None:
             raise SerializationError(reason="the schema has no id")
-        return prefix(self.id)
+        return encode_prefix(self.id)
 
     def guid_to_bytes(self) -> bytes:
         """Return the magic byte of guids, and the guid."""
@@ -65,12 +65,12 @@ class FrameId:
             BadFrame: there is neither.
         """
         data = payload.getvalue()[payload.tell() :]
-        head, start = split(data)
-        self.take(head)
+        head, start = split_head(data)
+        self.set_from_head(head)
         payload.seek(start, io.SEEK_CUR)
         return payload
 
-    def take(self, head: bytes) -> None:
+    def set_from_head(self, head: bytes) -> None:
         """Set the id or guid from its bytes."""
         if head[0] == MAGIC:
             self.id = int.from_bytes(head[1:])
@@ -83,7 +83,7 @@ class FrameId:
         return self.id_to_bytes() if self.guid is None else self.guid_to_bytes()
 
 
-def split(record: bytes) -> tuple[bytes, int]:
+def split_head(record: bytes) -> tuple[bytes, int]:
     """Return the bytes of the id or guid, and the offset of the body.
 
     Raises:
@@ -99,7 +99,7 @@ def split(record: bytes) -> tuple[bytes, int]:
     return record[:HEADER_SIZE], HEADER_SIZE
 
 
-def locate(record: bytes, context: Context | None) -> tuple[bytes, int]:
+def locate_head(record: bytes, context: Context | None) -> tuple[bytes, int]:
     """Return the bytes of the id or guid, and the offset of the body.
 
     They are taken from the header, or else from before the body.
@@ -107,11 +107,11 @@ def locate(record: bytes, context: Context | None) -> tuple[bytes, int]:
     Raises:
         BadFrame: the record has neither.
     """
-    found = header(context, id_header(context))
-    return split(record) if found is None else (head_in(found), 0)
+    header_value = header(context, id_header_name(context))
+    return split_head(record) if header_value is None else (parse_id_header(header_value), 0)
 
 
-def head_in(found: Any) -> bytes:
+def parse_id_header(found: Any) -> bytes:
     """Return the bytes of the id or guid in a header that holds nothing else.
 
     Raises:
@@ -124,25 +124,25 @@ def head_in(found: Any) -> bytes:
             raise BadFrame(reason="the header of the schema's guid holds a text that has no bytes") from None
     if not isinstance(found, bytes | bytearray | memoryview):
         raise BadFrame(reason=f"the header of the schema's guid holds bytes, not {type(found).__name__}")
-    head, end = split(bytes(found))
+    head, end = split_head(bytes(found))
     if end != len(found):
         raise BadFrame(reason=f"the header of the schema's guid holds {len(found) - end} bytes too many")
     return head
 
 
-def id_header(context: Context | None) -> str:
+def id_header_name(context: Context | None) -> str:
     """Return the name of the header that holds the schema id of this part."""
     return KEY_ID_HEADER if context is not None and context.field == MessageField.KEY else VALUE_ID_HEADER
 
 
-def put_header(context: Context | None, value: bytes) -> None:
+def set_id_header(context: Context | None, value: bytes) -> None:
     """Set the header of this part; an earlier one is replaced.
 
     Raises:
         SerializationError: the context has no mutable headers.
     """
     headers: Any = getattr(context, "headers", None)
-    name = id_header(context)
+    name = id_header_name(context)
     if isinstance(headers, list):
         headers[:] = [pair for pair in headers if pair[0] != name]
         headers.append((name, value))
@@ -161,7 +161,7 @@ def prefix_schema_id_serializer(payload: bytes, ctx: Any, schema_id: Any) -> byt
 
 def header_schema_id_serializer(payload: bytes, ctx: Any, schema_id: Any) -> bytes:
     """Put the guid into a header, and leave the body unchanged."""
-    put_header(ctx, schema_id.guid_to_bytes())
+    set_id_header(ctx, schema_id.guid_to_bytes())
     return payload
 
 
@@ -174,8 +174,8 @@ def prefix_schema_id_deserializer(payload: bytes, ctx: Any, schema_id: Any) -> i
 
 def dual_schema_id_deserializer(payload: bytes, ctx: Any, schema_id: Any) -> io.BytesIO:
     """Read the guid from the header, or else the id from before the body; the default."""
-    found = header(ctx, id_header(ctx))
-    if found is None:
+    header_value = header(ctx, id_header_name(ctx))
+    if header_value is None:
         return prefix_schema_id_deserializer(payload, ctx, schema_id)
-    schema_id.from_bytes(io.BytesIO(head_in(found)))
+    schema_id.from_bytes(io.BytesIO(parse_id_header(header_value)))
     return io.BytesIO(payload)

@@ -9,32 +9,36 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self, TypedDict, TypeVar
 
-from contractlog.clients.settings import suggested
+from contractlog.clients.settings import suggest_key
 from contractlog.compatibility.names import MAX_VERSION
-from contractlog.serdes.naming import Naming, naming_of
 from contractlog.serdes.schema_ids import (
     IdDeserializer,
     IdSerializer,
     dual_schema_id_deserializer,
     prefix_schema_id_serializer,
 )
-from contractlog.serdes.subjects import SubjectNameStrategy, SubjectNameStrategyType
+from contractlog.serdes.subject_names import (
+    SubjectNameStrategy,
+    SubjectNameStrategyType,
+    SubjectResolver,
+    make_subject_resolver,
+)
 
 __all__ = [
     "DeserializerOptions",
     "DeserializerSettings",
-    "Reading",
     "SerializerOptions",
     "SerializerSettings",
+    "SettingsReader",
 ]
 
 E = TypeVar("E")
 
 LATEST_SECONDS: Final = 60.0  #: seconds for which the newest version is cached
 
-_NO_RULES: Final = "this release runs no rules, and passes over none"
-_OF_RULES: Final = ("rule.", "dlq.", "encrypt.", "validation.rules.")
-_PROTOBUF: Final = frozenset({"skip.known.types", "reference.subject.name.strategy"})
+_NO_RULES_MESSAGE: Final = "this release runs no rules, and passes over none"
+_RULE_PREFIXES: Final = ("rule.", "dlq.", "encrypt.", "validation.rules.")
+_PROTOBUF_KEYS: Final = frozenset({"skip.known.types", "reference.subject.name.strategy"})
 
 
 class DeserializerOptions(TypedDict, total=False):
@@ -74,11 +78,11 @@ class SerializerSettings:
     latest: bool
     metadata: Mapping[str, str] | None
     latest_seconds: float | None
-    naming: Naming
+    subject_resolver: SubjectResolver
     id_serializer: IdSerializer
 
     @classmethod
-    def take(cls, reading: Reading) -> Self:
+    def read(cls, reading: SettingsReader) -> Self:
         """Take the settings of every serializer.
 
         Raises:
@@ -91,10 +95,10 @@ class SerializerSettings:
             latest=reading.flag("use.latest.version", default=False),
             metadata=reading.properties("use.latest.with.metadata"),
             latest_seconds=reading.seconds("latest.cache.ttl.sec"),
-            naming=reading.naming(),
+            subject_resolver=reading.subject_resolver(),
             id_serializer=reading.function("schema.id.serializer", prefix_schema_id_serializer),
         )
-        reading.refuse_rules()
+        reading.reject_rules()
         if settings.latest and settings.auto_register:
             raise ValueError("use.latest.version and auto.register.schemas cannot both be True")
         return settings
@@ -107,22 +111,22 @@ class DeserializerSettings:
     latest: bool
     metadata: Mapping[str, str] | None
     latest_seconds: float | None
-    naming: Naming
+    subject_resolver: SubjectResolver
     id_deserializer: IdDeserializer
 
     @classmethod
-    def take(cls, reading: Reading) -> Self:
+    def read(cls, reading: SettingsReader) -> Self:
         """Take the settings of every deserializer; see ``SerializerSettings.take``."""
         return cls(
             latest=reading.flag("use.latest.version", default=False),
             metadata=reading.properties("use.latest.with.metadata"),
             latest_seconds=reading.seconds("latest.cache.ttl.sec"),
-            naming=reading.naming(),
+            subject_resolver=reading.subject_resolver(),
             id_deserializer=reading.function("schema.id.deserializer", dual_schema_id_deserializer),
         )
 
 
-def _empty(rules: Any) -> bool:
+def _has_no_rules(rules: Any) -> bool:
     """Return whether a rule configuration, or a ``RuleRegistry`` of confluent-kafka, is empty."""
     if rules is None:
         return True
@@ -132,7 +136,7 @@ def _empty(rules: Any) -> bool:
     return all(hasattr(rules, part) and not getattr(rules, part)() for part in parts)
 
 
-class Reading:
+class SettingsReader:
     """Reader of settings, one by one; those left at the end are unknown.
 
     Args:
@@ -145,33 +149,33 @@ class Reading:
     """
 
     def __init__(self, conf: Mapping[str, Any] | None, options: Mapping[str, Any], **rules: Any) -> None:
-        self._left = dict(conf or {})
-        self._taken: list[str] = []
+        self._remaining = dict(conf or {})
+        self._known_keys: list[str] = []
         for keyword, value in options.items():
             key = keyword.replace("_", ".")
-            if key in self._left:
+            if key in self._remaining:
                 raise ValueError(f"{key} is given in conf and as {keyword}")
-            self._left[key] = value
+            self._remaining[key] = value
         for name, value in rules.items():
-            if not _empty(value):
-                raise ValueError(f"{name} has to be empty: {_NO_RULES}")
-        if self._take("use.deprecated.format", default=False):
+            if not _has_no_rules(value):
+                raise ValueError(f"{name} has to be empty: {_NO_RULES_MESSAGE}")
+        if self._pop("use.deprecated.format", default=False):
             raise ValueError("use.deprecated.format cannot be True: nobody can read that format any more")
 
-    def _take(self, key: str, *, default: Any = None) -> Any:
-        self._taken.append(key)
-        return self._left.pop(key, default)
+    def _pop(self, key: str, *, default: Any = None) -> Any:
+        self._known_keys.append(key)
+        return self._remaining.pop(key, default)
 
     def flag(self, key: str, *, default: bool) -> bool:
         """Take a boolean."""
-        value = self._take(key, default=default)
+        value = self._pop(key, default=default)
         if not isinstance(value, bool):
             raise ValueError(f"{key} must be True or False, not {value!r}")  # noqa: TRY004 -- as other clients do
         return value
 
     def number(self, key: str) -> int | None:
         """Take a schema id."""
-        value = self._take(key)
+        value = self._pop(key)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_VERSION:
@@ -180,60 +184,60 @@ class Reading:
 
     def seconds(self, key: str) -> float | None:
         """Take a time to live in seconds; None: forever."""
-        value = self._take(key, default=LATEST_SECONDS)
+        value = self._pop(key, default=LATEST_SECONDS)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0):
             raise ValueError(f"{key} must be a number of seconds, not {value!r}")
         return None if value is None else float(value)
 
     def properties(self, key: str) -> Mapping[str, str] | None:
         """Take a mapping of properties."""
-        value = self._take(key)
+        value = self._pop(key)
         if value is not None and not isinstance(value, Mapping):
             raise ValueError(f"{key} must be a dict of properties, not {value!r}")
         return value
 
     def function(self, key: str, default: Callable[..., E]) -> Callable[..., E]:
         """Take a function."""
-        value = self._take(key, default=default)
+        value = self._pop(key, default=default)
         if not callable(value):
             raise ValueError(f"{key} must be a function, not {value!r}")  # noqa: TRY004 -- as other clients do
-        taken: Callable[..., E] = value
-        return taken
+        function: Callable[..., E] = value
+        return function
 
     def choice(self, key: str, allowed: tuple[str, ...]) -> str:
         """Take one of the allowed values; the first is the default."""
-        value = self._take(key, default=allowed[0])
+        value = self._pop(key, default=allowed[0])
         if value not in allowed:
             raise ValueError(f"{key} must be one of {', '.join(allowed)}, not {value!r}")
         return str(value)
 
-    def has(self, key: str) -> bool:
+    def is_given(self, key: str) -> bool:
         """Return whether a key is given and not yet taken."""
-        return key in self._left
+        return key in self._remaining
 
-    def naming(self) -> Naming:
+    def subject_resolver(self) -> SubjectResolver:
         """Take the subject name strategy."""
-        strategy = self._take("subject.name.strategy")
-        kind = self._take("subject.name.strategy.type")
+        strategy = self._pop("subject.name.strategy")
+        kind = self._pop("subject.name.strategy.type")
         conf = self.properties("subject.name.strategy.conf")
-        return naming_of(strategy, kind, conf)
+        return make_subject_resolver(strategy, kind, conf)
 
-    def refuse_rules(self) -> None:
+    def reject_rules(self) -> None:
         """Take the keys of inline rules, and require them to be off."""
-        execution = self._take("validation.rules.execution")
+        execution = self._pop("validation.rules.execution")
         if str(getattr(execution, "value", execution or "DISABLED")).upper() != "DISABLED":
-            raise ValueError(f"validation.rules.execution has to be DISABLED: {_NO_RULES}")
+            raise ValueError(f"validation.rules.execution has to be DISABLED: {_NO_RULES_MESSAGE}")
         self.flag("validation.rules.fail.fast", default=False)
-        if self._take("validation.rules.executor") is not None:
-            raise ValueError(f"validation.rules.executor has to be None: {_NO_RULES}")
+        if self._pop("validation.rules.executor") is not None:
+            raise ValueError(f"validation.rules.executor has to be None: {_NO_RULES_MESSAGE}")
 
-    def end(self) -> None:
+    def reject_unknown(self) -> None:
         """Reject settings that were not taken."""
-        for key in map(str, self._left):
-            if key.startswith(_OF_RULES):
-                raise ValueError(f"{key} is a setting of rules: {_NO_RULES}")
-            if key in _PROTOBUF:
+        for key in map(str, self._remaining):
+            if key.startswith(_RULE_PREFIXES):
+                raise ValueError(f"{key} is a setting of rules: {_NO_RULES_MESSAGE}")
+            if key in _PROTOBUF_KEYS:
                 raise ValueError(f"{key} is a setting of Protobuf serializers")
-        if self._left:
-            unknown = [suggested(str(key), self._taken) for key in self._left]
+        if self._remaining:
+            unknown = [suggest_key(str(key), self._known_keys) for key in self._remaining]
             raise ValueError(f"unknown: {', '.join(unknown)}")

@@ -17,9 +17,9 @@ __all__ = [
     "KEY_ID_HEADER",
     "MAGIC",
     "VALUE_ID_HEADER",
-    "frame",
-    "prefix",
-    "unframe",
+    "decode_frame",
+    "encode_frame",
+    "encode_prefix",
 ]
 
 MAGIC: Final = 0
@@ -32,21 +32,21 @@ KEY_ID_HEADER: Final = "__key_schema_id"
 VALUE_ID_HEADER: Final = "__value_schema_id"
 
 
-def frame(schema_id: SchemaId, body: bytes | bytearray | memoryview = b"") -> bytes:
+def encode_frame(schema_id: SchemaId, body: bytes | bytearray | memoryview = b"") -> bytes:
     r"""Put a schema id before a body.
 
-    >>> frame(SchemaId(7), b"body")
+    >>> encode_frame(SchemaId(7), b"body")
     b'\x00\x00\x00\x00\x07body'
     """
     return _HEADER.pack(MAGIC, schema_id) + body
 
 
-def prefix(schema_id: int) -> bytes:
+def encode_prefix(schema_id: int) -> bytes:
     """Return the bytes that precede the body of every record of a schema."""
     return _HEADER.pack(MAGIC, schema_id)
 
 
-def unframe(record: bytes | bytearray | memoryview) -> tuple[SchemaId, memoryview]:
+def decode_frame(record: bytes | bytearray | memoryview) -> tuple[SchemaId, memoryview]:
     """Split a record into schema id and body; the body is not copied, and may be empty.
 
     Raises:

@@ -14,7 +14,7 @@ from contractlog.compatibility.errors import ContractlogError
 
 __all__ = ["SparkFailed"]
 
-_ANNOUNCED: Final = "An error occurred while calling"
+_PY4J_PREFIX: Final = "An error occurred while calling"
 _TRACEBACK: Final = "Traceback (most recent call last):"
 _LONGEST: Final = 300
 
@@ -27,19 +27,19 @@ class SparkFailed(ContractlogError):
     @classmethod
     def of(cls, error: Exception, log: str = "where the session writes it") -> SparkFailed:
         """Return the failure for an exception raised by Spark, Java or a worker."""
-        return cls(reason=_sentence(error), log=log)
+        return cls(reason=_describe_error(error), log=log)
 
     def logged_in(self, log: str) -> SparkFailed:
         """Return the same failure with the path of Spark's log."""
         return type(self)(reason=self.facts["reason"], log=log)
 
 
-def _sentence(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Return the most informative line of an error: a worker's own exception, else Java's first line."""
     if isinstance(error, OSError | Py4JNetworkError):
         return f"its Java process has gone away ({error})"
     head, _, raised = str(error).rpartition(_TRACEBACK)
     lines = [line for line in raised.splitlines() if line.strip() and not (head and line.startswith(" "))]
-    telling = [line.removeprefix(": ").strip() for line in lines if not line.startswith(_ANNOUNCED)]
+    telling = [line.removeprefix(": ").strip() for line in lines if not line.startswith(_PY4J_PREFIX)]
     said = (telling or lines or [type(error).__name__])[0]
     return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} …"

@@ -47,7 +47,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
     """
     passed_over = []
     for command in _candidates(environ):
-        java = _examined(command, environ)
+        java = _inspect_java(command, environ)
         if java is not None and java.release >= OLDEST:
             return java
         passed_over.append(f"{command} is {'no Java' if java is None else f'Java {java.release}'}")
@@ -68,10 +68,10 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[Path]:
         yield Path(folder, "java-runtime", "bin", "java")
 
 
-def _examined(command: Path, environ: Mapping[str, str]) -> Java | None:
+def _inspect_java(command: Path, environ: Mapping[str, str]) -> Java | None:
     """Return the Java behind a program; None if the program does not run."""
-    whole = _properties(command, _VECTOR)
-    known = whole or _properties(command)
+    whole = _read_properties(command, _VECTOR)
+    known = whole or _read_properties(command)
     if known is None:
         return None
     home, release = Path(known["java.home"]), int(known["java.specification.version"].removeprefix("1."))
@@ -79,10 +79,10 @@ def _examined(command: Path, environ: Mapping[str, str]) -> Java | None:
     trimmed = whole is None and release >= OLDEST
     if not trimmed:
         return Java(home, program, release)
-    return Java(_wrapped(program, environ), program, release, _trust())
+    return Java(_write_wrapper(program, environ), program, release, _trust_store_options())
 
 
-def _properties(command: Path, *options: str) -> dict[str, str] | None:
+def _read_properties(command: Path, *options: str) -> dict[str, str] | None:
     asked = [str(command), *options, "-XshowSettings:properties", "-version"]
     try:
         answer = subprocess.run(asked, capture_output=True, text=True, timeout=_ANSWER_WITHIN, check=True)  # noqa: S603  # a program the user named
@@ -93,7 +93,7 @@ def _properties(command: Path, *options: str) -> dict[str, str] | None:
     return properties if {"java.home", "java.specification.version"} <= properties.keys() else None
 
 
-def _wrapped(program: Path, environ: Mapping[str, str]) -> Path:
+def _write_wrapper(program: Path, environ: Mapping[str, str]) -> Path:
     """Return a Java home whose ``java`` drops the one argument that a trimmed runtime rejects."""
     cache = Path(environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "contractlog")
     script = (
@@ -111,6 +111,6 @@ def _wrapped(program: Path, environ: Mapping[str, str]) -> Path:
     return wrapper.parent.parent
 
 
-def _trust() -> tuple[str, ...]:
+def _trust_store_options() -> tuple[str, ...]:
     """Return the option for the machine's certificates, if found: a trimmed runtime has only its own."""
     return (f"-Djavax.net.ssl.trustStore={_DEBIAN_TRUST_STORE}",) if _DEBIAN_TRUST_STORE.exists() else ()

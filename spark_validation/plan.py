@@ -15,29 +15,34 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 
-from contractlog.clients.cli.output import harmless
-from contractlog.clients.client import Registry
+from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import ContractlogError, InvalidSchema, NotFound
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.contracts.observed.outcomes import NO_BODY, Outcome
-from contractlog.contracts.observed.report import PARTS, Part
-from contractlog.contracts.observed.states import AuditState
-from contractlog.contracts.observed.summary import Use
-from contractlog.serdes.json_schema.validator import shortened
-from contractlog.serdes.subjects import SubjectNameStrategyType as Kind
+from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.outcomes import NO_BODY, Outcome
+from contractlog.contracts.audit.report import PARTS, Part
+from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.summary import VersionUse
+from contractlog.serdes.json_schema.prepared_schema import shorten_message
+from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
 from contractlog.spark_validation.columnar.frames import Guids, read_frames
-from contractlog.spark_validation.columnar.limits import Limits
-from contractlog.spark_validation.columnar.validate import check_part
-from contractlog.spark_validation.probe import look_at
+from contractlog.spark_validation.columnar.limits import ValidationLimits
+from contractlog.spark_validation.columnar.validation import validate_column
+from contractlog.spark_validation.probe import sample_topics
 from contractlog.spark_validation.sources.records import OffsetRange
-from contractlog.spark_validation.sources.source import Source
-from contractlog.spark_validation.strategies import Catalogue, GivenStrategies, Strategy, choose_strategy
-from contractlog.spark_validation.validators import PlannedSchema, Validators
+from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.subject_strategies import (
+    GivenStrategies,
+    SubjectStrategy,
+    VersionCatalogue,
+    choose_strategy,
+)
+from contractlog.spark_validation.validators import PlannedSchema, ValidatorCache
 
-__all__ = ["Expectation", "Plan", "Planner", "make_plan"]
+__all__ = ["AuditPlan", "AuditPlanner", "Expectation", "make_plan"]
 
-AT_ONCE: Final = 8  #: requests to the registry
-ENGINE: Final = 4  #: increased when the same range may have a different result
+MAX_CONCURRENT: Final = 8  #: requests to the registry
+ENGINE_VERSION: Final = 4  #: increased when the same range may have a different result
 _NO_SUBJECTS: Final[Mapping[int, tuple[tuple[str, int], ...]]] = MappingProxyType({})
 _NO_GUIDS: Final[Mapping[bytes, tuple[int, ...]]] = MappingProxyType({})
 _NO_COUNTS: Final[Mapping[int, int]] = MappingProxyType({})
@@ -53,26 +58,28 @@ class Expectation:
     known: frozenset[int] = frozenset()  #: ids that exist in the registry
     allowed: frozenset[int] | None = None  #: ids of the strategy's subjects; None: all
     notes: tuple[str, ...] = ()
-    strategy: Strategy | None = None
+    strategy: SubjectStrategy | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AuditPlan:
     """Everything that records are checked against in an audit."""
 
     parts: Mapping[tuple[str, Part], Expectation]
     schemas: Mapping[int, PlannedSchema]  #: those needed to decode bodies
-    subjects: Mapping[int, tuple[tuple[str, int], ...]] = field(default_factory=lambda: _plain(_NO_SUBJECTS))
+    subjects: Mapping[int, tuple[tuple[str, int], ...]] = field(default_factory=lambda: _copy_dict(_NO_SUBJECTS))
     #: every (subject, version) of each id
-    guids: Mapping[bytes, tuple[int, ...]] = field(default_factory=lambda: _plain(_NO_GUIDS))  #: the ids of each guid
-    limits: Limits = field(default_factory=Limits)
+    guids: Mapping[bytes, tuple[int, ...]] = field(
+        default_factory=lambda: _copy_dict(_NO_GUIDS)
+    )  #: the ids of each guid
+    limits: ValidationLimits = field(default_factory=ValidationLimits)
     samples: bool = True  #: whether values are sampled
 
     @property
     def fingerprint(self) -> str:
         """Hash that is equal for plans that give every record the same outcome."""
         body = {
-            "engine": ENGINE,
+            "engine": ENGINE_VERSION,
             "limits": asdict(self.limits),
             "samples": self.samples,
             "guids": [[guid.hex(), ids] for guid, ids in sorted(self.guids.items())],
@@ -87,13 +94,13 @@ class Plan:
         }
         return sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
-    def validators(self, topic: str, part: Part) -> Validators:
-        """Return the validators of a part, for ``check_part``."""
-        return Validators(self.parts[topic, part].known, self.schemas, self.limits)
+    def validators(self, topic: str, part: Part) -> ValidatorCache:
+        """Return the validators of a part, for ``validate_column``."""
+        return ValidatorCache(self.parts[topic, part].known, self.schemas, self.limits)
 
     def guids_of(self, topic: str, part: Part) -> Guids:
         """Return the id of each guid; of several, the first allowed by the part's strategy, else the first."""
-        return _guids(self.guids, self.parts[topic, part].allowed)
+        return _choose_guid_ids(self.guids, self.parts[topic, part].allowed)
 
     def wrong_subjects(self, topic: str, part: Part) -> Mapping[int, str]:
         """Return a description of each id that belongs only to subjects not allowed by a part's strategy."""
@@ -109,12 +116,12 @@ class Plan:
         }
 
     @property
-    def uses(self) -> Mapping[tuple[str, str, int], Use]:
+    def uses(self) -> Mapping[tuple[str, str, int], VersionUse]:
         """The subject and version of every known id, for each part of each topic."""
-        return _Uses(self)
+        return _LazyVersionUses(self)
 
     @property
-    def strategies(self) -> dict[tuple[str, str], Strategy]:
+    def strategies(self) -> dict[tuple[str, str], SubjectStrategy]:
         """The strategies by topic and part."""
         return {key: one.strategy for key, one in self.parts.items() if one.strategy is not None}
 
@@ -127,25 +134,25 @@ class Plan:
         return {schema_id: planned.fault for schema_id, planned in self.schemas.items() if planned.fault}
 
 
-def _plain(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
+def _copy_dict(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
     return dict(mapping)
 
 
-class _Uses(Mapping[tuple[str, str, int], Use]):
+class _LazyVersionUses(Mapping[tuple[str, str, int], VersionUse]):
     """Subjects and versions looked up on demand, because topics times ids would be many entries."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: AuditPlan) -> None:
         self._plan = plan
 
-    def __getitem__(self, key: tuple[str, str, int]) -> Use:
+    def __getitem__(self, key: tuple[str, str, int]) -> VersionUse:
         topic, part, schema_id = key
         uses = self._plan.subjects[schema_id]
         one = self._plan.parts[topic, cast("Part", part)]
         admitted = None if one.strategy is None else one.strategy.subjects
         for subject, version in uses:
             if admitted is None or subject in admitted:
-                return Use(subject, version)
-        return Use(*uses[0], expected=False)
+                return VersionUse(subject, version)
+        return VersionUse(*uses[0], expected=False)
 
     def __iter__(self) -> Iterator[tuple[str, str, int]]:
         return ((topic, part, schema_id) for topic, part in self._plan.parts for schema_id in self._plan.subjects)
@@ -156,22 +163,22 @@ class _Uses(Mapping[tuple[str, str, int], Use]):
 
 def make_plan(
     registry: Registry,
-    source: Source,
+    source: RecordSource,
     ranges: Sequence[OffsetRange],
     *,
-    limits: Limits | None = None,
+    limits: ValidationLimits | None = None,
     strategies: GivenStrategies | None = None,
-) -> Plan:
-    """Return the initial plan of a ``Planner``."""
-    return Planner(registry, source, ranges, limits=limits, strategies=strategies).plan()
+) -> AuditPlan:
+    """Return the initial plan of an ``AuditPlanner``."""
+    return AuditPlanner(registry, source, ranges, limits=limits, strategies=strategies).plan()
 
 
-class Planner:
+class AuditPlanner:
     """Determines the expected schemas of the records of topics.
 
-    A part is checked against the subjects of its strategy (``strategies.choose_strategy``), soft-deleted versions
-    included. If the strategy depends on the ids that records carry, the first plan is based on a few records; once all
-    records are counted, ``settled`` returns the plan based on all of them.
+    A part is checked against the subjects of its strategy (``subject_strategies.choose_strategy``), soft-deleted
+    versions included. If the strategy depends on the ids that records carry, the first plan is based on a few records;
+    once all records are counted, ``refine`` returns the plan based on all of them.
 
     Args:
         registry: client of the registry with the schemas.
@@ -189,31 +196,31 @@ class Planner:
     def __init__(
         self,
         registry: Registry,
-        source: Source,
+        source: RecordSource,
         ranges: Sequence[OffsetRange],
         *,
-        limits: Limits | None = None,
+        limits: ValidationLimits | None = None,
         strategies: GivenStrategies | None = None,
         samples: bool = True,
     ) -> None:
         self._registry = registry
-        self._limits = limits or Limits()
+        self._limits = limits or ValidationLimits()
         self._given = strategies or GivenStrategies()
         self._samples = samples
         topics = list(dict.fromkeys(one.topic for one in ranges))
         self._given.require_topics(topics)
         self._wanted: list[tuple[str, Part]] = [(topic, part) for topic in topics for part in PARTS]
-        self._catalogue = _catalogue(registry)
+        self._catalogue = _fetch_catalogue(registry)
         self._associated = self._associations(topics)
         self._schemas: dict[int, PlannedSchema] = {}
         unclear = dict.fromkeys(topic for topic, part in self._wanted if not self._is_named(topic, part))
-        self._sampled = look_at(source, ranges, unclear)
+        self._sampled = sample_topics(source, ranges, unclear)
 
-    def plan(self) -> Plan:
+    def plan(self) -> AuditPlan:
         """Return the plan based on the registry and a few records."""
-        return self._plan({key: self._carried(key) for key in self._wanted})
+        return self._plan({key: self._count_known_ids(key) for key in self._wanted})
 
-    def settled(self, plan: Plan, state: AuditState) -> tuple[Plan, frozenset[str]]:
+    def refine(self, plan: AuditPlan, state: AuditState) -> tuple[AuditPlan, frozenset[str]]:
         """Return the plan based on all records, and the topics that have to be read again because it differs.
 
         Args:
@@ -225,7 +232,7 @@ class Planner:
             records = sum(number for outcome, number in cell.counts.items() if outcome not in NO_BODY)
             counts[key.topic, key.part][key.schema_id] += records
         exact = self._plan(
-            {key: counts[key] if plan.parts[key].audited else self._carried(key) for key in self._wanted}
+            {key: counts[key] if plan.parts[key].audited else self._count_known_ids(key) for key in self._wanted}
         )
         changed = {
             topic
@@ -234,9 +241,9 @@ class Planner:
         }
         return exact, frozenset(changed)
 
-    def _plan(self, counts: Mapping[tuple[str, Part], Mapping[int, int]]) -> Plan:
+    def _plan(self, counts: Mapping[tuple[str, Part], Mapping[int, int]]) -> AuditPlan:
         parts = {key: self._expectation(*key, counts.get(key, _NO_COUNTS)) for key in self._wanted}
-        return Plan(
+        return AuditPlan(
             parts,
             dict(self._schemas),
             self._catalogue.subjects,
@@ -260,7 +267,7 @@ class Planner:
             return []
 
         subjects: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-        for topic, found in zip(wanted, _at_once(ask, wanted), strict=True):
+        for topic, found in zip(wanted, _map_concurrently(ask, wanted), strict=True):
             for part, subject in found:
                 subjects[topic, part].append(subject)
         return {key: tuple(sorted(set(names))) for key, names in subjects.items()}
@@ -268,12 +275,14 @@ class Planner:
     def _wants_association(self, topic: str, part: Part) -> bool:
         return self._given.of(topic, part) in {None, Kind.ASSOCIATED}
 
-    def _carried(self, key: tuple[str, Part]) -> Mapping[int, int]:
+    def _count_known_ids(self, key: tuple[str, Part]) -> Mapping[int, int]:
         """Count the known ids in the sampled records."""
         sampled = self._sampled.get(key)
         if sampled is None:
             return _NO_COUNTS
-        frames = read_frames(cast("pa.BinaryArray", sampled.bodies), sampled.heads, _guids(self._catalogue.guids, None))
+        frames = read_frames(
+            cast("pa.BinaryArray", sampled.bodies), sampled.heads, _choose_guid_ids(self._catalogue.guids, None)
+        )
         ids, numbers = np.unique(frames.schema_ids[frames.framed].view(np.uint32), return_counts=True)
         return dict(zip(ids.tolist(), numbers.tolist(), strict=True))
 
@@ -287,7 +296,7 @@ class Planner:
         if strategy is None or unframed:
             sampled = self._sampled.get((topic, part))
             empty = sampled is None or sampled.bodies.null_count == len(sampled.bodies)
-            note = f"{missing}." if empty else f"{missing}, and its records {_FOREIGN}."
+            note = f"{missing}." if empty else f"{missing}, and its records {_NO_KNOWN_IDS}."
             return Expectation(audited=False, notes=(note,), strategy=strategy)
         allowed = self._catalogue.ids_of(strategy.subjects)
         for schema_id in sorted(allowed):
@@ -304,12 +313,12 @@ class Planner:
             return Expectation(audited=False, notes=(none,), strategy=strategy)
         return Expectation(audited=True, known=self._catalogue.ids, allowed=allowed, strategy=strategy)
 
-    def _by_evidence(self, topic: str, part: Part, strategy: Strategy, allowed: frozenset[int]) -> Expectation:
+    def _by_evidence(self, topic: str, part: Part, strategy: SubjectStrategy, allowed: frozenset[int]) -> Expectation:
         """Return the expectation of a part whose strategy was chosen by the ids that its records carry."""
         named = f"{topic}-{part}"
         known = self._catalogue.ids
         if named not in self._catalogue.versions and not self._are_framed((topic, part), allowed):
-            note = f"No subject `{named}` has a version, and its records {_FOREIGN}."
+            note = f"No subject `{named}` has a version, and its records {_NO_KNOWN_IDS}."
             return Expectation(audited=False, notes=(note,))
         if strategy.subjects is not None:
             return Expectation(audited=True, known=known, allowed=allowed, strategy=strategy)
@@ -329,9 +338,9 @@ class Planner:
         if sampled is None:
             return False
         bodies = cast("pa.BinaryArray", sampled.bodies)
-        validators = Validators(known, self._schemas, self._limits)
-        guids = _guids(self._catalogue.guids, None)
-        codes = check_part(bodies, validators, None, columns=False, heads=sampled.heads, guids=guids).codes
+        validators = ValidatorCache(known, self._schemas, self._limits)
+        guids = _choose_guid_ids(self._catalogue.guids, None)
+        codes = validate_column(bodies, validators, None, columns=False, heads=sampled.heads, guids=guids).codes
         carrying = int((~np.isin(codes, [Outcome.TOMBSTONE, Outcome.NOT_FRAMED, Outcome.UNKNOWN_SCHEMA_ID])).sum())
         conforming = int((codes == Outcome.CONFORMS).sum())
         present = len(bodies) - bodies.null_count
@@ -344,35 +353,35 @@ class Planner:
             return
         try:
             planned = PlannedSchema(version, dict(self._registry.referenced(version.draft)))
-            Validators(frozenset({schema_id}), {schema_id: planned}, self._limits)[schema_id]
+            ValidatorCache(frozenset({schema_id}), {schema_id: planned}, self._limits)[schema_id]
         except (InvalidSchema, NotFound) as error:
-            planned = PlannedSchema(version, fault=_fault(error))
+            planned = PlannedSchema(version, fault=_describe_fault(error))
         self._schemas[schema_id] = planned
 
 
-_FOREIGN: Final = "carry no ids of this registry"
+_NO_KNOWN_IDS: Final = "carry no ids of this registry"
 
 
-def _fault(error: ContractlogError) -> str:
+def _describe_fault(error: ContractlogError) -> str:
     """Return why validators cannot use a schema, as one bounded line without control characters."""
     reason, at = error.facts.get("reason"), error.facts.get("at")
-    return reason or harmless(shortened(error.message) + (f", at `{shortened(at)}`" if at else ""))
+    return reason or escape_line(shorten_message(error.message) + (f", at `{shorten_message(at)}`" if at else ""))
 
 
-def _guids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:
+def _choose_guid_ids(guids: Mapping[bytes, tuple[int, ...]], allowed: frozenset[int] | None) -> Guids:
     return {
         guid: next((one for one in ids if allowed is None or one in allowed), ids[0]) for guid, ids in guids.items()
     }
 
 
-def _catalogue(registry: Registry) -> Catalogue:
+def _fetch_catalogue(registry: Registry) -> VersionCatalogue:
     """Fetch every version of the default context, soft-deleted ones too; skip those deleted meanwhile."""
     subjects = [name for name in registry.subjects(deleted=True) if not name.startswith(":.")]
-    found = zip(subjects, _at_once(lambda name: _versions(registry, name), subjects), strict=True)
-    return Catalogue({subject: versions for subject, versions in found if versions})
+    found = zip(subjects, _map_concurrently(lambda name: _fetch_versions(registry, name), subjects), strict=True)
+    return VersionCatalogue({subject: versions for subject, versions in found if versions})
 
 
-def _versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
+def _fetch_versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
     found: list[RegisteredSchema] = []
     with suppress(NotFound):  # a subject or version may be deleted meanwhile
         for number in registry.versions(subject, deleted=True):
@@ -381,6 +390,6 @@ def _versions(registry: Registry, subject: str) -> list[RegisteredSchema]:
     return found
 
 
-def _at_once(ask: Callable[[str], T], names: Sequence[str]) -> list[T]:
-    with ThreadPoolExecutor(AT_ONCE) as threads:
+def _map_concurrently(ask: Callable[[str], T], names: Sequence[str]) -> list[T]:
+    with ThreadPoolExecutor(MAX_CONCURRENT) as threads:
         return list(threads.map(ask, names))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contractlog.clients.client import Registry
-from contractlog.contracts.observed.report import Report
+from contractlog.clients.registry import Registry
+from contractlog.contracts.audit.report import AuditReport
 
 __all__ = ["publish"]
 
 
-def publish(registry: Registry, report: Report) -> int:
+def publish(registry: Registry, report: AuditReport) -> int:
     """Publish the entry of every part and return their number; publishing a report again changes nothing.
 
     Raises:

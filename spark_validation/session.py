@@ -20,7 +20,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.errors import SparkFailed
 from contractlog.spark_validation.java import find_java
 
-__all__ = ["open_session", "prepare"]
+__all__ = ["open_session", "prepare_environment"]
 
 LOCAL: Final[Mapping[str, str]] = {
     "spark.ui.enabled": "false",
@@ -54,12 +54,12 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
     if running is not None:
         yield running
         return
-    prepare()
+    prepare_environment()
     local = master.startswith("local")
     if local:
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    with _interruptions_held() as interrupted, _quiet() as log:
-        session = _started(master, name, LOCAL if local else CLUSTER, log)
+    with _defer_interrupts() as interrupted, _redirect_stderr() as log:
+        session = _start_session(master, name, LOCAL if local else CLUSTER, log)
     wanted = False
     try:
         if interrupted:
@@ -69,18 +69,18 @@ def open_session(master: str = "local[*]", *, name: str = "contractlog") -> Iter
         wanted = True
         raise failed.logged_in(str(log)) from failed
     finally:
-        _stop(session)
+        _stop_session(session)
         if not wanted:
             log.unlink(missing_ok=True)
 
 
-def _stop(session: SparkSession) -> None:
+def _stop_session(session: SparkSession) -> None:
     with suppress(Py4JError, OSError):  # the Java process may have ended already
         session.stop()
 
 
 @cache
-def prepare() -> None:
+def prepare_environment() -> None:
     """Set Java and Python for Spark in the environment; call this before any other work.
 
     Raises:
@@ -90,7 +90,7 @@ def prepare() -> None:
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
 
 
-def _started(master: str, name: str, settings: Mapping[str, str], log: Path) -> SparkSession:
+def _start_session(master: str, name: str, settings: Mapping[str, str], log: Path) -> SparkSession:
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -103,7 +103,7 @@ def _started(master: str, name: str, settings: Mapping[str, str], log: Path) -> 
 
 
 @contextmanager
-def _interruptions_held() -> Iterator[list[int]]:
+def _defer_interrupts() -> Iterator[list[int]]:
     """Collect SIGINT and SIGTERM without acting on them: Java abandoned during startup would never exit."""
     arrived: list[int] = []
     if threading.current_thread() is not threading.main_thread():
@@ -123,7 +123,7 @@ def _interruptions_held() -> Iterator[list[int]]:
 
 
 @contextmanager
-def _quiet() -> Iterator[Path]:
+def _redirect_stderr() -> Iterator[Path]:
     """Redirect the standard error of processes started in the block, and our own, to a file."""
     handle, path = tempfile.mkstemp(prefix="contractlog-spark-", suffix=".log")
     sys.stderr.flush()

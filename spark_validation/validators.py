@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.spark_validation.columnar.judged import Judged
-from contractlog.spark_validation.columnar.limits import Limits
-from contractlog.spark_validation.columnar.validate import Validator, prepare
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.spark_validation.columnar.limits import ValidationLimits
+from contractlog.spark_validation.columnar.outcomes import RecordOutcomes
+from contractlog.spark_validation.columnar.validation import Validator, make_validator
 
-__all__ = ["PlannedSchema", "Validators"]
+__all__ = ["PlannedSchema", "ValidatorCache"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +26,22 @@ class PlannedSchema:
     fault: str = ""  #: reason why validators cannot use the schema; empty if they can
 
 
-class _NotUsable:
+class _UnusableSchemaValidator:
     """Validator for a schema that cannot be used, so that records which carry it cannot be checked."""
 
-    def judge(
+    def validate(
         self, data: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64], *, columns: bool
-    ) -> Judged:
+    ) -> RecordOutcomes:
         """Give each record the outcome ``SCHEMA_NOT_USABLE``."""
         del data, ends, columns
         codes = np.full(starts.size, Outcome.SCHEMA_NOT_USABLE, np.uint8)
-        return Judged(codes, np.full(starts.size, -1, np.int32), [], {}, [])
+        return RecordOutcomes(codes, np.full(starts.size, -1, np.int32), [], {}, [])
 
 
-class Validators(Mapping[int, Validator]):
+class ValidatorCache(Mapping[int, Validator]):
     """Validators of the registry's ids, prepared on first use; only ids that decode bodies have a schema."""
 
-    def __init__(self, known: frozenset[int], schemas: Mapping[int, PlannedSchema], limits: Limits) -> None:
+    def __init__(self, known: frozenset[int], schemas: Mapping[int, PlannedSchema], limits: ValidationLimits) -> None:
         self._known = known
         self._schemas = schemas
         self._limits = limits
@@ -51,7 +51,9 @@ class Validators(Mapping[int, Validator]):
         if schema_id not in self._prepared:
             planned = self._schemas[schema_id]
             self._prepared[schema_id] = (
-                _NotUsable() if planned.fault else prepare(planned.schema, planned.referenced, limits=self._limits)
+                _UnusableSchemaValidator()
+                if planned.fault
+                else make_validator(planned.schema, planned.referenced, limits=self._limits)
             )
         return self._prepared[schema_id]
 

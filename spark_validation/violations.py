@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.contracts.observed.report import Part
-from contractlog.spark_validation.columnar.validate import Checked
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.report import Part
+from contractlog.spark_validation.columnar.validation import ColumnOutcomes
 from contractlog.spark_validation.sources.records import OffsetRange
 
-__all__ = ["CAPPED", "VIOLATIONS", "ViolationsFile", "write_nothing"]
+__all__ = ["DEFAULT_MAX_BYTES", "VIOLATIONS", "ViolationsFile", "ensure_readable"]
 
-CAPPED: Final = 1024  #: default limit on the stored bytes of a violating key or value
-LONGEST: Final = 120  #: characters of a topic in a file name
+DEFAULT_MAX_BYTES: Final = 1024  #: default limit on the stored bytes of a violating key or value
+MAX_TOPIC_LENGTH: Final = 120  #: characters of a topic in a file name
 _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("topic", pa.string()),
     ("partition", pa.int32()),
@@ -52,10 +52,10 @@ class ViolationsFile:
         cap: maximum number of bytes of a key or value; None: all.
     """
 
-    def __init__(self, folder: Path, offsets: OffsetRange, *, cap: int | None = CAPPED) -> None:
+    def __init__(self, folder: Path, offsets: OffsetRange, *, cap: int | None = DEFAULT_MAX_BYTES) -> None:
         self._cap = cap
         self._range = offsets
-        stem = f"{_named(offsets.topic)}-{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}"
+        stem = f"{_file_stem(offsets.topic)}-{offsets.partition:05d}-{offsets.start:020d}-{offsets.end:020d}"
         self._target = folder / f"{stem}.parquet"
         self._unfinished = folder / f".{stem}.{uuid4().hex[:8]}.unfinished"
         self._writer: pq.ParquetWriter | None = None
@@ -75,7 +75,7 @@ class ViolationsFile:
         else:
             self._target.unlink(missing_ok=True)
 
-    def add(self, batch: pa.RecordBatch, part: Part, checked: Checked) -> None:
+    def add(self, batch: pa.RecordBatch, part: Part, checked: ColumnOutcomes) -> None:
         """Write the rows of a batch whose key or value (the part) violates its contract."""
         rows = np.flatnonzero(checked.codes >= Outcome.NOT_FRAMED)
         if not len(rows):
@@ -84,7 +84,9 @@ class ViolationsFile:
             self._writer = pq.ParquetWriter(self._unfinished, VIOLATIONS, compression="zstd")
         self._writer.write_batch(self._rows(batch, part, checked, rows))
 
-    def _rows(self, batch: pa.RecordBatch, part: Part, checked: Checked, rows: npt.NDArray[np.int64]) -> pa.RecordBatch:
+    def _rows(
+        self, batch: pa.RecordBatch, part: Part, checked: ColumnOutcomes, rows: npt.NDArray[np.int64]
+    ) -> pa.RecordBatch:
         taken = batch.select(["offset", "timestamp", part]).take(rows)
         places = [checked.places_table[place] if place >= 0 else ("", "") for place in checked.places[rows].tolist()]
         ids = checked.schema_ids[rows].astype(np.int64) & 0xFFFFFFFF
@@ -106,17 +108,17 @@ class ViolationsFile:
         return pa.record_batch([columns[name] for name in VIOLATIONS.names], schema=VIOLATIONS)
 
 
-def _named(topic: str) -> str:
+def _file_stem(topic: str) -> str:
     """Return a file name for a topic that is not hidden and leaves room for the rest.
 
     The name of a topic may be as long as the name of a file.
     """
-    if len(topic) <= LONGEST:
+    if len(topic) <= MAX_TOPIC_LENGTH:
         return f"of-{topic}"
-    return f"of-{topic[:LONGEST]}-{sha256(topic.encode()).hexdigest()[:16]}"
+    return f"of-{topic[:MAX_TOPIC_LENGTH]}-{sha256(topic.encode()).hexdigest()[:16]}"
 
 
-def write_nothing(folder: Path) -> None:
+def ensure_readable(folder: Path) -> None:
     """Write an empty table if a folder has no violations, so that it can be read as Parquet."""
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.glob("*.parquet")):

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, update
 
-from contractlog.compatibility.identity import guid
+from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.names import Subject
 from contractlog.registry.database import upgrade
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import open_engines, parse_url
-from contractlog.registry.storage.values import key_of
+from contractlog.registry.storage.model import subject_key
 
 VERSIONS = 10
 AT_ONCE = 20_000
@@ -50,7 +50,7 @@ def _write(connection: Connection, ids: range) -> None:
             rows[tables.subjects].append(
                 {
                     "id": subject_id,
-                    "key": key_of(Subject(".", name)),
+                    "key": subject_key(Subject(".", name)),
                     "context": ".",
                     "name": name,
                     "revision": VERSIONS,
@@ -64,7 +64,7 @@ def _write(connection: Connection, ids: range) -> None:
                 "id": schema_id,
                 "hash": digest,
                 "normalized_hash": digest,
-                "guid": guid(text, (), None, None),
+                "guid": compute_guid(text, (), None, None),
                 "type": "AVRO",
                 "text": text,
                 "created_at": 0,

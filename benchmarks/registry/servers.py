@@ -35,18 +35,18 @@ async def _answer(send: Any, body: bytes) -> None:
 def selecting(database_url: str) -> Any:
     """Make a bare app that runs the registry's own select for the latest version, and returns its result."""
     from contractlog.compatibility.names import Subject
-    from contractlog.registry.bodies.answers import SchemaBody
     from contractlog.registry.database import open_store
-    from contractlog.registry.problems import Answer
+    from contractlog.registry.http.errors import ApiResponse
+    from contractlog.registry.http.response_bodies import SchemaBody
     from contractlog.registry.settings import Settings
 
     store = open_store(Settings(database_url=database_url))
     threads = ThreadPoolExecutor(8)
 
     def ask(name: str) -> bytes:
-        with store.reading() as snapshot:
+        with store.open_snapshot() as snapshot:
             found = snapshot.version(Subject.parse(name), None)
-        return bytes(Answer(SchemaBody.of(found)).body)
+        return bytes(ApiResponse(SchemaBody.of(found)).body)
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         name = scope["path"].split("/")[2]

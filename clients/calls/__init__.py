@@ -18,20 +18,22 @@ from contractlog.clients.calls.associations import (
     ensure_bound,
     unbind,
 )
-from contractlog.clients.calls.call import Answered, Call, SubjectLike, VersionLike
+from contractlog.clients.calls.call import Call, ResponseBody, SubjectLike, VersionLike
 from contractlog.clients.calls.compatibility import CompatibilityAnswer, check
-from contractlog.clients.calls.conformance import conformance, publish_conformance
-from contractlog.clients.calls.levels import (
+from contractlog.clients.calls.config import (
     config,
     delete_config,
     delete_level,
+    delete_mode,
     level,
+    mode,
     policy,
     set_config,
     set_level,
+    set_mode,
     set_policy,
 )
-from contractlog.clients.calls.modes import delete_mode, mode, set_mode
+from contractlog.clients.calls.conformance import conformance, publish_conformance
 from contractlog.clients.calls.references import MAX_REFERENCED, referenced
 from contractlog.clients.calls.schemas import (
     by_guid,
@@ -60,9 +62,9 @@ from contractlog.clients.calls.versions import delete_version, derive, reference
 
 __all__ = [
     "MAX_REFERENCED",
-    "Answered",
     "Call",
     "CompatibilityAnswer",
+    "ResponseBody",
     "SubjectLike",
     "VersionLike",
     "answers",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from contractlog.clients.bodies import Association, AssociationDraft, Resource
 from contractlog.clients.calls.call import (
-    Answered,
     Call,
-    Named,
+    PathParameter,
+    ResponseBody,
     SubjectLike,
-    flags,
-    given,
-    nothing,
-    paged,
+    flag_parameters,
+    ignore_body,
+    page_parameters,
+    query_parameters,
 )
-from contractlog.clients.values import Association, AssociationDraft, Resource
 from contractlog.compatibility.errors import RegistryError
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
     "unbind",
 ]
 
-_ASSOCIATIONS: Final = "associations"
+_RESOURCE: Final = "associations"
 
 
 def associations_of_subject(
@@ -42,8 +42,8 @@ def associations_of_subject(
     limit: int = -1,
 ) -> Call[list[Association]]:
     """GET /associations/subjects/{subject}."""
-    query = (*_which(resource_type, association_types, lifecycle), *paged(offset, limit))
-    return Call("GET", (_ASSOCIATIONS, "subjects", Named(subject)), _list, query)
+    query = (*_filter_parameters(resource_type, association_types, lifecycle), *page_parameters(offset, limit))
+    return Call("GET", (_RESOURCE, "subjects", PathParameter(subject)), _parse_associations, query)
 
 
 def associations_by_resource_id(
@@ -56,8 +56,8 @@ def associations_by_resource_id(
     limit: int = -1,
 ) -> Call[list[Association]]:
     """GET /associations/resources/{resource}."""
-    query = (*_which(resource_type, association_types, lifecycle), *paged(offset, limit))
-    return Call("GET", (_ASSOCIATIONS, "resources", Named(resource)), _list, query)
+    query = (*_filter_parameters(resource_type, association_types, lifecycle), *page_parameters(offset, limit))
+    return Call("GET", (_RESOURCE, "resources", PathParameter(resource)), _parse_associations, query)
 
 
 def associations_by_resource_name(
@@ -71,21 +71,23 @@ def associations_by_resource_name(
     limit: int = -1,
 ) -> Call[list[Association]]:
     """GET /associations/resources/{namespace}/{name}; namespace ``-`` matches any."""
-    query = (*_which(resource_type, association_types, lifecycle), *paged(offset, limit))
-    return Call("GET", (_ASSOCIATIONS, "resources", Named(namespace), Named(name)), _list, query)
+    query = (*_filter_parameters(resource_type, association_types, lifecycle), *page_parameters(offset, limit))
+    return Call(
+        "GET", (_RESOURCE, "resources", PathParameter(namespace), PathParameter(name)), _parse_associations, query
+    )
 
 
-def bind(resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False) -> Call[Answered]:
+def bind(resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False) -> Call[ResponseBody]:
     """POST /associations: bind subjects to a resource, and register the schemas that are given."""
-    return Call("POST", (_ASSOCIATIONS,), dict, flags(dryRun=dry_run), _body(resource, associations))
+    return Call("POST", (_RESOURCE,), dict, flag_parameters(dryRun=dry_run), _request_body(resource, associations))
 
 
 def ensure_bound(
     resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False
-) -> Call[Answered]:
+) -> Call[ResponseBody]:
     """PUT /associations/resources/{resource}: create the associations that a resource does not have yet."""
-    path = (_ASSOCIATIONS, "resources", Named(resource.id))
-    return Call("PUT", path, dict, flags(dryRun=dry_run), _body(resource, associations))
+    path = (_RESOURCE, "resources", PathParameter(resource.id))
+    return Call("PUT", path, dict, flag_parameters(dryRun=dry_run), _request_body(resource, associations))
 
 
 def unbind(
@@ -99,47 +101,51 @@ def unbind(
 ) -> Call[None]:
     """DELETE /associations/resources/{resource}; ``cascade`` also deletes the subjects that it owns."""
     query = (
-        *_which(resource_type, association_types, lifecycle),
-        *flags(cascadeLifecycle=cascade, dryRun=dry_run),
+        *_filter_parameters(resource_type, association_types, lifecycle),
+        *flag_parameters(cascadeLifecycle=cascade, dryRun=dry_run),
     )
-    return Call("DELETE", (_ASSOCIATIONS, "resources", Named(resource)), nothing, query, repeatable=False)
+    return Call("DELETE", (_RESOURCE, "resources", PathParameter(resource)), ignore_body, query, repeatable=False)
 
 
 def associations_of_many(
     resources: Iterable[Mapping[str, Any]], *, schemas: bool = False
-) -> Call[list[Answered | RegistryError]]:
+) -> Call[list[ResponseBody | RegistryError]]:
     """POST /associations:batchGet."""
-    body = {"requests": [dict(one) for one in resources]}
-    return Call("POST", (f"{_ASSOCIATIONS}:batchGet",), _results, flags(includeSchemas=schemas), body)
+    body = {"requests": [dict(resource) for resource in resources]}
+    return Call("POST", (f"{_RESOURCE}:batchGet",), _parse_results, flag_parameters(includeSchemas=schemas), body)
 
 
 def change_many(
     requests: Iterable[Mapping[str, Any]], *, dry_run: bool = False
-) -> Call[list[Answered | RegistryError]]:
+) -> Call[list[ResponseBody | RegistryError]]:
     """POST /associations:batchMutate: each request succeeds or fails independently."""
-    body = {"requests": [dict(one) for one in requests]}
-    return Call("POST", (f"{_ASSOCIATIONS}:batchMutate",), _results, flags(dryRun=dry_run), body, repeatable=False)
+    body = {"requests": [dict(request) for request in requests]}
+    return Call(
+        "POST", (f"{_RESOURCE}:batchMutate",), _parse_results, flag_parameters(dryRun=dry_run), body, repeatable=False
+    )
 
 
-def _which(resource_type: str | None, types: Iterable[str], lifecycle: str | None) -> tuple[tuple[str, str], ...]:
-    named = (("associationType", one) for one in types)
-    return (*given(resourceType=resource_type, lifecycle=lifecycle), *named)
+def _filter_parameters(
+    resource_type: str | None, types: Iterable[str], lifecycle: str | None
+) -> tuple[tuple[str, str], ...]:
+    type_parameters = (("associationType", association_type) for association_type in types)
+    return (*query_parameters(resourceType=resource_type, lifecycle=lifecycle), *type_parameters)
 
 
-def _body(resource: Resource, associations: Iterable[AssociationDraft]) -> dict[str, Any]:
-    return resource.body() | {"associations": [one.body() for one in associations]}
+def _request_body(resource: Resource, associations: Iterable[AssociationDraft]) -> dict[str, Any]:
+    return resource.body() | {"associations": [association.body() for association in associations]}
 
 
-def _list(body: list[Answered]) -> list[Association]:
-    return [Association.from_body(one) for one in body]
+def _parse_associations(body: list[ResponseBody]) -> list[Association]:
+    return [Association.from_body(item) for item in body]
 
 
-def _results(body: Any) -> list[Answered | RegistryError]:
-    return [_result(one) for one in body["results"]]
+def _parse_results(body: Any) -> list[ResponseBody | RegistryError]:
+    return [_parse_result(item) for item in body["results"]]
 
 
-def _result(one: Answered) -> Answered | RegistryError:
-    error = one.get("error")
+def _parse_result(item: ResponseBody) -> ResponseBody | RegistryError:
+    error = item.get("error")
     if error is None:
-        return dict(one["result"])
+        return dict(item["result"])
     return RegistryError.of(int(error["error_code"]), str(error.get("message") or ""))

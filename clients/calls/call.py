@@ -12,34 +12,34 @@ from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = [
-    "Answered",
     "Call",
-    "Named",
+    "PathParameter",
     "Query",
+    "ResponseBody",
     "SubjectLike",
     "VersionLike",
-    "anything",
-    "flags",
-    "given",
-    "integers",
-    "nothing",
-    "paged",
-    "scope",
-    "stored",
-    "texts",
+    "flag_parameters",
+    "ignore_body",
+    "page_parameters",
+    "parse_integers",
+    "parse_registered",
+    "parse_strings",
+    "pass_body",
+    "query_parameters",
+    "scoped_path",
 ]
 
 T = TypeVar("T")
 SubjectLike = str | Subject
 VersionLike = int | Literal["latest"]
 Query = tuple[tuple[str, str], ...]
-Answered = Mapping[str, Any]  #: response body as in ``openapi.yaml``
+ResponseBody = Mapping[str, Any]  #: response body as in ``openapi.yaml``
 
 #: First segments of the paths that exist in each context; the others concern the whole registry.
-_IN_CONTEXTS: Final = frozenset({"subjects", "schemas", "compatibility", "config", "mode", "associations"})
+_CONTEXT_RESOURCES: Final = frozenset({"subjects", "schemas", "compatibility", "config", "mode", "associations"})
 
 
-class Named(str):
+class PathParameter(str):
     """Path segment that is a parameter: a subject, a version, an id."""
 
     __slots__ = ()
@@ -61,10 +61,10 @@ class Call(Generic[T]):
     def target(self) -> str:
         """Path and query, with every reserved character percent-encoded.
 
-        >>> Call("GET", ("subjects", "a/b", "versions"), integers).target
+        >>> Call("GET", ("subjects", "a/b", "versions"), parse_integers).target
         '/subjects/a%2Fb/versions'
         """
-        path = "/" + "/".join(map(_encoded, self.segments))
+        path = "/" + "/".join(map(_encode_segment, self.segments))
         if not self.query:
             return path
         return path + "?" + "&".join(f"{name}={quote(value, safe='')}" for name, value in self.query)
@@ -73,46 +73,46 @@ class Call(Generic[T]):
     def route(self) -> str:
         """Path with ``{}`` for its parameters, for metrics; it reveals no data.
 
-        >>> Call("GET", ("subjects", Named("a/b"), "versions"), integers).route
+        >>> Call("GET", ("subjects", PathParameter("a/b"), "versions"), parse_integers).route
         '/subjects/{}/versions'
         """
-        return "/" + "/".join("{}" if isinstance(segment, Named) else segment for segment in self.segments)
+        return "/" + "/".join("{}" if isinstance(segment, PathParameter) else segment for segment in self.segments)
 
     def within(self, context: str) -> Call[T]:
         """Return the call for a context; names qualified with a context keep theirs.
 
-        >>> Call("GET", ("subjects", "s"), integers).within(".eu").target
+        >>> Call("GET", ("subjects", "s"), parse_integers).within(".eu").target
         '/contexts/%3A.eu%3A/subjects/s'
         """
-        if not self.segments or self.segments[0].partition(":")[0] not in _IN_CONTEXTS:
+        if not self.segments or self.segments[0].partition(":")[0] not in _CONTEXT_RESOURCES:
             return self
-        return replace(self, segments=("contexts", Named(f":{context}:"), *self.segments))
+        return replace(self, segments=("contexts", PathParameter(f":{context}:"), *self.segments))
 
 
-_DOTS: Final = frozenset({".", ".."})
+_DOT_SEGMENTS: Final = frozenset({".", ".."})
 
 
-def _encoded(segment: str) -> str:
+def _encode_segment(segment: str) -> str:
     # A segment `.` or `..` would be removed as a relative path step.
-    return segment.replace(".", "%2E") if segment in _DOTS else quote(segment, safe="")
+    return segment.replace(".", "%2E") if segment in _DOT_SEGMENTS else quote(segment, safe="")
 
 
-def flags(**wanted: bool) -> Query:
+def flag_parameters(**members: bool) -> Query:
     """Return the query parameters of the flags that are true."""
-    return tuple((name, "true") for name, value in wanted.items() if value)
+    return tuple((name, "true") for name, value in members.items() if value)
 
 
-def given(**members: Any) -> Query:
+def query_parameters(**members: Any) -> Query:
     """Return the query parameters that are not None."""
     return tuple((name, str(value)) for name, value in members.items() if value is not None)
 
 
-def paged(offset: int, limit: int) -> Query:
+def page_parameters(offset: int, limit: int) -> Query:
     """Return the query parameters for a part of a list; a negative limit means no limit."""
-    return given(offset=offset or None, limit=None if limit < 0 else limit)
+    return query_parameters(offset=offset or None, limit=None if limit < 0 else limit)
 
 
-def scope(resource: str, subject: SubjectLike | None) -> tuple[str, ...]:
+def scoped_path(resource: str, subject: SubjectLike | None) -> tuple[str, ...]:
     """Return the path of config or mode, for a subject or for the registry.
 
     Raises:
@@ -122,25 +122,25 @@ def scope(resource: str, subject: SubjectLike | None) -> tuple[str, ...]:
         return (resource,)
     if not str(subject):
         raise InvalidSubject(subject="")
-    return (resource, Named(subject))
+    return (resource, PathParameter(subject))
 
 
-def anything(body: Any) -> Any:
+def pass_body(body: Any) -> Any:
     """Return the body as it is."""
     return body
 
 
-def nothing(body: Any) -> None:
+def ignore_body(body: Any) -> None:
     """Ignore the body."""
     del body
 
 
-def integers(body: Any) -> list[int]:
+def parse_integers(body: Any) -> list[int]:
     """Parse a list of integers."""
     return [int(number) for number in body]
 
 
-def texts(body: Any) -> list[str]:
+def parse_strings(body: Any) -> list[str]:
     """Parse a list of strings.
 
     Raises:
@@ -151,7 +151,7 @@ def texts(body: Any) -> list[str]:
     return body
 
 
-def stored(body: Any, *, schema_id: int | None = None) -> RegisteredSchema:
+def parse_registered(body: Any, *, schema_id: int | None = None) -> RegisteredSchema:
     """Parse a registered schema.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contractlog.clients.calls.call import Call, Named, SubjectLike, VersionLike, flags
+from contractlog.clients.calls.call import Call, PathParameter, SubjectLike, VersionLike, flag_parameters
 from contractlog.compatibility.schema import SchemaDraft
 
 __all__ = ["CompatibilityAnswer", "check"]
@@ -28,11 +28,11 @@ def check(
 
     Without a number, the candidate is checked against all versions that the level selects.
     """
-    one = () if number is None else (Named(number),)
+    version_segment = () if number is None else (PathParameter(number),)
     return Call(
         "POST",
-        ("compatibility", "subjects", Named(subject), "versions", *one),
+        ("compatibility", "subjects", PathParameter(subject), "versions", *version_segment),
         lambda body: CompatibilityAnswer(bool(body["is_compatible"]), tuple(map(str, body.get("messages") or ()))),
-        (*flags(normalize=normalize), ("verbose", "true")),
+        (*flag_parameters(normalize=normalize), ("verbose", "true")),
         draft.body(),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contractlog.clients.calls.call import Call, Named
-from contractlog.contracts.observed.report import Part, TopicPart
+from contractlog.clients.calls.call import Call, PathParameter
+from contractlog.contracts.audit.report import Part, TopicPart
 
 __all__ = ["conformance", "publish_conformance"]
 
@@ -15,7 +15,7 @@ def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]
     """GET /contractlog/v1/conformance/{topic}."""
     return Call(
         "GET",
-        ("contractlog", "v1", "conformance", Named(topic)),
+        ("contractlog", "v1", "conformance", PathParameter(topic)),
         list,
         () if part is None else (("part", part),),
     )
@@ -23,4 +23,4 @@ def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]
 
 def publish_conformance(topic: str, entry: TopicPart) -> Call[Mapping[str, Any]]:
     """POST /contractlog/v1/conformance/{topic}; the response is the entry with the time of its recording."""
-    return Call("POST", ("contractlog", "v1", "conformance", Named(topic)), dict, body=entry)
+    return Call("POST", ("contractlog", "v1", "conformance", PathParameter(topic)), dict, body=entry)

@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 
-__all__ = ["MAX_REFERENCED", "in_context", "referenced"]
+__all__ = ["MAX_REFERENCED", "referenced", "resolve_subject"]
 
 
 MAX_REFERENCED: Final = 1_000  #: most direct and indirect dependencies of a schema
@@ -30,7 +30,7 @@ def referenced(
         InvalidSchema: the references form a cycle, or there are more than ``MAX_REFERENCED`` dependencies.
     """
     texts: dict[str, str] = {}
-    open_names: set[str] = set()
+    unresolved: set[str] = set()
     start = Subject.parse(str(subject)).context if subject is not None else DEFAULT_CONTEXT
     # Stack of (reference to follow, or None once its own references are resolved; name; text; context).
     pending: list[tuple[Reference | None, str, str, str]] = [(r, r.name, "", start) for r in reversed(draft.references)]
@@ -38,23 +38,23 @@ def referenced(
         reference, name, text, context = pending.pop()
         if reference is None:
             texts[name] = text
-            open_names.discard(name)
+            unresolved.discard(name)
             continue
         if name in texts:
             continue
-        if name in open_names:
+        if name in unresolved:
             raise InvalidSchema(f"the reference `{name}` leads back to itself")
-        if len(texts) + len(open_names) >= MAX_REFERENCED:
+        if len(texts) + len(unresolved) >= MAX_REFERENCED:
             raise InvalidSchema(f"a schema may lean on at most {MAX_REFERENCED} others")
-        home = in_context(reference.subject, context)
-        found = yield version(home, "latest" if reference.version < 0 else reference.version, deleted=True)
-        open_names.add(name)
-        pending.append((None, name, found.text, home.context))
-        pending.extend((r, r.name, "", home.context) for r in reversed(found.references))
+        target_subject = resolve_subject(reference.subject, context)
+        schema = yield version(target_subject, "latest" if reference.version < 0 else reference.version, deleted=True)
+        unresolved.add(name)
+        pending.append((None, name, schema.text, target_subject.context))
+        pending.extend((r, r.name, "", target_subject.context) for r in reversed(schema.references))
     return texts
 
 
-def in_context(subject: str, context: str) -> Subject:
+def resolve_subject(subject: str, context: str) -> Subject:
     """Return the subject of a reference in a schema of this context."""
     parsed = Subject.parse(subject)
     return parsed if subject.startswith(":.") else Subject(context, parsed.name)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contractlog.clients.calls.call import (
-    Answered,
     Call,
-    Named,
+    PathParameter,
+    ResponseBody,
     SubjectLike,
-    anything,
-    flags,
-    given,
-    paged,
-    stored,
-    texts,
+    flag_parameters,
+    page_parameters,
+    parse_registered,
+    parse_strings,
+    pass_body,
+    query_parameters,
 )
 from contractlog.compatibility.schema import RegisteredSchema
 
@@ -40,9 +40,9 @@ def by_id(
     """GET /schemas/ids/{id}."""
     return Call(
         "GET",
-        ("schemas", "ids", Named(schema_id)),
-        lambda body: stored(body, schema_id=schema_id),
-        given(subject=subject, format=format, referenceFormat="qualified" if qualified else None),
+        ("schemas", "ids", PathParameter(schema_id)),
+        lambda body: parse_registered(body, schema_id=schema_id),
+        query_parameters(subject=subject, format=format, referenceFormat="qualified" if qualified else None),
     )
 
 
@@ -53,8 +53,8 @@ def text_of_id(
     format: str | None = None,  # noqa: A002 - as it is sent
 ) -> Call[str]:
     """GET /schemas/ids/{id}/schema: only the text."""
-    path = ("schemas", "ids", Named(schema_id), "schema")
-    return Call("GET", path, anything, given(subject=subject, format=format), text=True)
+    path = ("schemas", "ids", PathParameter(schema_id), "schema")
+    return Call("GET", path, pass_body, query_parameters(subject=subject, format=format), text=True)
 
 
 def subjects_of_id(
@@ -66,8 +66,8 @@ def subjects_of_id(
     limit: int = -1,
 ) -> Call[list[str]]:
     """GET /schemas/ids/{id}/subjects."""
-    query = (*given(subject=subject), *flags(deleted=deleted), *paged(offset, limit))
-    return Call("GET", ("schemas", "ids", Named(schema_id), "subjects"), texts, query)
+    query = (*query_parameters(subject=subject), *flag_parameters(deleted=deleted), *page_parameters(offset, limit))
+    return Call("GET", ("schemas", "ids", PathParameter(schema_id), "subjects"), parse_strings, query)
 
 
 def versions_of_id(
@@ -81,9 +81,9 @@ def versions_of_id(
     """GET /schemas/ids/{id}/versions."""
     return Call(
         "GET",
-        ("schemas", "ids", Named(schema_id), "versions"),
+        ("schemas", "ids", PathParameter(schema_id), "versions"),
         lambda body: [(str(use["subject"]), int(use["version"])) for use in body],
-        (*given(subject=subject), *flags(deleted=deleted), *paged(offset, limit)),
+        (*query_parameters(subject=subject), *flag_parameters(deleted=deleted), *page_parameters(offset, limit)),
     )
 
 
@@ -91,9 +91,9 @@ def by_guid(guid: str, *, format: str | None = None) -> Call[RegisteredSchema]: 
     """GET /schemas/guids/{guid}; the schema id is 0 if the response has none."""
     return Call(
         "GET",
-        ("schemas", "guids", Named(guid)),
-        lambda body: stored({"guid": guid} | body, schema_id=int(body.get("id") or 0)),
-        given(format=format),
+        ("schemas", "guids", PathParameter(guid)),
+        lambda body: parse_registered({"guid": guid} | body, schema_id=int(body.get("id") or 0)),
+        query_parameters(format=format),
     )
 
 
@@ -101,8 +101,8 @@ def ids_of_guid(guid: str) -> Call[list[tuple[str, int]]]:
     """GET /schemas/guids/{guid}/ids: the (context, id) pairs of a content."""
     return Call(
         "GET",
-        ("schemas", "guids", Named(guid), "ids"),
-        lambda body: [(str(one["context"]), int(one["id"])) for one in body],
+        ("schemas", "guids", PathParameter(guid), "ids"),
+        lambda body: [(str(item["context"]), int(item["id"])) for item in body],
     )
 
 
@@ -121,19 +121,19 @@ def schemas(
 ) -> Call[list[RegisteredSchema]]:
     """GET /schemas: versions with their schemas; a registry truncates long lists whatever the limit."""
     query = (
-        *given(subjectPrefix=prefix, ruleType=rule_type, resourceType=resource_type),
-        *flags(deleted=deleted, latestOnly=latest_only, aliases=aliases),
-        *(("associationType", one) for one in association_types),
-        *(("lifecycle", one) for one in lifecycles),
-        *paged(offset, limit),
+        *query_parameters(subjectPrefix=prefix, ruleType=rule_type, resourceType=resource_type),
+        *flag_parameters(deleted=deleted, latestOnly=latest_only, aliases=aliases),
+        *(("associationType", value) for value in association_types),
+        *(("lifecycle", value) for value in lifecycles),
+        *page_parameters(offset, limit),
     )
-    return Call("GET", ("schemas",), _all_stored, query)
+    return Call("GET", ("schemas",), _parse_schemas, query)
 
 
 def types() -> Call[list[str]]:
     """GET /schemas/types."""
-    return Call("GET", ("schemas", "types"), texts)
+    return Call("GET", ("schemas", "types"), parse_strings)
 
 
-def _all_stored(body: list[Answered]) -> list[RegisteredSchema]:
-    return [stored(one) for one in body]
+def _parse_schemas(body: list[ResponseBody]) -> list[RegisteredSchema]:
+    return [parse_registered(item) for item in body]

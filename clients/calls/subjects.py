@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contractlog.clients.calls.call import Call, Named, SubjectLike, flags, given, integers, paged, stored, texts
+from contractlog.clients.calls.call import (
+    Call,
+    PathParameter,
+    SubjectLike,
+    flag_parameters,
+    page_parameters,
+    parse_integers,
+    parse_registered,
+    parse_strings,
+    query_parameters,
+)
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
 __all__ = ["delete_subject", "latest_with_metadata", "lookup", "register", "subjects"]
@@ -19,13 +29,13 @@ def register(
     version: int | None = None,
 ) -> Call[RegisteredSchema]:
     """POST /subjects/{subject}/versions; an import requests an exact id or version."""
-    wanted = {name: number for name, number in (("id", schema_id), ("version", version)) if number is not None}
+    requested = {name: number for name, number in (("id", schema_id), ("version", version)) if number is not None}
     return Call(
         "POST",
-        ("subjects", Named(subject), "versions"),
+        ("subjects", PathParameter(subject), "versions"),
         lambda body: RegisteredSchema.from_body({"subject": str(subject)} | body, draft=draft),
-        flags(normalize=normalize),
-        draft.body() | wanted,
+        flag_parameters(normalize=normalize),
+        draft.body() | requested,
     )
 
 
@@ -35,9 +45,9 @@ def lookup(
     """POST /subjects/{subject}."""
     return Call(
         "POST",
-        ("subjects", Named(subject)),
+        ("subjects", PathParameter(subject)),
         lambda body: RegisteredSchema.from_body(body, draft=draft),
-        flags(normalize=normalize, deleted=deleted),
+        flag_parameters(normalize=normalize, deleted=deleted),
         draft.body(),
     )
 
@@ -50,9 +60,9 @@ def latest_with_metadata(
     format: str | None = None,  # noqa: A002
 ) -> Call[RegisteredSchema]:
     """GET /subjects/{subject}/metadata: the latest version with all these metadata properties."""
-    asked = tuple(pair for key, value in metadata.items() for pair in (("key", key), ("value", value)))
-    query = (*asked, *flags(deleted=deleted), *given(format=format))
-    return Call("GET", ("subjects", Named(subject), "metadata"), stored, query)
+    properties = tuple(pair for key, value in metadata.items() for pair in (("key", key), ("value", value)))
+    query = (*properties, *flag_parameters(deleted=deleted), *query_parameters(format=format))
+    return Call("GET", ("subjects", PathParameter(subject), "metadata"), parse_registered, query)
 
 
 def subjects(
@@ -65,13 +75,19 @@ def subjects(
 ) -> Call[list[str]]:
     """GET /subjects."""
     query = (
-        *given(subjectPrefix=prefix),
-        *flags(deleted=deleted, deletedOnly=deleted_only),
-        *paged(offset, limit),
+        *query_parameters(subjectPrefix=prefix),
+        *flag_parameters(deleted=deleted, deletedOnly=deleted_only),
+        *page_parameters(offset, limit),
     )
-    return Call("GET", ("subjects",), texts, query)
+    return Call("GET", ("subjects",), parse_strings, query)
 
 
 def delete_subject(subject: SubjectLike, *, permanent: bool = False) -> Call[list[int]]:
     """DELETE /subjects/{subject}."""
-    return Call("DELETE", ("subjects", Named(subject)), integers, flags(permanent=permanent), repeatable=False)
+    return Call(
+        "DELETE",
+        ("subjects", PathParameter(subject)),
+        parse_integers,
+        flag_parameters(permanent=permanent),
+        repeatable=False,
+    )

@@ -6,17 +6,17 @@ from typing import Any
 
 from contractlog.clients.calls.call import (
     Call,
-    Named,
+    PathParameter,
     SubjectLike,
     VersionLike,
-    anything,
-    flags,
-    given,
-    integers,
-    paged,
-    stored,
+    flag_parameters,
+    page_parameters,
+    parse_integers,
+    parse_registered,
+    pass_body,
+    query_parameters,
 )
-from contractlog.compatibility.contract import Metadata, RuleSet
+from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = ["delete_version", "derive", "referenced_by", "text_of_version", "version", "versions"]
@@ -32,10 +32,10 @@ def version(
 ) -> Call[RegisteredSchema]:
     """GET /subjects/{subject}/versions/{version}."""
     query = (
-        *flags(deleted=deleted),
-        *given(format=format, referenceFormat="qualified" if qualified else None),
+        *flag_parameters(deleted=deleted),
+        *query_parameters(format=format, referenceFormat="qualified" if qualified else None),
     )
-    return Call("GET", ("subjects", Named(subject), "versions", Named(number)), stored, query)
+    return Call("GET", ("subjects", PathParameter(subject), "versions", PathParameter(number)), parse_registered, query)
 
 
 def text_of_version(
@@ -46,8 +46,10 @@ def text_of_version(
     format: str | None = None,  # noqa: A002
 ) -> Call[str]:
     """GET /subjects/{subject}/versions/{version}/schema: only the text."""
-    path = ("subjects", Named(subject), "versions", Named(number), "schema")
-    return Call("GET", path, anything, (*flags(deleted=deleted), *given(format=format)), text=True)
+    path = ("subjects", PathParameter(subject), "versions", PathParameter(number), "schema")
+    return Call(
+        "GET", path, pass_body, (*flag_parameters(deleted=deleted), *query_parameters(format=format)), text=True
+    )
 
 
 def versions(
@@ -61,18 +63,18 @@ def versions(
 ) -> Call[list[int]]:
     """GET /subjects/{subject}/versions."""
     query = (
-        *flags(deleted=deleted, deletedOnly=deleted_only, deletedAsNegative=deleted_as_negative),
-        *paged(offset, limit),
+        *flag_parameters(deleted=deleted, deletedOnly=deleted_only, deletedAsNegative=deleted_as_negative),
+        *page_parameters(offset, limit),
     )
-    return Call("GET", ("subjects", Named(subject), "versions"), integers, query)
+    return Call("GET", ("subjects", PathParameter(subject), "versions"), parse_integers, query)
 
 
 def referenced_by(
     subject: SubjectLike, number: VersionLike, *, deleted: bool = False, offset: int = 0, limit: int = -1
 ) -> Call[list[int]]:
     """GET /subjects/{subject}/versions/{version}/referencedby."""
-    path = ("subjects", Named(subject), "versions", Named(number), "referencedby")
-    return Call("GET", path, integers, (*flags(deleted=deleted), *paged(offset, limit)))
+    path = ("subjects", PathParameter(subject), "versions", PathParameter(number), "referencedby")
+    return Call("GET", path, parse_integers, (*flag_parameters(deleted=deleted), *page_parameters(offset, limit)))
 
 
 def derive(
@@ -99,8 +101,8 @@ def derive(
     }
     return Call(
         "POST",
-        ("subjects", Named(subject), "versions", Named(number), "tags"),
-        lambda body: stored({"subject": str(subject)} | body),
+        ("subjects", PathParameter(subject), "versions", PathParameter(number), "tags"),
+        lambda body: parse_registered({"subject": str(subject)} | body),
         body={name: value for name, value in members.items() if value is not None},
         repeatable=False,  # a retry could register a second derived version
     )
@@ -108,5 +110,5 @@ def derive(
 
 def delete_version(subject: SubjectLike, number: VersionLike, *, permanent: bool = False) -> Call[int]:
     """DELETE /subjects/{subject}/versions/{version}."""
-    path = ("subjects", Named(subject), "versions", Named(number))
-    return Call("DELETE", path, int, flags(permanent=permanent), repeatable=False)
+    path = ("subjects", PathParameter(subject), "versions", PathParameter(number))
+    return Call("DELETE", path, int, flag_parameters(permanent=permanent), repeatable=False)

@@ -18,11 +18,11 @@ __all__ = [
     "SERVERS",
     "Brokers",
     "add_broker_config",
-    "add_brokers",
-    "brokers_of",
+    "add_broker_options",
     "find_brokers",
     "read_properties",
     "read_text",
+    "require_brokers",
 ]
 
 BOOTSTRAP_VARIABLE: Final = "CONTRACTLOG_BOOTSTRAP_SERVERS"
@@ -30,13 +30,13 @@ PROPERTIES_VARIABLE: Final = "CONTRACTLOG_BROKER_CONFIG"
 
 _PROPERTY: Final = re.compile(r"([A-Za-z0-9_.]+)\s*=\s*(.*)")
 SERVERS: Final = ("bootstrap.servers", "metadata.broker.list")  #: two names of one librdkafka property
-_READS: Final = "contractlog reads by offset, without a consumer group"
+_NO_CONSUMER_GROUP: Final = "contractlog reads by offset, without a consumer group"
 #: Properties that are not accepted, with the reason.
-_REFUSED: Final[Mapping[str, str]] = {
-    "group.id": _READS,
-    "enable.auto.commit": _READS,
-    "auto.commit.enable": _READS,
-    "auto.offset.reset": _READS,
+_REJECTED_PROPERTIES: Final[Mapping[str, str]] = {
+    "group.id": _NO_CONSUMER_GROUP,
+    "enable.auto.commit": _NO_CONSUMER_GROUP,
+    "auto.commit.enable": _NO_CONSUMER_GROUP,
+    "auto.offset.reset": _NO_CONSUMER_GROUP,
     "enable.partition.eof": "contractlog needs it to find the end of a partition",
     "plugin.library.paths": "it would load code into this process",
 }
@@ -51,8 +51,8 @@ class Brokers:
     file: Path | None = field(default=None, compare=False)  #: the file with the properties
 
 
-def add_brokers(parser: ArgumentParser) -> None:
-    """Add ``--bootstrap-servers`` and ``--broker-config``; ``brokers_of`` reads them."""
+def add_broker_options(parser: ArgumentParser) -> None:
+    """Add ``--bootstrap-servers`` and ``--broker-config``; ``require_brokers`` reads them."""
     parser.add_argument(
         "--bootstrap-servers", metavar="HOST:PORT", help=f"the Kafka broker (else {BOOTSTRAP_VARIABLE})"
     )
@@ -75,15 +75,15 @@ def find_brokers(options: Namespace, environ: Mapping[str, str] | None = None) -
     Raises:
         UsageError: the properties file cannot be used.
     """
-    known = os.environ if environ is None else environ
-    file = options.broker_config or known.get(PROPERTIES_VARIABLE)
+    variables = os.environ if environ is None else environ
+    file = options.broker_config or variables.get(PROPERTIES_VARIABLE)
     properties = read_properties(file) if file else {}
-    named = [properties.pop(name) for name in SERVERS if name in properties]
-    servers = options.bootstrap_servers or next(iter(named), None) or known.get(BOOTSTRAP_VARIABLE)
+    listed = [properties.pop(name) for name in SERVERS if name in properties]
+    servers = options.bootstrap_servers or next(iter(listed), None) or variables.get(BOOTSTRAP_VARIABLE)
     return Brokers(servers, properties, Path(file) if file else None) if servers else None
 
 
-def brokers_of(options: Namespace, environ: Mapping[str, str] | None = None, *, instead: str = "") -> Brokers:
+def require_brokers(options: Namespace, environ: Mapping[str, str] | None = None, *, instead: str = "") -> Brokers:
     """Return the cluster from options, properties file or environment, in this order.
 
     Args:
@@ -94,10 +94,10 @@ def brokers_of(options: Namespace, environ: Mapping[str, str] | None = None, *, 
     Raises:
         UsageError: no cluster is given, or the properties file cannot be used.
     """
-    found = find_brokers(options, environ)
-    if found is None:
+    brokers = find_brokers(options, environ)
+    if brokers is None:
         raise UsageError(f"name the broker: --bootstrap-servers HOST:PORT, or set {BOOTSTRAP_VARIABLE}{instead}")
-    return found
+    return brokers
 
 
 def read_properties(file: str | Path) -> dict[str, str]:
@@ -106,7 +106,7 @@ def read_properties(file: str | Path) -> dict[str, str]:
     Raises:
         UsageError: the file cannot be read, has another format, or sets a property that is not accepted.
     """
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     for number, line in enumerate(read_text(file, "--broker-config").splitlines(), 1):
         text = line.strip()
         if not text or text.startswith("#"):
@@ -115,13 +115,13 @@ def read_properties(file: str | Path) -> dict[str, str]:
         if match is None:
             raise UsageError(f"--broker-config: line {number} of `{file}` is no `name=value`")
         name = match[1].removeprefix("topic.")  # librdkafka also accepts topic properties with this prefix
-        if name in _REFUSED:
+        if name in _REJECTED_PROPERTIES:
             raise UsageError(
                 f"--broker-config: line {number} of `{file}` sets `{match[1]}`, which is not accepted: "
-                f"{_REFUSED[name]}. Remove the line."
+                f"{_REJECTED_PROPERTIES[name]}. Remove the line."
             )
-        found[match[1]] = match[2]
-    return found
+        properties[match[1]] = match[2]
+    return properties
 
 
 def read_text(file: str | Path, option: str) -> str:

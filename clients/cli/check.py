@@ -16,6 +16,6 @@ def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.checking import run  # noqa: PLC0415 - slow to import, and not needed for --help
+    from contractlog.clients.cli.check_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options, argv)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 
-from contractlog.clients.cli.options import add_format, add_registry, level
+from contractlog.clients.cli.options import add_format, add_registry, parse_level
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 
@@ -22,17 +22,17 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("later", metavar="LATER", help="the new schema")
     parser.add_argument(
         "--level",
-        type=level,
+        type=parse_level,
         default=Level.BACKWARD,
         metavar="LEVEL",
         help=f"the level that decides the exit code: {', '.join(Level)} (default: %(default)s)",
     )
     parser.add_argument(
         "--policy",
-        type=_policy,
+        type=_parse_policy,
         default=Policy.STRICT,
         metavar="POLICY",
-        help=f"which differences of JSON schemas break: {', '.join(Policy)} (default: %(default)s)",
+        help=f"compatibility policy for JSON Schema: {', '.join(Policy)} (default: %(default)s)",
     )
     parser.add_argument(
         "--also",
@@ -52,12 +52,12 @@ def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
     add_registry(parser)
     add_format(parser)
     options = parser.parse_args(argv)
-    from contractlog.clients.cli.differing import run  # noqa: PLC0415 - slow to import, and not needed for --help
+    from contractlog.clients.cli.diff_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options)
 
 
-def _policy(text: str) -> Policy:
+def _parse_policy(text: str) -> Policy:
     try:
         return Policy(text.upper())
     except ValueError:

@@ -25,11 +25,11 @@ from contractlog.compatibility.errors import (
 
 __all__ = ["main"]
 
-_REFUSED_STATUS: Final = frozenset({401, 403})
+_NOT_PERMITTED_STATUS: Final = frozenset({401, 403})
 _BUSY_STATUS: Final = frozenset({408, 429})
 _FAILED_STATUS: Final = 500
 _INTERRUPTED: Final = 130  # as in shells: 128 plus the number of the signal
-_PIPE_CLOSED: Final = 141
+_BROKEN_PIPE: Final = 141
 _OPERATION_NOT_PERMITTED: Final = 42205
 _POSITIONAL: Final = "\0"  #: marks a word after `--` that begins with a dash; never part of a process argument
 
@@ -39,20 +39,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     _open_streams()
     try:
-        code = _code(arguments)
+        code = _exit_code(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader closed the pipe before the verdict was written, so this is not a success.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _PIPE_CLOSED
+        return _BROKEN_PIPE
     except KeyboardInterrupt:
-        return _fail(_INTERRUPTED, "interrupted")
-    except OSError as trouble:  # a full disk, a read-only folder
+        return _report_failure(_INTERRUPTED, "interrupted")
+    except OSError as error:  # a full disk, a read-only folder
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _fail(exit_codes.USAGE, f"a file or the output cannot be used: {trouble}")
-    except Exception as mistake:  # noqa: BLE001 - uncaught, the exit code would be 1: findings
-        return _fail(exit_codes.MISTAKE, *_unexpected(mistake))
+        return _report_failure(exit_codes.USAGE, f"a file or the output cannot be used: {error}")
+    except Exception as error:  # noqa: BLE001 - uncaught, the exit code would be 1: findings
+        return _report_failure(exit_codes.INTERNAL_ERROR, *_internal_error_lines(error))
     return code
 
 
@@ -65,7 +65,7 @@ def _open_streams() -> None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - for the whole process
 
 
-def _code(arguments: list[str]) -> int:
+def _exit_code(arguments: list[str]) -> int:
     try:
         return _dispatch(arguments)
     except SystemExit as done:  # argparse has printed help or an error
@@ -79,13 +79,13 @@ def _dispatch(arguments: list[str]) -> int:
         print(f"contractlog {version('contractlog')}")
         return exit_codes.CLEAN
     if not arguments or arguments[0] in {"-h", "--help"}:
-        print(_usage(), file=sys.stdout if arguments else sys.stderr)
+        print(_usage_text(), file=sys.stdout if arguments else sys.stderr)
         return exit_codes.CLEAN if arguments else exit_codes.USAGE
     name, *rest = arguments
     verb = VERBS.get(name)
     if verb is None:
-        return _fail(exit_codes.USAGE, f"unknown verb `{name}`; `contractlog --help` lists the verbs")
-    return _run(name, verb, rest)
+        return _report_failure(exit_codes.USAGE, f"unknown verb `{name}`; `contractlog --help` lists the verbs")
+    return _run_verb(name, verb, rest)
 
 
 class _VerbParser(ArgumentParser):
@@ -106,21 +106,23 @@ class _VerbParser(ArgumentParser):
         """
         words = list(args)
         if "--" in words:
-            at = words.index("--")
-            words[at:] = [f"{_POSITIONAL}{word}" if word.startswith("-") else word for word in words[at + 1 :]]
+            separator = words.index("--")
+            words[separator:] = [
+                f"{_POSITIONAL}{word}" if word.startswith("-") else word for word in words[separator + 1 :]
+            ]
         options = super().parse_intermixed_args(words, namespace)
         for name, value in vars(options).items():
-            setattr(options, name, _unmarked(value))
+            setattr(options, name, _unmark(value))
         return options
 
 
-def _unmarked(value: Any) -> Any:
+def _unmark(value: Any) -> Any:
     if isinstance(value, list):
-        return [_unmarked(each) for each in value]
+        return [_unmark(each) for each in value]
     return value[1:] if isinstance(value, str) and value.startswith(_POSITIONAL) else value
 
 
-def _run(name: str, verb: Verb, argv: list[str]) -> int:
+def _run_verb(name: str, verb: Verb, argv: list[str]) -> int:
     parser = _VerbParser(
         prog=f"contractlog {name}",
         description=verb.summary[0].upper() + verb.summary[1:] + ".",
@@ -130,18 +132,20 @@ def _run(name: str, verb: Verb, argv: list[str]) -> int:
     if verb.daemon:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a reload during the start must not end it
     try:
-        return _load(verb)(parser, argv)
+        return _load_verb(verb)(parser, argv)
     except ModuleNotFoundError as missing:
         if verb.extra is None or (missing.name or "").startswith("contractlog"):
             raise
-        return _fail(exit_codes.USAGE, f"`contractlog {name}` needs an extra: pip install 'contractlog[{verb.extra}]'")
+        return _report_failure(
+            exit_codes.USAGE, f"`contractlog {name}` needs an extra: pip install 'contractlog[{verb.extra}]'"
+        )
     except ContractlogError as error:
-        from contractlog.clients.cli.unknown import sentence_of  # noqa: PLC0415 - only needed after an error
+        from contractlog.clients.cli.error_messages import error_message  # noqa: PLC0415 - only needed after an error
 
-        return _fail(exit_code_of(error), sentence_of(error, argv), *error.facts.get("details", ()))
+        return _report_failure(exit_code_of(error), error_message(error, argv), *error.facts.get("details", ()))
 
 
-def _load(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
+def _load_verb(verb: Verb) -> Callable[[ArgumentParser, Sequence[str]], int]:
     gc.disable()  # imported objects are not garbage; collecting takes 5 % of the start of `serve`
     try:
         loaded: Callable[[ArgumentParser, Sequence[str]], int] = load_target(verb.target)
@@ -163,33 +167,33 @@ def exit_code_of(error: ContractlogError) -> int:
     status = int(str(error.error_code)[:3])
     if status >= _FAILED_STATUS or status in _BUSY_STATUS:
         return exit_codes.UNREACHABLE
-    refused = error.code == _OPERATION_NOT_PERMITTED or status in _REFUSED_STATUS
+    refused = error.code == _OPERATION_NOT_PERMITTED or status in _NOT_PERMITTED_STATUS
     return exit_codes.REFUSED if refused else exit_codes.USAGE
 
 
-def _unexpected(mistake: Exception) -> list[str]:
+def _internal_error_lines(error: Exception) -> list[str]:
     """Return the lines that report a defect of contractlog; with CONTRACTLOG_TRACEBACK set, the traceback."""
     if os.environ.get("CONTRACTLOG_TRACEBACK"):
         from traceback import format_exception  # noqa: PLC0415 - only needed after an error
 
-        return "".join(format_exception(mistake)).splitlines()
+        return "".join(format_exception(error)).splitlines()
     return [
         (
-            f"internal error, a defect of contractlog ({type(mistake).__name__}: {mistake}). "
+            f"internal error, a defect of contractlog ({type(error).__name__}: {error}). "
             "Set CONTRACTLOG_TRACEBACK=1, run the command again, and report what it prints."
         )
     ]
 
 
-def _fail(code: int, *lines: str) -> int:
-    from contractlog.clients.cli.output import say  # noqa: PLC0415 - only needed after an error
+def _report_failure(code: int, *lines: str) -> int:
+    from contractlog.clients.cli.output import print_message  # noqa: PLC0415 - only needed after an error
 
     for number, line in enumerate(lines):
-        say(line if number else f"contractlog: {line}")
+        print_message(line if number else f"contractlog: {line}")
     return code
 
 
-def _usage() -> str:
+def _usage_text() -> str:
     width = max(map(len, VERBS))
     lines = [f"  {name:<{width}}  {verb.summary}" for name, verb in VERBS.items()]
     return "\n".join(
@@ -202,8 +206,8 @@ def _usage() -> str:
             "",
             "`contractlog VERB --help` shows the arguments of a verb, with an example.",
             "",
-            "exit codes: 0 clean, 1 findings, 2 usage, 3 registry or broker unreachable, 4 refused by mode or rights",
-            "            70 a mistake in contractlog itself",
+            "exit codes: 0 clean, 1 findings, 2 usage, 3 registry or broker unreachable, 4 not permitted",
+            "            70 internal error of contractlog",
         ]
     )
 

@@ -6,14 +6,14 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
 
 from contractlog.clients.calls import VersionLike
-from contractlog.clients.client import Registry
+from contractlog.clients.registry import Registry
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security, registry_url
 from contractlog.compatibility.errors import InvalidLevel, InvalidSubject
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference
 
-__all__ = ["add_files", "add_format", "add_references", "add_registry", "connect", "level", "named_version"]
+__all__ = ["add_files", "add_format", "add_references", "add_registry", "connect", "parse_level", "parse_version_name"]
 
 LATEST: Final = -1  #: version of a reference to the latest version
 
@@ -28,7 +28,7 @@ def add_registry(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--timeout",
-        type=_seconds,
+        type=_parse_seconds,
         default=DEFAULT_TIMEOUT,
         metavar="SECONDS",
         help="how long to wait for each answer, all attempts included (default: %(default)g)",
@@ -37,7 +37,9 @@ def add_registry(parser: ArgumentParser) -> None:
 
 def add_format(parser: ArgumentParser) -> None:
     """Add ``--format``."""
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the result (default: text)")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="format of the output (default: text)"
+    )
 
 
 def add_files(parser: ArgumentParser) -> None:
@@ -49,22 +51,22 @@ def add_files(parser: ArgumentParser) -> None:
         help="<topic>-value.avsc, <topic>-key.avsc, <topic>-value.schema.json; versions in folders 1/, 2/",
     )
     parser.add_argument(
-        "--subject", type=_subject, help="the subject of all files, in place of the one that their names give"
+        "--subject", type=_parse_subject, help="the subject of all files, in place of the one that their names give"
     )
     add_references(parser, "the files refer to")
     parser.add_argument("--normalize", action="store_true", help="compare and store the normalized text")
 
 
-def add_references(parser: ArgumentParser, whose: str) -> None:
-    """Add ``--reference``; ``whose`` completes its help text."""
+def add_references(parser: ArgumentParser, referrer: str) -> None:
+    """Add ``--reference``; ``referrer`` completes its help text."""
     parser.add_argument(
         "--reference",
         action="append",
         default=[],
-        type=_reference,
+        type=_parse_reference,
         dest="references",
         metavar="NAME=SUBJECT:VERSION",
-        help=f"a registered schema that {whose}, under the name used there; VERSION may be `latest`",
+        help=f"a registered schema that {referrer}, under the name used there; VERSION may be `latest`",
     )
 
 
@@ -73,7 +75,7 @@ def connect(options: Namespace) -> Registry:
     return Registry(registry_url(options.registry), timeout=options.timeout, security=Security.from_environment())
 
 
-def level(text: str) -> Level:
+def parse_level(text: str) -> Level:
     """Parse a compatibility level, as an argument type.
 
     Raises:
@@ -85,11 +87,13 @@ def level(text: str) -> Level:
         raise ArgumentTypeError(f"`{text}` is not one of {', '.join(Level)}") from None
 
 
-def named_version(text: str) -> tuple[str, VersionLike] | None:
+def parse_version_name(text: str) -> tuple[str, VersionLike] | None:
     """Parse SUBJECT:VERSION, with a number or ``latest``; return None for anything else.
 
-    >>> named_version("orders-value:3"), named_version(":.eu:orders:latest"), named_version("orders.avsc")
-    (('orders-value', 3), (':.eu:orders', 'latest'), None)
+    >>> parse_version_name("orders-value:3"), parse_version_name("orders.avsc")
+    (('orders-value', 3), None)
+    >>> parse_version_name(":.eu:orders:latest")
+    (':.eu:orders', 'latest')
     """
     subject, _, number = text.rpartition(":")
     if not subject:
@@ -99,7 +103,7 @@ def named_version(text: str) -> tuple[str, VersionLike] | None:
     return (subject, int(number)) if number.isascii() and number.isdigit() and int(number[:18]) else None
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
@@ -109,19 +113,19 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _subject(text: str) -> str:
+def _parse_subject(text: str) -> str:
     try:
-        named = Subject.parse(text).validated().name
+        name = Subject.parse(text).validate().name
     except InvalidSubject:
-        named = ""
-    if not named:
+        name = ""
+    if not name:
         raise ArgumentTypeError(
             f"{text!r} cannot be a subject: the name is empty, reserved, or holds a control character"
         )
     return text
 
 
-def _reference(text: str) -> Reference:
+def _parse_reference(text: str) -> Reference:
     name, equals, target = text.partition("=")
     subject, colon, number = target.rpartition(":")
     version = LATEST if number == "latest" else int(number) if number.isascii() and number.isdigit() else 0

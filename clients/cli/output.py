@@ -11,20 +11,18 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final
 
-from contractlog.compatibility.terminal_text import escape_json_line
-from contractlog.compatibility.terminal_text import escape_line as harmless
+from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 
 __all__ = [
     "Tone",
-    "command",
-    "count",
-    "harmless",
-    "quoted",
-    "result",
-    "result_json",
-    "result_json_line",
-    "say",
-    "toned",
+    "count_noun",
+    "print_json",
+    "print_json_line",
+    "print_message",
+    "print_result",
+    "quote_word",
+    "shell_command",
+    "with_tone",
 ]
 
 
@@ -36,43 +34,43 @@ class Tone(Enum):
     PLAIN = ("·", "2")
 
 
-_COLOURED: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # output of `toned`
+_COLOURED_LINE: Final = re.compile(r"(\x1b\[\d+m)(.*)(\x1b\[0m)", re.DOTALL)  # output of `with_tone`
 
 
-def result(text: str) -> None:
+def print_result(text: str) -> None:
     """Print one line of the result, with control characters escaped."""
-    _print(text, sys.stdout)
+    _print_line(text, sys.stdout)
 
 
-def result_json(value: Mapping[str, Any]) -> None:
+def print_json(value: Mapping[str, Any]) -> None:
     """Print the result as one JSON document, ASCII only."""
     for line in json.dumps(value, indent=2, ensure_ascii=True).split("\n"):
         print(escape_json_line(line))
 
 
-def result_json_line(text: str) -> None:
+def print_json_line(text: str) -> None:
     """Print one JSON document, given as one line of text."""
-    _write(escape_json_line(text), sys.stdout)
+    _print_text(escape_json_line(text), sys.stdout)
 
 
-def say(text: str) -> None:
+def print_message(text: str) -> None:
     """Print one message line to stderr, with control characters escaped."""
     sys.stdout.flush()
-    _print(text, sys.stderr)
+    _print_line(text, sys.stderr)
 
 
-def toned(tone: Tone, text: str) -> str:
+def with_tone(tone: Tone, text: str) -> str:
     """Return a text with its symbol, in colour if stdout is a terminal and colours are not disabled."""
-    shape, colour = tone.value
-    marked = f"{shape} {text}"
+    symbol, colour = tone.value
+    marked = f"{symbol} {text}"
     plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return marked if plain else f"\x1b[{colour}m{marked}\x1b[0m"
 
 
-def quoted(word: str) -> str:
+def quote_word(word: str) -> str:
     r"""Quote a word for a shell; if it has unprintable characters, as bash's ``$'…'``.
 
-    >>> print(quoted("a b"), quoted("a\nb"))
+    >>> print(quote_word("a b"), quote_word("a\nb"))
     'a b' $'a\U0000000ab'
     """
     if word.isprintable():
@@ -81,32 +79,32 @@ def quoted(word: str) -> str:
     return "$'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + "'"
 
 
-def command(verb: str, *paths: object, **options: str | None) -> str:
+def shell_command(verb: str, *paths: object, **options: str | None) -> str:
     """Return a command to paste into a shell; paths that begin with a dash are not read as options.
 
-    >>> command("check", "--out.avsc", subject="--all")
+    >>> shell_command("check", "--out.avsc", subject="--all")
     'contractlog check --subject=--all -- --out.avsc'
     """
-    words = ["contractlog", verb]
-    words += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
-    words += ["--"] if any(str(path).startswith("-") for path in paths) else []
-    return " ".join(quoted(word) for word in (*words, *map(str, paths)))
+    arguments = ["contractlog", verb]
+    arguments += [f"--{name.replace('_', '-')}={value}" for name, value in options.items() if value is not None]
+    arguments += ["--"] if any(str(path).startswith("-") for path in paths) else []
+    return " ".join(quote_word(word) for word in (*arguments, *map(str, paths)))
 
 
-def count(number: int, one: str, many: str | None = None) -> str:
+def count_noun(number: int, singular: str, plural: str | None = None) -> str:
     """Return a number with its noun: ``1 file``, ``2,000 files``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def _print(text: str, stream: Any) -> None:
-    coloured = _COLOURED.fullmatch(text)
+def _print_line(text: str, stream: Any) -> None:
+    coloured = _COLOURED_LINE.fullmatch(text)
     if coloured:
-        _write(f"{coloured[1]}{harmless(coloured[2])}{coloured[3]}", stream)
+        _print_text(f"{coloured[1]}{escape_line(coloured[2])}{coloured[3]}", stream)
         return
     line = text.removesuffix("\r")  # a diff line may end in CRLF, which `patch` needs unescaped
-    _write(harmless(line) + text[len(line) :], stream)
+    _print_text(escape_line(line) + text[len(line) :], stream)
 
 
-def _write(text: str, stream: Any) -> None:
+def _print_text(text: str, stream: Any) -> None:
     encoding = stream.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream)

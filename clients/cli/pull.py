@@ -12,28 +12,38 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from contractlog.clients.calls.references import MAX_REFERENCED, in_context
+from contractlog.clients.calls.references import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.files import file_name, tells_its_subject
-from contractlog.clients.cli.layout import laid_out
+from contractlog.clients.cli.files import file_name, has_subject_in_name
+from contractlog.clients.cli.json_format import format_json
 from contractlog.clients.cli.options import add_format, add_registry, connect
-from contractlog.clients.cli.output import Tone, command, count, harmless, quoted, result, result_json, say, toned
-from contractlog.clients.client import Registry
-from contractlog.clients.pulled import INDEX, PulledSchema, file_digests, write_index
+from contractlog.clients.cli.output import (
+    Tone,
+    count_noun,
+    print_json,
+    print_message,
+    print_result,
+    quote_word,
+    shell_command,
+    with_tone,
+)
+from contractlog.clients.registry import Registry
+from contractlog.clients.schema_folder import INDEX, PulledSchema, file_digests, write_index
 from contractlog.compatibility.errors import Forbidden, UnreadableAnswer, UsageError
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
+from contractlog.compatibility.terminal_text import escape_line
 
 __all__ = ["pull"]
 
 FORMAT: Final = "contractlog.pull/1"
-_NAMED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
+_MAX_LISTED: Final = 5  #: most subjects that are listed with the command that needs `--subject`
 
 Outcome = Literal["new", "changed", "unchanged", "edited"]
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
+class PulledFile:
     """A pulled version, its file, and the outcome."""
 
     path: Path
@@ -55,56 +65,58 @@ class Pulled:
 
 def pull(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Write the latest or all versions of subjects to files; exit code 1 if an edited file was left."""
-    parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="which subjects")
+    parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help="the subjects to pull")
     parser.add_argument("--all", action="store_true", help="all subjects of the registry")
     parser.add_argument("--history", action="store_true", help="every version, in folders 1/, 2/ …")
     parser.add_argument("--force", action="store_true", help="overwrite files that were edited since the last pull")
-    parser.add_argument("--out", type=_folder, required=True, metavar="DIR", help="where the files are written")
+    parser.add_argument("--out", type=_parse_folder, required=True, metavar="DIR", help="the folder to write")
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
     if bool(options.subjects) == options.all:
         raise UsageError("name subjects, or give --all")
     with connect(options) as registry:
-        subjects = _all_subjects(registry) if options.all else list(dict.fromkeys(options.subjects))
+        subjects = _list_subjects(registry) if options.all else list(dict.fromkeys(options.subjects))
         pulled = []
-        for written in _pulled(registry, subjects, options.out, history=options.history, force=options.force):
+        for written in _pull_subjects(registry, subjects, options.out, history=options.history, force=options.force):
             pulled.append(written)
             if options.format == "text":
-                _print(written)
-        _index(registry, pulled, options.out)
+                _print_file(written)
+        _write_pull_index(registry, pulled, options.out)
     if options.format == "json":
-        result_json({"format": FORMAT, "files": [written.body() for written in pulled]})
+        print_json({"format": FORMAT, "files": [written.body() for written in pulled]})
     else:
-        _conclude(pulled, options.out)
+        _print_summary(pulled, options.out)
     return exit_codes.FINDINGS if any(written.outcome == "edited" for written in pulled) else exit_codes.CLEAN
 
 
-def _all_subjects(registry: Registry) -> list[str]:
+def _list_subjects(registry: Registry) -> list[str]:
     try:
         return registry.subjects()
     except Forbidden:
-        say("--all needs permission to read every subject: name the subjects that you may read instead")
+        print_message("--all needs permission to read every subject: name the subjects that you may read instead")
         raise
 
 
-def _folder(text: str) -> Path:
+def _parse_folder(text: str) -> Path:
     if text == "-":
         raise ArgumentTypeError("`-` is not a folder; `pull` writes several files")
     return Path(text)
 
 
-def _pulled(
+def _pull_subjects(
     registry: Registry, subjects: Iterable[str], out: Path, *, history: bool, force: bool = False
-) -> Iterator[Pulled]:
+) -> Iterator[PulledFile]:
     """Write the versions of subjects to files, and yield them one by one."""
     digests = None if force else file_digests(out)
     for subject in subjects:
-        for folder, schema in _versions(registry, subject, out, history=history):
-            yield _written(folder, subject, schema, digests, out)
+        for folder, schema in _fetch_versions(registry, subject, out, history=history):
+            yield _write_version(folder, subject, schema, digests, out)
 
 
-def _versions(registry: Registry, subject: str, out: Path, *, history: bool) -> Iterator[tuple[Path, RegisteredSchema]]:
+def _fetch_versions(
+    registry: Registry, subject: str, out: Path, *, history: bool
+) -> Iterator[tuple[Path, RegisteredSchema]]:
     """Yield the versions to write, each with its folder."""
     if not history:
         yield out, registry.version(subject, "latest")
@@ -113,37 +125,39 @@ def _versions(registry: Registry, subject: str, out: Path, *, history: bool) -> 
         yield out / str(number), registry.version(subject, number)
 
 
-def _index(registry: Registry, pulled: list[Pulled], out: Path) -> None:
+def _write_pull_index(registry: Registry, pulled: list[PulledFile], out: Path) -> None:
     """Write the index: ids, guids and references of the files, and dependencies without a file.
 
     Raises:
         UnreadableAnswer: a version has too many dependencies.
         UsageError: the index cannot be written.
     """
-    files = [each for each in pulled if each.outcome != "edited"]
-    listed = [PulledSchema(each.schema, each.path.relative_to(out).as_posix()) for each in files]
-    known = {(each.subject, int(each.schema.version or 0)) for each in pulled}
-    for each in pulled:
-        listed += [PulledSchema(schema, None) for schema in _dependencies(registry, each, known)]
+    files = [file for file in pulled if file.outcome != "edited"]
+    listed = [PulledSchema(file.schema, file.path.relative_to(out).as_posix()) for file in files]
+    written = {(file.subject, int(file.schema.version or 0)) for file in pulled}
+    for file in pulled:
+        listed += [PulledSchema(schema, None) for schema in _fetch_dependencies(registry, file, written)]
     try:
         write_index(out, listed)
     except OSError as error:
         raise UsageError(f"`{out / INDEX}` cannot be written: {error.strerror or error}") from None
 
 
-def _dependencies(registry: Registry, root: Pulled, known: set[tuple[str, int]]) -> Iterator[RegisteredSchema]:
-    """Yield the direct and indirect dependencies that are not in ``known``, and add them to it.
+def _fetch_dependencies(
+    registry: Registry, root: PulledFile, written: set[tuple[str, int]]
+) -> Iterator[RegisteredSchema]:
+    """Yield the direct and indirect dependencies that are not in ``written``, and add them to it.
 
     Raises:
         UnreadableAnswer: there are more than ``MAX_REFERENCED``; a faulty registry could send them without end.
     """
-    waiting = [(root.subject, root.schema)]
+    pending = [(root.subject, root.schema)]
     number = 0
-    while waiting:
-        subject, schema = waiting.pop()
+    while pending:
+        subject, schema = pending.pop()
         for reference in schema.references:
-            home = in_context(reference.subject, Subject.parse(subject).context)
-            if (str(home), reference.version) in known:
+            home = resolve_subject(reference.subject, Subject.parse(subject).context)
+            if (str(home), reference.version) in written:
                 continue
             number += 1
             if number > MAX_REFERENCED:
@@ -153,12 +167,14 @@ def _dependencies(registry: Registry, root: Pulled, known: set[tuple[str, int]])
                     "may not end: pull the other subjects by name"
                 )
             dependency = replace(registry.version(home, reference.version, deleted=True), subject=home)
-            known.add((str(home), reference.version))
-            waiting.append((str(home), dependency))
+            written.add((str(home), reference.version))
+            pending.append((str(home), dependency))
             yield dependency
 
 
-def _written(folder: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path) -> Pulled:
+def _write_version(
+    folder: Path, subject: str, schema: RegisteredSchema, digests: dict[str, str] | None, out: Path
+) -> PulledFile:
     """Write a version to its file, unless the file was edited since the last pull.
 
     Args:
@@ -169,28 +185,28 @@ def _written(folder: Path, subject: str, schema: RegisteredSchema, digests: dict
         out: the folder of the index.
     """
     path = folder / file_name(subject, schema.type)
-    text = schema.text if schema.type is SchemaType.PROTOBUF else laid_out(schema.text)
+    text = schema.text if schema.type is SchemaType.PROTOBUF else format_json(schema.text)
     try:
         before = path.read_bytes() if path.exists() else None
         content = text.encode()
         if before not in {None, content} and digests is not None:
             pulled = digests.get(path.relative_to(out).as_posix())
             if pulled != sha256(before or b"").hexdigest():
-                return Pulled(path, subject, schema, "edited")
+                return PulledFile(path, subject, schema, "edited")
         if before != content:
-            _replace(path, content)
+            _replace_file(path, content)
     except (OSError, UnicodeEncodeError) as error:
         raise UsageError(f"`{path}` cannot be written: {getattr(error, 'strerror', None) or error}") from None
-    return Pulled(path, subject, schema, _outcome(before, content))
+    return PulledFile(path, subject, schema, _compare_content(before, content))
 
 
-def _outcome(before: bytes | None, content: bytes) -> Outcome:
+def _compare_content(before: bytes | None, content: bytes) -> Outcome:
     if before is None:
         return "new"
     return "unchanged" if before == content else "changed"
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace_file(path: Path, content: bytes) -> None:
     """Replace a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".pull-")
@@ -206,34 +222,36 @@ def _replace(path: Path, content: bytes) -> None:
         raise
 
 
-def _print(written: Pulled) -> None:
+def _print_file(written: PulledFile) -> None:
     if written.outcome == "edited":
-        result(toned(Tone.BAD, f"{written.path}: kept, because it was edited since the last pull"))
+        print_result(with_tone(Tone.BAD, f"{written.path}: kept, because it was edited since the last pull"))
         return
     tone = Tone.PLAIN if written.outcome == "unchanged" else Tone.GOOD
     version = f"version {written.schema.version} of `{written.subject}`, id {written.schema.schema_id}"
-    result(toned(tone, harmless(f"{written.path}: {written.outcome}, {version}")))
+    print_result(with_tone(tone, escape_line(f"{written.path}: {written.outcome}, {version}")))
     for reference in written.schema.references:
-        named = f"{reference.name}={reference.subject}:{reference.version}"
-        result(f"    depends on --reference {quoted(named)}")
+        argument = f"{reference.name}={reference.subject}:{reference.version}"
+        print_result(f"    depends on --reference {quote_word(argument)}")
 
 
-def _conclude(pulled: list[Pulled], out: Path) -> None:
+def _print_summary(pulled: list[PulledFile], out: Path) -> None:
     outcomes = Counter(written.outcome for written in pulled)
-    told = f"{count(len(pulled), 'file')} in {out}: {outcomes['new']:,} new, {outcomes['changed']:,} changed"
+    message = f"{count_noun(len(pulled), 'file')} in {out}: {outcomes['new']:,} new, {outcomes['changed']:,} changed"
     if outcomes["edited"]:
-        say(
-            f"{told}; {count(outcomes['edited'], 'edited file')} kept: register the edits, "
+        print_message(
+            f"{message}; {count_noun(outcomes['edited'], 'edited file')} kept: register the edits, "
             "or give --force to overwrite them"
         )
         return
-    nameless = {written.subject: written.path for written in pulled if not tells_its_subject(written.subject)}
-    if not nameless:
-        say(f"{told}; check them: {command('check', out)}")
+    unnamed = {written.subject: written.path for written in pulled if not has_subject_in_name(written.subject)}
+    if not unnamed:
+        print_message(f"{message}; check them: {shell_command('check', out)}")
         return
-    say(told)
-    say(f"the subject of {count(len(nameless), 'file')} does not follow from the name; pass it with --subject:")
-    for subject, path in sorted(nameless.items())[:_NAMED]:
-        say(f"    {command('check', path, subject=subject)}")
-    if len(nameless) > _NAMED:
-        say(f"    … and {len(nameless) - _NAMED:,} more")
+    print_message(message)
+    print_message(
+        f"the subject of {count_noun(len(unnamed), 'file')} does not follow from the name; pass it with --subject:"
+    )
+    for subject, path in sorted(unnamed.items())[:_MAX_LISTED]:
+        print_message(f"    {shell_command('check', path, subject=subject)}")
+    if len(unnamed) > _MAX_LISTED:
+        print_message(f"    … and {len(unnamed) - _MAX_LISTED:,} more")

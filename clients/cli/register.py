@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
-from contractlog.clients.cli.options import add_files, add_format, add_registry, level
+from contractlog.clients.cli.options import add_files, add_format, add_registry, parse_level
 
 __all__ = ["register"]
 
@@ -13,14 +13,14 @@ __all__ = ["register"]
 def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Register all files that are not registered yet, or none if one is rejected (exit code 1 or 4)."""
     add_files(parser)
-    parser.add_argument("--level", type=level, help="set this compatibility level on every subject first")
+    parser.add_argument("--level", type=parse_level, help="set this compatibility level on every subject first")
     parser.add_argument(
-        "--keep-going", action="store_true", help="register the files that can be registered when others cannot"
+        "--keep-going", action="store_true", help="register valid files even if others cannot be registered"
     )
-    parser.add_argument("--dry-run", action="store_true", help="show what would be registered, and write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="report what would be registered, and write nothing")
     add_registry(parser)
     add_format(parser)
     options = parser.parse_intermixed_args(argv)
-    from contractlog.clients.cli.registering import run  # noqa: PLC0415 - slow to import, and not needed for --help
+    from contractlog.clients.cli.register_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
 
     return run(options)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 __all__ = ["SERVICE_IN_PROCESS", "VERBS", "Verb", "load_target"]
 
 #: Function that returns the in-process service of ``mock://NAME``; needs the extra ``server``.
-SERVICE_IN_PROCESS: Final = "contractlog.registry.in_process:named_app"
+SERVICE_IN_PROCESS: Final = "contractlog.registry.in_process_apps:get_named_app"
 
 
 def load_target(target: str) -> Any:
@@ -39,25 +39,25 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "db": Verb(
         "contractlog.registry.cli:db",
-        "upgrade, downgrade or show the database, change its counters of ids",
+        "upgrade, downgrade or show the database; change id counters",
         "contractlog db upgrade",
         "server",
     ),
     "export": Verb(
-        "contractlog.registry.moving.cli:export",
-        "write a whole registry to a file or to a new _schemas topic",
+        "contractlog.registry.transfer.cli:export",
+        "export a whole registry to a file or a new _schemas topic",
         "contractlog export --out registry.ndjson",
         "server",
     ),
     "import": Verb(
-        "contractlog.registry.moving.cli:import_",
-        "bring a whole registry in: from a file, a live registry or a _schemas topic",
+        "contractlog.registry.transfer.cli:import_",
+        "import a whole registry from a file, a live registry or a _schemas topic",
         "contractlog import registry.ndjson --database-url sqlite:///contractlog.db",
         "server",
     ),
     "verify-import": Verb(
-        "contractlog.registry.moving.verify_cli:verify_import",
-        "compare a registry with what it was moved from",
+        "contractlog.registry.transfer.verify_cli:verify_import",
+        "compare a registry with the source of its import",
         "contractlog verify-import registry.ndjson --database-url sqlite:///contractlog.db",
         "server",
     ),
@@ -74,12 +74,12 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "check": Verb(
         "contractlog.clients.cli.check:check",
-        "check schema files against what is registered: compatibility, permissions, suggested fixes",
+        "check schema files against the registry: compatibility, permissions, suggested fixes",
         "contractlog check schemas/",
     ),
     "diff": Verb(
         "contractlog.clients.cli.diff:diff",
-        "compare two schemas: the kind of change, the levels that admit it, suggested fixes",
+        "compare two schemas: kind of change, levels that allow it, suggested fixes",
         "contractlog diff schemas/1/orders-value.avsc schemas/2/orders-value.avsc --level FULL",
     ),
     "pull": Verb(
@@ -88,10 +88,12 @@ VERBS: Final[dict[str, Verb]] = {
         "contractlog pull orders-value --out schemas/",
     ),
     "produce": Verb(
-        "contractlog.serdes.cli:produce", "write JSON lines to a topic", "contractlog produce orders < orders.jsonl"
+        "contractlog.serdes.cli.produce:produce",
+        "write JSON lines to a topic",
+        "contractlog produce orders < orders.jsonl",
     ),
     "consume": Verb(
-        "contractlog.serdes.cli:consume", "print a topic as JSON lines", "contractlog consume orders --limit 10"
+        "contractlog.serdes.cli.consume:consume", "print a topic as JSON lines", "contractlog consume orders --limit 10"
     ),
     "audit": Verb(
         "contractlog.spark_validation.jobs.audit:audit",
@@ -101,7 +103,7 @@ VERBS: Final[dict[str, Verb]] = {
     ),
     "lineage": Verb(
         "contractlog.spark_validation.jobs.lineage:lineage",
-        "find where topics come from, in their values",
+        "infer from values which topics were derived from others",
         "contractlog lineage --state audit/state",
         "spark",
     ),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Final
 
-from contractlog.clients.confluent.aclient import AsyncSchemaRegistryClient
 from contractlog.clients.confluent.associations import (
     Association,
     AssociationCreateOrUpdateInfo,
@@ -16,6 +15,7 @@ from contractlog.clients.confluent.associations import (
     AssociationInfo,
     AssociationResponse,
 )
+from contractlog.clients.confluent.async_client import AsyncSchemaRegistryClient
 from contractlog.clients.confluent.client import SchemaRegistryClient
 from contractlog.clients.confluent.errors import SchemaRegistryError
 from contractlog.clients.confluent.rules import (
@@ -29,7 +29,7 @@ from contractlog.clients.confluent.rules import (
     RulePhase,
     RuleSet,
 )
-from contractlog.clients.confluent.schemas import (
+from contractlog.clients.confluent.schema import (
     ConfigCompatibilityLevel,
     RegisteredSchema,
     Schema,
@@ -72,20 +72,20 @@ __all__ = [
 ]
 
 #: Name -> module and function; as text, since ``clients`` must not import ``serdes``.
-_OF_SERIALIZERS: Final = {
+_SERDES_FUNCTIONS: Final = {
     "dual_schema_id_deserializer": ("contractlog.serdes.schema_ids", "dual_schema_id_deserializer"),
     "header_schema_id_serializer": ("contractlog.serdes.schema_ids", "header_schema_id_serializer"),
     "prefix_schema_id_deserializer": ("contractlog.serdes.schema_ids", "prefix_schema_id_deserializer"),
     "prefix_schema_id_serializer": ("contractlog.serdes.schema_ids", "prefix_schema_id_serializer"),
-    "record_subject_name_strategy": ("contractlog.serdes.subjects", "record_subject_name"),
-    "topic_record_subject_name_strategy": ("contractlog.serdes.subjects", "topic_record_subject_name"),
-    "topic_subject_name_strategy": ("contractlog.serdes.subjects", "topic_subject_name"),
+    "record_subject_name_strategy": ("contractlog.serdes.subject_names", "record_subject_name"),
+    "topic_record_subject_name_strategy": ("contractlog.serdes.subject_names", "topic_record_subject_name"),
+    "topic_subject_name_strategy": ("contractlog.serdes.subject_names", "topic_subject_name"),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Load a function of ``serdes``."""
-    if name not in _OF_SERIALIZERS:
+    if name not in _SERDES_FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, function = _OF_SERIALIZERS[name]
+    module, function = _SERDES_FUNCTIONS[name]
     return getattr(import_module(module), function)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contractlog.clients.confluent.bodies import Body, each, member
-from contractlog.clients.confluent.schemas import Schema
-from contractlog.clients.confluent.sharing import shared
+from contractlog.clients.confluent.bases import prefer_confluent_class
+from contractlog.clients.confluent.json_object import JsonObject, list_parser, member
+from contractlog.clients.confluent.schema import Schema
 
 __all__ = [
     "Association",
@@ -17,9 +17,9 @@ __all__ = [
 ]
 
 
-@shared
+@prefer_confluent_class
 @dataclass(frozen=True, slots=True)
-class Association(Body):
+class Association(JsonObject):
     """Binding of a subject to the key or the value of a resource."""
 
     subject: str | None = member("subject")
@@ -32,9 +32,9 @@ class Association(Body):
     frozen: bool = member("frozen", missing=bool, default=False)
 
 
-@shared
+@prefer_confluent_class
 @dataclass(slots=True)
-class AssociationInfo(Body):
+class AssociationInfo(JsonObject):
     """An association in a response."""
 
     subject: str | None = member("subject", default=None)
@@ -44,9 +44,9 @@ class AssociationInfo(Body):
     schema: Schema | None = member("schema", Schema.from_dict, default=None)
 
 
-@shared
+@prefer_confluent_class
 @dataclass(slots=True)
-class AssociationCreateOrUpdateInfo(Body):
+class AssociationCreateOrUpdateInfo(JsonObject):
     """An association to create or update."""
 
     subject: str | None = member("subject", default=None)
@@ -57,9 +57,9 @@ class AssociationCreateOrUpdateInfo(Body):
     normalize: bool | None = member("normalize", default=None)
 
 
-@shared
+@prefer_confluent_class
 @dataclass(slots=True)
-class AssociationCreateOrUpdateRequest(Body):
+class AssociationCreateOrUpdateRequest(JsonObject):
     """Request to create or update the associations of one resource."""
 
     resource_name: str | None = member("resourceName", default=None)
@@ -67,17 +67,19 @@ class AssociationCreateOrUpdateRequest(Body):
     resource_id: str | None = member("resourceId", default=None)
     resource_type: str | None = member("resourceType", default=None)
     associations: list[AssociationCreateOrUpdateInfo] | None = member(
-        "associations", each(AssociationCreateOrUpdateInfo.from_dict), default=None
+        "associations", list_parser(AssociationCreateOrUpdateInfo.from_dict), default=None
     )
 
 
-@shared
+@prefer_confluent_class
 @dataclass(slots=True)
-class AssociationResponse(Body):
+class AssociationResponse(JsonObject):
     """Response with the associations of one resource."""
 
     resource_name: str | None = member("resourceName", default=None)
     resource_namespace: str | None = member("resourceNamespace", default=None)
     resource_id: str | None = member("resourceId", default=None)
     resource_type: str | None = member("resourceType", default=None)
-    associations: list[AssociationInfo] | None = member("associations", each(AssociationInfo.from_dict), default=None)
+    associations: list[AssociationInfo] | None = member(
+        "associations", list_parser(AssociationInfo.from_dict), default=None
+    )

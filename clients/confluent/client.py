@@ -7,13 +7,13 @@ from typing import Any, Literal, Self, TypeVar
 
 from contractlog.clients import calls
 from contractlog.clients.calls import Call
-from contractlog.clients.client import Registry
-from contractlog.clients.confluent import asking
-from contractlog.clients.confluent.conf import Conf
-from contractlog.clients.confluent.errors import catchable
-from contractlog.clients.confluent.known import Known
-from contractlog.clients.confluent.schemas import RegisteredSchema, Schema, SchemaVersion
-from contractlog.clients.confluent.setting import Setting
+from contractlog.clients.confluent import confluent_calls
+from contractlog.clients.confluent.config_methods import ConfigMethods
+from contractlog.clients.confluent.configuration import ClientConfiguration
+from contractlog.clients.confluent.errors import as_confluent_error
+from contractlog.clients.confluent.response_caches import ResponseCaches
+from contractlog.clients.confluent.schema import RegisteredSchema, Schema, SchemaVersion
+from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import RegistryError
 
 __all__ = ["SchemaRegistryClient"]
@@ -21,7 +21,7 @@ __all__ = ["SchemaRegistryClient"]
 T = TypeVar("T")
 
 
-class SchemaRegistryClient(Setting):
+class SchemaRegistryClient(ConfigMethods):
     """Client of a registry with confluent-kafka's API; as safe to share as ``Registry``.
 
     Error responses raise ``SchemaRegistryError``, which is also an instance of the class of the error code
@@ -33,10 +33,10 @@ class SchemaRegistryClient(Setting):
     """
 
     def __init__(self, conf: dict[str, Any]) -> None:
-        parsed = Conf.parse(conf)
+        parsed = ClientConfiguration.parse(conf)
         self._conf = conf
         self._registry = Registry(**parsed.registry)
-        self._known = Known(parsed.capacity, parsed.latest_seconds)
+        self._caches = ResponseCaches(parsed.capacity, parsed.latest_seconds)
 
     @classmethod
     def over(cls, registry: Registry) -> Self:
@@ -71,14 +71,14 @@ class SchemaRegistryClient(Setting):
     ) -> RegisteredSchema:
         """Register a schema under a subject; return the registered version."""
         key = (subject_name, "registered", schema, normalize_schemas)
-        known = self._known.placed.get(key)
-        if known is not None:
-            return known
+        cached = self._caches.registered.get(key)
+        if cached is not None:
+            return cached
         try:
-            registered = self._ask(asking.register(subject_name, schema, normalize=normalize_schemas))
+            registered = self._send(confluent_calls.register(subject_name, schema, normalize=normalize_schemas))
         finally:
-            self._known.wrote(subject_name)
-        self._known.placed.put(key, registered, generation=self._known.placed.generation)
+            self._caches.invalidate_subject(subject_name)
+        self._caches.registered.put(key, registered, generation=self._caches.registered.generation)
         return registered
 
     def get_schema(
@@ -90,27 +90,27 @@ class SchemaRegistryClient(Setting):
     ) -> Schema:
         """Return the schema with this id."""
         key = ("id", schema_id, subject_name, fmt, reference_format)
-        known = self._known.schemas.get(key)
-        if known is not None:
-            return known
-        generation = self._known.schemas.generation
-        found = self._ask(asking.by_id(schema_id, subject_name, fmt, reference_format))
-        self._known.schemas.put(key, found, generation=generation)
-        return found
+        cached = self._caches.schemas.get(key)
+        if cached is not None:
+            return cached
+        generation = self._caches.schemas.generation
+        schema = self._send(confluent_calls.by_id(schema_id, subject_name, fmt, reference_format))
+        self._caches.schemas.put(key, schema, generation=generation)
+        return schema
 
     def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
         """Return the schema with this guid."""
-        known = self._known.schemas.get(("guid", guid, fmt))
-        if known is not None:
-            return known
-        generation = self._known.schemas.generation
-        found = self._ask(asking.by_guid(guid, fmt))
-        self._known.schemas.put(("guid", guid, fmt), found, generation=generation)
-        return found
+        cached = self._caches.schemas.get(("guid", guid, fmt))
+        if cached is not None:
+            return cached
+        generation = self._caches.schemas.generation
+        schema = self._send(confluent_calls.by_guid(guid, fmt))
+        self._caches.schemas.put(("guid", guid, fmt), schema, generation=generation)
+        return schema
 
     def get_schema_types(self) -> list[str]:
         """Return the schema formats that the registry supports."""
-        return self._ask(calls.types())
+        return self._send(calls.types())
 
     def get_subjects_by_schema_id(
         self,
@@ -121,7 +121,7 @@ class SchemaRegistryClient(Setting):
         limit: int = -1,
     ) -> list[str]:
         """Return all subjects with a version of this id."""
-        return self._ask(
+        return self._send(
             calls.subjects_of_id(schema_id, subject=subject_name, deleted=deleted, offset=offset, limit=limit)
         )
 
@@ -134,7 +134,9 @@ class SchemaRegistryClient(Setting):
         limit: int = -1,
     ) -> list[SchemaVersion]:
         """Return all versions with this id."""
-        return self._ask(asking.versions_of_id(schema_id, subject_name, deleted=deleted, offset=offset, limit=limit))
+        return self._send(
+            confluent_calls.versions_of_id(schema_id, subject_name, deleted=deleted, offset=offset, limit=limit)
+        )
 
     def lookup_schema(
         self,
@@ -146,13 +148,15 @@ class SchemaRegistryClient(Setting):
     ) -> RegisteredSchema:
         """Return the version of a subject that has this content."""
         key = (subject_name, "found", schema, normalize_schemas, deleted)
-        known = self._known.placed.get(key)
-        if known is not None:
-            return known
-        generation = self._known.placed.generation
-        found = self._ask(asking.lookup(subject_name, schema, normalize=normalize_schemas, fmt=fmt, deleted=deleted))
-        self._known.placed.put(key, found, generation=generation)
-        return found
+        cached = self._caches.registered.get(key)
+        if cached is not None:
+            return cached
+        generation = self._caches.registered.generation
+        registered = self._send(
+            confluent_calls.lookup(subject_name, schema, normalize=normalize_schemas, fmt=fmt, deleted=deleted)
+        )
+        self._caches.registered.put(key, registered, generation=generation)
+        return registered
 
     def get_subjects(
         self,
@@ -163,7 +167,7 @@ class SchemaRegistryClient(Setting):
         limit: int = -1,
     ) -> list[str]:
         """Return the names of all subjects."""
-        return self._ask(
+        return self._send(
             calls.subjects(
                 prefix=subject_prefix, deleted=deleted, deleted_only=deleted_only, offset=offset, limit=limit
             )
@@ -172,32 +176,32 @@ class SchemaRegistryClient(Setting):
     def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
         """Soft delete a subject, or hard delete it if ``permanent``; return the deleted versions."""
         try:
-            return self._ask(calls.delete_subject(subject_name, permanent=permanent))
+            return self._send(calls.delete_subject(subject_name, permanent=permanent))
         finally:
-            self._known.wrote(subject_name, permanent=permanent)
+            self._caches.invalidate_subject(subject_name, permanent=permanent)
 
     def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
         """Return the latest version of a subject; cached for ``cache.latest.ttl.sec``."""
-        known = self._known.latest.get((subject_name, fmt))
-        if known is not None:
-            return known
-        generation = self._known.latest.generation
-        found = self._ask(asking.version(subject_name, "latest", fmt=fmt))
-        self._known.latest.put((subject_name, fmt), found, generation=generation)
-        return found
+        cached = self._caches.latest.get((subject_name, fmt))
+        if cached is not None:
+            return cached
+        generation = self._caches.latest.generation
+        latest = self._send(confluent_calls.version(subject_name, "latest", fmt=fmt))
+        self._caches.latest.put((subject_name, fmt), latest, generation=generation)
+        return latest
 
     def get_latest_with_metadata(
         self, subject_name: str, metadata: dict[str, str], deleted: bool = False, fmt: str | None = None
     ) -> RegisteredSchema:
         """Return the latest version with all these metadata properties; cached for ``cache.latest.ttl.sec``."""
         key = (subject_name, frozenset(metadata.items()), deleted, fmt)
-        known = self._known.latest.get(key)
-        if known is not None:
-            return known
-        generation = self._known.latest.generation
-        found = self._ask(asking.latest_with_metadata(subject_name, metadata, deleted=deleted, fmt=fmt))
-        self._known.latest.put(key, found, generation=generation)
-        return found
+        cached = self._caches.latest.get(key)
+        if cached is not None:
+            return cached
+        generation = self._caches.latest.generation
+        latest = self._send(confluent_calls.latest_with_metadata(subject_name, metadata, deleted=deleted, fmt=fmt))
+        self._caches.latest.put(key, latest, generation=generation)
+        return latest
 
     def get_version(
         self,
@@ -208,56 +212,56 @@ class SchemaRegistryClient(Setting):
     ) -> RegisteredSchema:
         """Return one version of a subject; ``latest`` is never cached."""
         key = (subject_name, "version", version, fmt)
-        known = None if version == "latest" else self._known.placed.get(key)
-        if known is not None:
-            return known
-        generation = self._known.placed.generation
-        found = self._ask(asking.version(subject_name, version, deleted=deleted, fmt=fmt))
+        cached = None if version == "latest" else self._caches.registered.get(key)
+        if cached is not None:
+            return cached
+        generation = self._caches.registered.generation
+        registered = self._send(confluent_calls.version(subject_name, version, deleted=deleted, fmt=fmt))
         if version != "latest":
-            self._known.placed.put(key, found, generation=generation)
-        return found
+            self._caches.registered.put(key, registered, generation=generation)
+        return registered
 
     def get_referenced_by(
         self, subject_name: str, version: int | Literal["latest"] = "latest", offset: int = 0, limit: int = -1
     ) -> list[int]:
         """Return the ids of the schemas that reference a version."""
-        return self._ask(calls.referenced_by(subject_name, version, offset=offset, limit=limit))
+        return self._send(calls.referenced_by(subject_name, version, offset=offset, limit=limit))
 
     def get_versions(
         self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
     ) -> list[int]:
         """Return the version numbers of a subject."""
-        return self._ask(
+        return self._send(
             calls.versions(subject_name, deleted=deleted, deleted_only=deleted_only, offset=offset, limit=limit)
         )
 
     def delete_version(self, subject_name: str, version: int, permanent: bool = False) -> int:
         """Soft delete a version, or hard delete it if ``permanent``; return its number."""
         try:
-            return self._ask(calls.delete_version(subject_name, version, permanent=permanent))
+            return self._send(calls.delete_version(subject_name, version, permanent=permanent))
         finally:
-            self._known.wrote(subject_name, permanent=permanent)
+            self._caches.invalidate_subject(subject_name, permanent=permanent)
 
     @property
     def latest_generation(self) -> int:
         """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
-        return self._known.latest.generation
+        return self._caches.latest.generation
 
     def clear_latest_caches(self) -> None:
         """Clear the cache of the versions that are the newest."""
-        self._known.clear_latest()
+        self._caches.clear_latest()
 
     def clear_caches(self) -> None:
         """Clear all caches, so that nothing is remembered."""
-        self._known.clear()
+        self._caches.clear()
 
     @staticmethod
     def new_client(conf: dict[str, Any]) -> SchemaRegistryClient:
         """Return a new client."""
         return SchemaRegistryClient(conf)
 
-    def _ask(self, call: Call[T]) -> T:
+    def _send(self, call: Call[T]) -> T:
         try:
             return self._registry.send(call)
         except RegistryError as error:
-            raise catchable(error) from None
+            raise as_confluent_error(error) from None

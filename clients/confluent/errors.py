@@ -1,33 +1,34 @@
 """Exceptions that are instances both of the service's classes and of confluent-kafka's.
 
 An error of this package can be caught as ``SubjectNotFound`` of ``compatibility/errors.py``, as ``SchemaRegistryError``
-of this package, and as confluent-kafka's ``SchemaRegistryError`` if that is loaded (``compatibility/kinship.py``).
+of this package, and as confluent-kafka's ``SchemaRegistryError`` if that is loaded
+(``compatibility/confluent_bases.py``).
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
+from contractlog.compatibility.confluent_bases import add_loaded_base
 from contractlog.compatibility.errors import ContractlogError, RegistryError, Unreachable, UnreadableAnswer
-from contractlog.compatibility.kinship import become_kin
 
-__all__ = ["OAuthTokenError", "SchemaRegistryError", "catchable"]
+__all__ = ["OAuthTokenError", "SchemaRegistryError", "as_confluent_error"]
 
-_THEIRS: Final = ("confluent_kafka.schema_registry.error", "SchemaRegistryError")
-_made: dict[type[RegistryError], type[RegistryError]] = {}
+_CONFLUENT_CLASS: Final = ("confluent_kafka.schema_registry.error", "SchemaRegistryError")
+_combined_classes: dict[type[RegistryError], type[RegistryError]] = {}
 
 
-class _Base(Exception):
+class _ErrorBase(Exception):
     """Intermediate base class: the bases of a direct subclass of ``Exception`` cannot be changed."""
 
 
-class SchemaRegistryError(_Base):
+class SchemaRegistryError(_ErrorBase):
     """Error response of the registry, with the constructor and attributes of confluent-kafka's class."""
 
     UNKNOWN: ClassVar[int] = -1
 
     def __init__(self, http_status_code: int, error_code: int, error_message: str) -> None:
-        become_kin(SchemaRegistryError, *_THEIRS)
+        add_loaded_base(SchemaRegistryError, *_CONFLUENT_CLASS)
         Exception.__init__(self, http_status_code, error_code, error_message)
         self.__dict__.update(http_status_code=http_status_code, error_code=error_code, error_message=error_message)
 
@@ -35,15 +36,15 @@ class SchemaRegistryError(_Base):
         return str(self)
 
     def __str__(self) -> str:
-        said: Any = self
-        return f"{said.error_message} (HTTP status code {said.http_status_code}, SR code {said.error_code})"
+        error: Any = self
+        return f"{error.error_message} (HTTP status code {error.http_status_code}, SR code {error.error_code})"
 
 
 class OAuthTokenError(Unreachable):
     """No token could be fetched, so no request was sent; also an instance of confluent-kafka's class."""
 
     def __init__(self, message: str, status_code: int | None = None, response_text: str | None = None) -> None:
-        become_kin(OAuthTokenError, _THEIRS[0], "OAuthTokenError")
+        add_loaded_base(OAuthTokenError, _CONFLUENT_CLASS[0], "OAuthTokenError")
         ContractlogError.__init__(self, message, status_code=status_code, response_text=response_text)
 
     def __str__(self) -> str:
@@ -51,21 +52,23 @@ class OAuthTokenError(Unreachable):
         return f"{self.message} ({text})" if text else self.message
 
 
-become_kin(SchemaRegistryError, *_THEIRS)  # also on import: if theirs is loaded, service errors may inherit from it
+add_loaded_base(
+    SchemaRegistryError, *_CONFLUENT_CLASS
+)  # also on import: if theirs is loaded, service errors may inherit from it
 
 
-class _Spoken:
+class _ConfluentFormat:
     """Formats an error like confluent-kafka, and makes it picklable although its class is not importable."""
 
     __str__ = SchemaRegistryError.__str__
     __repr__ = SchemaRegistryError.__repr__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        said: Any = self
-        return _again, (type(self).__bases__[1], said.message, said.facts)
+        error: Any = self
+        return _rebuild, (type(self).__bases__[1], error.message, error.facts)
 
 
-def catchable(error: RegistryError) -> Exception:
+def as_confluent_error(error: RegistryError) -> Exception:
     """Return the same error as an instance of ``SchemaRegistryError`` too."""
     if isinstance(error, UnreadableAnswer):
         status = int(error.facts.get("status", UnreadableAnswer.code))
@@ -73,14 +76,16 @@ def catchable(error: RegistryError) -> Exception:
     facts = error.facts
     if facts.get("uncoded"):
         facts = facts | {"error_code": SchemaRegistryError.UNKNOWN}
-    return _class(type(error))(error.message, **facts)
+    return _combined_class(type(error))(error.message, **facts)
 
 
-def _class(kind: type[RegistryError]) -> type[RegistryError]:
-    if kind not in _made:
-        _made[kind] = type(kind.__name__, (_Spoken, kind, SchemaRegistryError), {"__module__": kind.__module__})
-    return _made[kind]
+def _combined_class(kind: type[RegistryError]) -> type[RegistryError]:
+    if kind not in _combined_classes:
+        _combined_classes[kind] = type(
+            kind.__name__, (_ConfluentFormat, kind, SchemaRegistryError), {"__module__": kind.__module__}
+        )
+    return _combined_classes[kind]
 
 
-def _again(kind: type[RegistryError], message: str, facts: dict[str, Any]) -> Exception:
-    return catchable(kind(message, **facts))
+def _rebuild(kind: type[RegistryError], message: str, facts: dict[str, Any]) -> Exception:
+    return as_confluent_error(kind(message, **facts))

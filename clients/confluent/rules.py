@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
-from contractlog.clients.confluent.bodies import Body, each, member
-from contractlog.clients.confluent.sharing import shared
+from contractlog.clients.confluent.bases import prefer_confluent_class
+from contractlog.clients.confluent.json_object import JsonObject, list_parser, member
 
 __all__ = [
     "Metadata",
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-@shared
+@prefer_confluent_class
 class RuleKind(StrEnum):
     """Kind of a rule: it tests a value or changes it."""
 
@@ -30,7 +30,7 @@ class RuleKind(StrEnum):
     TRANSFORM = "TRANSFORM"
 
 
-@shared
+@prefer_confluent_class
 class RulePhase(StrEnum):
     """Phase in which a rule runs."""
 
@@ -39,7 +39,7 @@ class RulePhase(StrEnum):
     ENCODING = "ENCODING"
 
 
-@shared
+@prefer_confluent_class
 class RuleMode(StrEnum):
     """Direction in which a rule runs."""
 
@@ -51,7 +51,7 @@ class RuleMode(StrEnum):
     WRITEREAD = "WRITEREAD"
 
 
-@shared
+@prefer_confluent_class
 @dataclass(slots=True)
 class RuleParams:
     """Parameters of a rule."""
@@ -71,9 +71,9 @@ class RuleParams:
         return hash(frozenset(self.params.items()))
 
 
-@shared
+@prefer_confluent_class
 @dataclass(frozen=True, slots=True)
-class Rule(Body):
+class Rule(JsonObject):
     """A rule of a schema."""
 
     name: str | None = member("name")
@@ -89,15 +89,15 @@ class Rule(Body):
     disabled: bool | None = member("disabled")
 
 
-@shared
+@prefer_confluent_class
 @dataclass(slots=True)
-class RuleSet(Body):
+class RuleSet(JsonObject):
     """The rules of a schema, in the order in which they run."""
 
-    migration_rules: list[Rule] | None = member("migrationRules", each(Rule.from_dict), missing=list, hash=False)
-    domain_rules: list[Rule] | None = member("domainRules", each(Rule.from_dict), missing=list, hash=False)
+    migration_rules: list[Rule] | None = member("migrationRules", list_parser(Rule.from_dict), missing=list, hash=False)
+    domain_rules: list[Rule] | None = member("domainRules", list_parser(Rule.from_dict), missing=list, hash=False)
     encoding_rules: list[Rule] | None = member(
-        "encodingRules", each(Rule.from_dict), missing=list, default=None, hash=False
+        "encodingRules", list_parser(Rule.from_dict), missing=list, default=None, hash=False
     )
     enable_at: str | None = member("enableAt", default=None)
 
@@ -106,7 +106,7 @@ class RuleSet(Body):
         return hash((frozenset(rules), self.enable_at))
 
 
-@shared
+@prefer_confluent_class
 @dataclass(slots=True)
 class MetadataTags:
     """Tags by path."""
@@ -126,7 +126,7 @@ class MetadataTags:
         return hash(frozenset((path, tuple(tags)) for path, tags in (self.tags or {}).items()))
 
 
-@shared
+@prefer_confluent_class
 @dataclass(slots=True)
 class MetadataProperties:
     """Properties by name."""
@@ -146,9 +146,9 @@ class MetadataProperties:
         return hash(frozenset(self.properties.items()))
 
 
-@shared
+@prefer_confluent_class
 @dataclass(frozen=True, slots=True)
-class Metadata(Body):
+class Metadata(JsonObject):
     """Metadata of a schema."""
 
     tags: MetadataTags | None = member("tags", MetadataTags.from_dict)

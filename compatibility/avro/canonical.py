@@ -11,66 +11,66 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.avro.logical import words
-from contractlog.compatibility.avro.nodes import (
+from contractlog.compatibility.avro.defaults import may_change_when_normalized, normalize_default
+from contractlog.compatibility.avro.logical_types import list_logical_properties
+from contractlog.compatibility.avro.types import (
     PRIMITIVES,
     Array,
+    AvroSchema,
+    AvroType,
     Enum,
     Field,
     Fixed,
     Map,
-    Named,
-    Node,
+    NamedType,
     Primitive,
     Record,
-    Schema,
     TypeName,
     Union,
 )
-from contractlog.compatibility.avro.plain_defaults import has_other_ways, plain_default
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_text import MAX_NESTING, Number, quoted, utf16, write
+from contractlog.compatibility.json_text import MAX_NESTING, Number, quote_json, utf16_sort_key, write_json
 
-__all__ = ["MAX_INLINED", "definition", "inlined", "java_number", "texts"]
+__all__ = ["MAX_INLINED", "format_java_number", "write_definition", "write_inlined", "write_texts"]
 
 MAX_INLINED: Final = 10 * 1024 * 1024  #: characters
 _COMPLEX: Final = frozenset({"record", "enum", "array", "map", "union", "fixed"})
 
 
-def texts(schema: Schema, known: Collection[str] = ()) -> tuple[str, str]:
+def write_texts(schema: AvroSchema, defined: Collection[str] = ()) -> tuple[str, str]:
     """Return the canonical text, which is stored, hashed and returned, and the normalized one.
 
     In the normalized text, aliases and properties are sorted as well, and empty documentation of types is dropped.
 
     Args:
         schema: the schema to write.
-        known: full names of the types defined by references; they are written as names.
+        defined: full names of the types defined by references; they are written as names.
     """
-    writer = _Writer(schema.types, set(known))
+    writer = _Writer(schema.types, set(defined))
     canonical = writer.node(schema.root, None, 0)
     if not writer.unsorted:
         return canonical, canonical
-    return canonical, _Normalizing(schema.types, set(known)).node(schema.root, None, 0)
+    return canonical, _NormalizedWriter(schema.types, set(defined)).node(schema.root, None, 0)
 
 
-def inlined(schema: Schema, *, normalized: bool = False, limit: int = MAX_INLINED) -> str:
+def write_inlined(schema: AvroSchema, *, normalized: bool = False, limit: int = MAX_INLINED) -> str:
     """Return the canonical or normalized text with all dependencies inlined.
 
     Raises:
         InvalidSchema: the text would be longer than the limit; writing stops there.
     """
-    return (_LimitedNormalizing if normalized else _Limited)(schema.types, limit).node(schema.root, None, 0)
+    return (_LimitedNormalizedWriter if normalized else _LimitedWriter)(schema.types, limit).node(schema.root, None, 0)
 
 
-def definition(node: Named) -> str:
+def write_definition(node: NamedType) -> str:
     """Return the text that two definitions of one type must share.
 
     It has no documentation and no aliases, and its properties are sorted.
     """
-    return _Shape({}, set()).node(node, None, 0)
+    return _DefinitionWriter({}, set()).node(node, None, 0)
 
 
-def java_number(number: Number) -> str:
+def format_java_number(number: Number) -> str:
     """Write a number as Java does: ``1e2`` is ``100.0``.
 
     The reference implementation identifies schemas by texts with numbers in this form.
@@ -103,25 +103,25 @@ class _Writer:
     Depth is checked because types that are used before their definition are written at their first use.
     """
 
-    def __init__(self, types: Mapping[str, Named], known: set[str]) -> None:
+    def __init__(self, types: Mapping[str, NamedType], defined: set[str]) -> None:
         self.types = types
-        self.known = known
+        self.defined = defined
         self.unsorted = False  #: True if the normalized text may differ from what was written
 
-    def node(self, node: Node, namespace: str | None, depth: int) -> str:
+    def node(self, node: AvroType, namespace: str | None, depth: int) -> str:
         if depth > MAX_NESTING:
             raise InvalidSchema(f"the types, written out, are nested more than {MAX_NESTING} levels deep", at=node.at)
         match node:
             case Primitive(props=props) if not props:
-                return quoted(node.type)
+                return quote_json(node.type)
             case Union():
                 return "[" + ",".join([self.node(branch, namespace, depth + 1) for branch in node.branches]) + "]"
-            case TypeName() | Named():
-                return self.named(node.name, node, namespace, depth)
+            case TypeName() | NamedType():
+                return self.write_named(node.name, node, namespace, depth)
             case _:
-                return _object(self.unnamed(node, namespace, depth))
+                return _write_object(self.list_members(node, namespace, depth))
 
-    def unnamed(self, node: Node, namespace: str | None, depth: int) -> Iterator[tuple[str, str]]:
+    def list_members(self, node: AvroType, namespace: str | None, depth: int) -> Iterator[tuple[str, str]]:
         match node:
             case Array():
                 yield "type", '"array"'
@@ -130,117 +130,122 @@ class _Writer:
                 yield "type", '"map"'
                 yield "values", self.node(node.values, namespace, depth + 1)
             case Primitive():
-                yield "type", quoted(node.type)
+                yield "type", quote_json(node.type)
         yield from self.type_props(node)
 
-    def named(self, name: str, node: TypeName | Named, namespace: str | None, depth: int) -> str:
-        if name in self.known:
-            return quoted(relative(name, namespace))
-        self.known.add(name)
+    def write_named(self, name: str, node: TypeName | NamedType, namespace: str | None, depth: int) -> str:
+        if name in self.defined:
+            return quote_json(shorten_name(name, namespace))
+        self.defined.add(name)
         definition = self.types[name] if isinstance(node, TypeName) else node
-        return _object(self.definition(definition, namespace, depth))
+        return _write_object(self.definition(definition, namespace, depth))
 
-    def definition(self, node: Named, namespace: str | None, depth: int) -> Iterator[tuple[str, str]]:
+    def definition(self, node: NamedType, namespace: str | None, depth: int) -> Iterator[tuple[str, str]]:
         space, _, name = node.name.rpartition(".")
-        yield "type", quoted("error" if isinstance(node, Record) and node.is_error else node.kind.lower())
-        yield "name", quoted(name)
+        yield "type", quote_json("error" if isinstance(node, Record) and node.is_error else node.kind.lower())
+        yield "name", quote_json(name)
         if space != (namespace or ""):
-            yield "namespace", quoted(space)
+            yield "namespace", quote_json(space)
         yield from self.doc(node.doc)
         match node:
             case Record():
-                fields = [_object(self.field(field, space, depth + 2)) for field in node.fields]
+                fields = [_write_object(self.field(field, space, depth + 2)) for field in node.fields]
                 yield "fields", "[" + ",".join(fields) + "]"
             case Enum():
-                yield "symbols", "[" + ",".join(map(quoted, node.symbols)) + "]"
+                yield "symbols", "[" + ",".join(map(quote_json, node.symbols)) + "]"
                 if node.default is not None:
-                    yield "default", quoted(node.default)
+                    yield "default", quote_json(node.default)
             case Fixed():
                 yield "size", str(node.size)
         yield from self.type_props(node)
         yield from self.aliases(node.aliases, space)
 
     def field(self, field: Field, namespace: str, depth: int) -> Iterator[tuple[str, str]]:
-        yield "name", quoted(field.name)
+        yield "name", quote_json(field.name)
         yield "type", self.node(field.type, namespace, depth + 1)
         yield from self.field_doc(field.doc)
         if field.has_default:
             yield "default", self.default(field)
         if field.order != "ascending":
-            yield "order", quoted(field.order)
+            yield "order", quote_json(field.order)
         yield from self.field_aliases(field.aliases)
         yield from self.props(field.props)
 
     def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
         if doc is not None:
             self.unsorted = self.unsorted or not doc
-            yield "doc", quoted(doc)
+            yield "doc", quote_json(doc)
 
     def field_doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
         if doc is not None:
-            yield "doc", quoted(doc)
+            yield "doc", quote_json(doc)
 
     def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
         if aliases:
             self.unsorted = self.unsorted or len(aliases) > 1
-            yield "aliases", "[" + ",".join(quoted(relative(alias, space)) for alias in aliases) + "]"
+            yield "aliases", "[" + ",".join(quote_json(shorten_name(alias, space)) for alias in aliases) + "]"
 
     def field_aliases(self, aliases: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         if aliases:
             self.unsorted = self.unsorted or len(aliases) > 1
-            yield "aliases", "[" + ",".join(map(quoted, aliases)) + "]"
+            yield "aliases", "[" + ",".join(map(quote_json, aliases)) + "]"
 
-    def type_props(self, node: Node) -> Iterator[tuple[str, str]]:
+    def type_props(self, node: AvroType) -> Iterator[tuple[str, str]]:
         return self.props(node.props)
 
     def props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        self.unsorted = self.unsorted or len(props) > 1 or any(isinstance(one, dict | list) for one in props.values())
+        self.unsorted = (
+            self.unsorted or len(props) > 1 or any(isinstance(value, dict | list) for value in props.values())
+        )
         return ((name, self.value(value)) for name, value in props.items())
 
     def default(self, field: Field) -> str:
-        self.unsorted = self.unsorted or has_other_ways(field)
+        self.unsorted = self.unsorted or may_change_when_normalized(field)
         return self.value(field.default)
 
     def value(self, value: Any) -> str:
-        return write(value, java_number)
+        return write_json(value, format_java_number)
 
 
-class _Normalizing(_Writer):
+class _NormalizedWriter(_Writer):
     """Writer of the normalized text, which sorts whatever is unordered."""
 
     def doc(self, doc: str | None) -> Iterator[tuple[str, str]]:
         return super().doc(doc or None)
 
     def aliases(self, aliases: tuple[str, ...], space: str) -> Iterator[tuple[str, str]]:
-        return super().aliases(tuple(sorted(aliases, key=utf16)), space)
+        return super().aliases(tuple(sorted(aliases, key=utf16_sort_key)), space)
 
     def field_aliases(self, aliases: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-        return super().field_aliases(tuple(sorted(aliases, key=utf16)))
+        return super().field_aliases(tuple(sorted(aliases, key=utf16_sort_key)))
 
     def default(self, field: Field) -> str:
-        return write(plain_default(field.default, field.type, self.types), java_number, sort_keys=True)
+        return write_json(normalize_default(field.default, field.type, self.types), format_java_number, sort_keys=True)
 
-    def type_props(self, node: Node) -> Iterator[tuple[str, str]]:
-        first = [word for word in words(node) if node.props.get(word, Number("0")) != Number("0")]
+    def type_props(self, node: AvroType) -> Iterator[tuple[str, str]]:
+        first = [word for word in list_logical_properties(node) if node.props.get(word, Number("0")) != Number("0")]
         yield from ((word, self.value(node.props[word])) for word in first)
         yield from self.props({name: value for name, value in node.props.items() if name not in first})
 
     def props(self, props: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        return ((name, write(props[name], java_number, sort_keys=True)) for name in sorted(props, key=utf16))
+        return (
+            (name, write_json(props[name], format_java_number, sort_keys=True))
+            for name in sorted(props, key=utf16_sort_key)
+        )
 
 
-class _Limited(_Writer):
+class _LimitedWriter(_Writer):
     """Writer that limits the length of its text.
 
     ``written`` is the length of the preceding siblings, plus that of a node once it is complete.
     """
 
-    def __init__(self, types: Mapping[str, Named], limit: int) -> None:
+    def __init__(self, types: Mapping[str, NamedType], limit: int) -> None:
         super().__init__(types, set())
         self.limit = limit
         self.written = 0
 
-    def node(self, node: Node, namespace: str | None, depth: int) -> str:
+    def node(self, node: AvroType, namespace: str | None, depth: int) -> str:
         before = self.written
         text = super().node(node, namespace, depth)
         self.written = before + len(text)
@@ -249,15 +254,15 @@ class _Limited(_Writer):
         return text
 
 
-class _LimitedNormalizing(_Limited, _Normalizing):
+class _LimitedNormalizedWriter(_LimitedWriter, _NormalizedWriter):
     """Length-limited writer of the normalized text."""
 
 
-class _Shape(_Writer):
+class _DefinitionWriter(_Writer):
     """Writer for comparing definitions: full names, sorted properties, no documentation and no aliases."""
 
-    def named(self, name: str, node: TypeName | Named, namespace: str | None, depth: int) -> str:
-        return super().named(name, node, namespace, depth) if depth == 0 else quoted(name)
+    def write_named(self, name: str, node: TypeName | NamedType, namespace: str | None, depth: int) -> str:
+        return super().write_named(name, node, namespace, depth) if depth == 0 else quote_json(name)
 
     def doc(self, _: str | None) -> Iterator[tuple[str, str]]:
         return iter(())
@@ -275,14 +280,14 @@ class _Shape(_Writer):
         return ((name, self.value(props[name])) for name in sorted(props))
 
     def value(self, value: Any) -> str:
-        return write(value, java_number, sort_keys=True)
+        return write_json(value, format_java_number, sort_keys=True)
 
 
-def relative(name: str, namespace: str | None) -> str:
+def shorten_name(name: str, namespace: str | None) -> str:
     """Shorten a full name if the enclosing namespace implies the rest."""
     space, _, last = name.rpartition(".")
     return last if space and space == namespace and last not in PRIMITIVES | _COMPLEX else name
 
 
-def _object(members: Iterator[tuple[str, str]]) -> str:
-    return "{" + ",".join([f"{quoted(name)}:{value}" for name, value in members]) + "}"
+def _write_object(members: Iterator[tuple[str, str]]) -> str:
+    return "{" + ",".join([f"{quote_json(name)}:{value}" for name, value in members]) + "}"

@@ -1,39 +1,43 @@
-"""Validation of Avro defaults against their types, required for new schemas as in the reference."""
+"""Normalization of Avro defaults, and their validation, which new schemas require as in the reference."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import math
+import struct
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
-from contractlog.compatibility.avro.nodes import (
+from contractlog.compatibility.avro.types import (
     MISSING,
     Array,
+    AvroSchema,
+    AvroType,
     Enum,
     Field,
     Fixed,
     Map,
-    Node,
+    NamedType,
     Primitive,
     Record,
-    Schema,
+    TypeName,
     Union,
 )
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_text import MAX_NESTING, Number, pointer
+from contractlog.compatibility.json_text import MAX_NESTING, Number, join_pointer
 
-__all__ = ["Figure", "check_defaults"]
+__all__ = ["SpecialFloat", "check_defaults", "may_change_when_normalized", "normalize_default"]
 
 _BITS: Final = {"int": 31, "long": 63}
 _MAX_STEPS: Final = 200_000
 
 
-class Figure(str):
+class SpecialFloat(str):
     """A floating-point default without a JSON number: ``NaN`` or an infinity, directly on a field."""
 
     __slots__ = ()
 
 
-def check_defaults(schema: Schema, defaulted: Iterable[Field]) -> None:
+def check_defaults(schema: AvroSchema, defaulted: Iterable[Field]) -> None:
     """Reject a default that is not a value of its field's type; for a union any branch counts.
 
     Args:
@@ -43,27 +47,27 @@ def check_defaults(schema: Schema, defaulted: Iterable[Field]) -> None:
     Raises:
         InvalidSchema: with the position of the first such default.
     """
-    checking = _Checking(schema)
+    checker = _DefaultChecker(schema)
     for field in defaulted:
-        if not checking.fits(field.type, field.default, 0):
+        if not checker.fits(field.type, field.default, 0):
             raise InvalidSchema(
-                f'the default of the field "{field.name}" is no value of its type', at=pointer(field.at, "default")
+                f'the default of the field "{field.name}" is no value of its type', at=join_pointer(field.at, "default")
             )
 
 
-class _Checking:
+class _DefaultChecker:
     """One validation; steps are limited because record defaults that fill each other may not terminate."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: AvroSchema) -> None:
         self.schema = schema
         self.steps = 0
 
-    def fits(self, node: Node, value: Any, depth: int) -> bool:  # noqa: PLR0911 - one case for each kind of type
+    def fits(self, node: AvroType, value: Any, depth: int) -> bool:  # noqa: PLR0911 - one case for each kind of type
         self.step(node)
         if depth > MAX_NESTING:
             return False
         if isinstance(node, Primitive):
-            return _is_a(node.type, value)
+            return _fits_primitive(node.type, value)
         if isinstance(node, Union) and value is None:
             return any([isinstance(branch, Primitive) and branch.type == "null" for branch in node.branches])  # noqa: C419 - twice as fast
         match self.schema.resolve(node):
@@ -76,25 +80,29 @@ class _Checking:
             case Union(branches=branches):
                 return any(self.fits(branch, value, depth + 1) for branch in branches)
             case resolved:
-                return isinstance(resolved, Record) and isinstance(value, dict) and self.fills(resolved, value, depth)
+                return (
+                    isinstance(resolved, Record)
+                    and isinstance(value, dict)
+                    and self.fits_record(resolved, value, depth)
+                )
 
-    def all_fit(self, node: Node, inner: Node, values: Collection[Any], depth: int) -> bool:
+    def all_fit(self, node: AvroType, inner: AvroType, values: Collection[Any], depth: int) -> bool:
         """Return True if every value fits the inner type; too many values are rejected before checking any."""
         self.step(node, len(values))
         self.steps -= len(values)
         return all(self.fits(inner, value, depth + 1) for value in values)
 
-    def step(self, node: Node, count: int = 1) -> None:
+    def step(self, node: AvroType, count: int = 1) -> None:
         self.steps += count
         if self.steps > _MAX_STEPS:
             raise InvalidSchema(f"checking the defaults takes more than {_MAX_STEPS} steps", at=node.at)
 
-    def fills(self, record: Record, value: dict[str, Any], depth: int) -> bool:
-        given = ((field.type, value.get(field.name, field.default)) for field in record.fields)
-        return all(member is not MISSING and self.fits(node, member, depth + 1) for node, member in given)
+    def fits_record(self, record: Record, value: dict[str, Any], depth: int) -> bool:
+        members = ((field.type, value.get(field.name, field.default)) for field in record.fields)
+        return all(member is not MISSING and self.fits(node, member, depth + 1) for node, member in members)
 
 
-def _is_a(name: str, value: Any) -> bool:
+def _fits_primitive(name: str, value: Any) -> bool:
     match name:
         case "null":
             return value is None
@@ -104,6 +112,79 @@ def _is_a(name: str, value: Any) -> bool:
             bound = 1 << _BITS[name]
             return isinstance(value, Number) and value.integral and -bound <= value.value < bound
         case "float" | "double":
-            return isinstance(value, (Number, Figure))
+            return isinstance(value, (Number, SpecialFloat))
         case _:
             return isinstance(value, str)
+
+
+_FLOATING_TYPES: Final = ("float", "double")
+_FLOAT_DIGITS: Final = 9  #: a 32-bit float has at most this many
+
+
+def normalize_default(value: Any, node: AvroType, types: Mapping[str, NamedType]) -> Any:  # noqa: PLR0911 - one for each kind of type
+    """Return a default as written by the reference implementation: floats and doubles have a fraction.
+
+    They have the digits of their own precision. In a union the first branch decides; a value of a later branch, or of
+    no type, stays unchanged.
+    """
+    node = types[node.name] if isinstance(node, TypeName) else node
+    match node, value:
+        case Union(branches=(first, *_)), _:
+            return normalize_default(value, first, types)
+        case (Array(), list()) | (Map(), dict()) if _is_unchanged_by_normalization(node):
+            return value
+        case Array(items=items), list():
+            return [normalize_default(item, items, types) for item in value]
+        case Map(values=values), dict():
+            return {name: normalize_default(member, values, types) for name, member in value.items()}
+        case Record(fields=fields), dict():
+            plain = {
+                field.name: normalize_default(value[field.name], field.type, types)
+                for field in fields
+                if field.name in value
+            }
+            return {**value, **plain}
+        case Primitive(type="double"), Number():
+            return _write_number(float(value.text))
+        case Primitive(type="float"), Number():
+            return _write_number(_shortest_decimal(float(value.text)))
+        case _:
+            return value
+
+
+def _is_unchanged_by_normalization(node: AvroType) -> bool:
+    """Return True for arrays and maps, at any depth, of a primitive other than float or double."""
+    while isinstance(node, (Array, Map)):
+        node = node.items if isinstance(node, Array) else node.values
+    return isinstance(node, Primitive) and node.type not in _FLOATING_TYPES
+
+
+def may_change_when_normalized(field: Field) -> bool:
+    """Return True if the default may differ from its normalized form."""
+    match field.default:
+        case dict() | list():
+            return bool(field.default)
+        case Number():
+            kind = field.type.branches[0] if isinstance(field.type, Union) and field.type.branches else field.type
+            return isinstance(kind, Primitive) and kind.type in _FLOATING_TYPES
+        case _:
+            return False
+
+
+def _write_number(figure: float) -> Number:
+    return Number(repr(figure)) if math.isfinite(figure) else Number("1e999" if figure > 0 else "-1e999")
+
+
+def _shortest_decimal(figure: float) -> float:
+    """Return the number with the fewest digits that rounds to the same 32-bit float."""
+    nearest = _round_to_float32(figure)
+    candidates = (float(f"{nearest:.{digits}g}") for digits in range(1, _FLOAT_DIGITS + 1))
+    return next((candidate for candidate in candidates if _round_to_float32(candidate) == nearest), nearest)
+
+
+def _round_to_float32(figure: float) -> float:
+    try:
+        nearest: float = struct.unpack("f", struct.pack("f", figure))[0]
+    except OverflowError:
+        return math.copysign(math.inf, figure)
+    return nearest

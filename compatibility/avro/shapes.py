@@ -9,37 +9,37 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Final
 
-from contractlog.compatibility.avro.nodes import (
+from contractlog.compatibility.avro.types import (
     MISSING,
     PRIMITIVES,
     Array,
+    AvroSchema,
+    AvroType,
     Enum,
     Fixed,
     Map,
-    Named,
-    Node,
+    NamedType,
     Primitive,
     Record,
-    Schema,
     TypeName,
     Union,
     short_name,
 )
-from contractlog.compatibility.interning import Memo
+from contractlog.compatibility.memo import Memo
 
-__all__ = ["FieldShape", "Shape", "Shaping"]
+__all__ = ["AvroShape", "FieldShape", "ShapeBuilder"]
 
 _MAX_DEPTH: Final = 150
 
 
-class Shape:
+class AvroShape:
     """A type as seen by readers and writers; compared by identity."""
 
     __slots__ = (
         "__weakref__",
         "aliases",
         "fields",
-        "fills",
+        "has_default",
         "kind",
         "members",
         "name",
@@ -54,9 +54,9 @@ class Shape:
         self.kind = kind  #: as in messages, such as ``INT`` or ``RECORD``
         self.name = self.short = ""
         self.aliases: tuple[str, ...] = ()
-        self.parts: tuple[Shape, ...] = ()  #: items, values or branches
+        self.parts: tuple[AvroShape, ...] = ()  #: items, values or branches
         self.symbols: frozenset[str] = frozenset()  #: symbols of an enum; the size of a fixed
-        self.fills = False  #: True if an enum has a default for unknown symbols
+        self.has_default = False  #: True if an enum has a default for unknown symbols
         self.fields: tuple[FieldShape, ...] = ()
         self.members: frozenset[FieldShape] = frozenset()  #: the fields as a set, for merging
         self.names: frozenset[str] = frozenset()  #: field names
@@ -68,81 +68,84 @@ class FieldShape:
 
     __slots__ = ("aliases", "has_default", "name", "type")
 
-    def __init__(self, name: str, aliases: tuple[str, ...], type_: Shape, has_default: bool) -> None:  # noqa: FBT001 - by position, which is fast
+    def __init__(self, name: str, aliases: tuple[str, ...], type_: AvroShape, has_default: bool) -> None:  # noqa: FBT001 - by position, which is fast
         self.name = name
         self.aliases = aliases
         self.type = type_
         self.has_default = has_default
 
 
-_PRIMITIVES: Final = {name: Shape(name.upper()) for name in PRIMITIVES}
+_PRIMITIVES: Final = {name: AvroShape(name.upper()) for name in PRIMITIVES}
 
 
-class _Unshaped(Exception):
+class _TooDeep(Exception):
     """The schema is nested too deep for shapes."""
 
 
-class _LeadsBack(Exception):
+class _CycleFound(Exception):
     """A type is reached from within itself."""
 
 
-class Shaping:
+class ShapeBuilder:
     """Builder of the shapes of one schema, interned in a memo."""
 
-    def __init__(self, schema: Schema, memo: Memo) -> None:
+    def __init__(self, schema: AvroSchema, memo: Memo) -> None:
         self._schema = schema
-        self._held = memo.shapes.held
+        self._cached = memo.shapes.entries
         self._put = memo.shapes.put
-        self._named: dict[str, Shape] = {}
+        self._named: dict[str, AvroShape] = {}
         self._open: set[str] = set()
         self._depth = 0
 
-    def shape(self, node: Node) -> Shape | None:
+    def shape(self, node: AvroType) -> AvroShape | None:
         """Return the shape of a type; None if it is nested too deep for shapes."""
         try:
             try:
                 return self._shape(node)
-            except _LeadsBack:
+            except _CycleFound:
                 self._open.clear()
                 self._depth = 0
                 self._shape_cycles(node)
                 return self._shape(node)
-        except (_Unshaped, RecursionError):
+        except (_TooDeep, RecursionError):
             return None
         finally:
             self._open.clear()
             self._depth = 0
 
-    def _shape(self, node: Node) -> Shape:
+    def _shape(self, node: AvroType) -> AvroShape:
         if isinstance(node, Primitive):
             return _PRIMITIVES[node.type]
-        if isinstance(node, (TypeName, Named)):
+        if isinstance(node, (TypeName, NamedType)):
             return self._named.get(node.name) or self._define(node.name)
         self._enter()
         parts = tuple(
-            [_PRIMITIVES[part.type] if isinstance(part, Primitive) else self._shape(part) for part in _parts(node)]
+            [
+                _PRIMITIVES[part.type] if isinstance(part, Primitive) else self._shape(part)
+                for part in _inner_types(node)
+            ]
         )
         self._depth -= 1
         key = (type(node), parts)
-        shared: Shape = self._held.get(key) or self._put(key, _with_parts(Shape(node.kind), parts))
+        shared: AvroShape = self._cached.get(key) or self._put(key, _fill_parts(AvroShape(node.kind), parts))
         return shared
 
-    def _define(self, name: str) -> Shape:
+    def _define(self, name: str) -> AvroShape:
         if name in self._open:
-            raise _LeadsBack
+            raise _CycleFound
         self._open.add(name)
         self._enter()
-        made = self._named[name] = self._definition(self._schema.types[name])
+        shape = self._named[name] = self._definition(self._schema.types[name])
         self._depth -= 1
         self._open.discard(name)
-        return made
+        return shape
 
     def _enter(self) -> None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise _Unshaped
+            raise _TooDeep
 
-    def _definition(self, node: Named) -> Shape:
+    def _definition(self, node: NamedType) -> AvroShape:
         match node:
             case Record():
                 fields = self._fields(node)
@@ -155,20 +158,22 @@ class Shaping:
                 fields, weight = (), 1
                 key = ("FIXED", node.name, node.aliases, node.size)
             case _:
-                raise _Unshaped
-        shape: Shape = self._held.get(key) or self._put(key, _filled(Shape(node.kind), node, fields), weight)
+                raise _TooDeep
+        shape: AvroShape = self._cached.get(key) or self._put(
+            key, _fill_definition(AvroShape(node.kind), node, fields), weight
+        )
         return shape
 
     def _fields(self, node: Record) -> tuple[FieldShape, ...]:
-        held, fields = self._held, []
+        cached, fields = self._cached, []
         for field in node.fields:
             kind = field.type
             type_ = _PRIMITIVES[kind.type] if isinstance(kind, Primitive) else self._shape(kind)
             key = (field.name, field.aliases, type_, field.default is not MISSING)
-            fields.append(held.get(key) or self._put(key, FieldShape(*key)))
+            fields.append(cached.get(key) or self._put(key, FieldShape(*key)))
         return tuple(fields)
 
-    def _shape_cycles(self, node: Node) -> None:
+    def _shape_cycles(self, node: AvroType) -> None:
         """Shape every named type that the node refers to, in groups of mutual recursion, inner groups first.
 
         Tarjan's algorithm finds the groups: a group is complete when nothing in it refers to an earlier type.
@@ -178,10 +183,10 @@ class Shaping:
 
         def visit(name: str, depth: int) -> int:
             if depth > _MAX_DEPTH:
-                raise _Unshaped
+                raise _TooDeep
             first = order[name] = len(order)
             group[name] = None
-            for other in _names(self._schema.types[name], inside=True):
+            for other in _used_names(self._schema.types[name], inside=True):
                 if other not in order:
                     first = min(first, visit(other, depth + 1))
                 elif other in group:
@@ -193,7 +198,7 @@ class Shaping:
                 self._shape_together(together)
             return first
 
-        for name in _names(node, inside=False):
+        for name in _used_names(node, inside=False):
             if name not in order:
                 visit(name, 0)
 
@@ -201,24 +206,24 @@ class Shaping:
         types = [self._schema.types[name] for name in sorted(names)]
         if names[0] in self._named:
             return
-        if len(names) == 1 and names[0] not in _names(types[0], inside=True):
+        if len(names) == 1 and names[0] not in _used_names(types[0], inside=True):
             self._shape(types[0])
             return
         inside = {name: (name,) for name in names}
         key = ("CYCLE", *[self._local(node, inside) for node in types])
-        found = self._held.get(key)
-        if found is None:
-            found = {node.name: Shape(node.kind) for node in types}
-            self._named.update(found)
+        shapes = self._cached.get(key)
+        if shapes is None:
+            shapes = {node.name: AvroShape(node.kind) for node in types}
+            self._named.update(shapes)
             reads_itself = not any(map(_is_ambiguous, self._schema.types.values()))
-            for shape in found.values():
+            for shape in shapes.values():
                 shape.reads_itself = reads_itself
             for node in types:
-                _filled(found[node.name], node, self._fields(node) if isinstance(node, Record) else ())
-            self._put(key, found, 1 + sum(len(shape.fields) for shape in found.values()))
-        self._named.update(found)
+                _fill_definition(shapes[node.name], node, self._fields(node) if isinstance(node, Record) else ())
+            self._put(key, shapes, 1 + sum(len(shape.fields) for shape in shapes.values()))
+        self._named.update(shapes)
 
-    def _local(self, node: Node, inside: dict[str, tuple[str]]) -> Hashable:
+    def _local(self, node: AvroType, inside: dict[str, tuple[str]]) -> Hashable:
         """Return a key for a definition: names of its own group unchanged, shapes for all other types."""
         match node:
             case Record():
@@ -227,24 +232,24 @@ class Shaping:
                     for field in node.fields
                 ]
                 return ("RECORD", node.name, node.aliases, *fields)
-            case Named():
+            case NamedType():
                 return self._shape(node)
             case _:
-                return (node.kind, *[self._part(part, inside) for part in _parts(node)])
+                return (node.kind, *[self._part(part, inside) for part in _inner_types(node)])
 
-    def _part(self, node: Node, inside: dict[str, tuple[str]]) -> Hashable:
-        if isinstance(node, (TypeName, Named)):
+    def _part(self, node: AvroType, inside: dict[str, tuple[str]]) -> Hashable:
+        if isinstance(node, (TypeName, NamedType)):
             return inside.get(node.name) or self._shape(node)
         return self._shape(node) if isinstance(node, Primitive) else self._local(node, inside)
 
 
-def _with_parts(shape: Shape, parts: tuple[Shape, ...]) -> Shape:
+def _fill_parts(shape: AvroShape, parts: tuple[AvroShape, ...]) -> AvroShape:
     shape.parts = parts
     shape.reads_itself = all(part.reads_itself for part in parts)
     return shape
 
 
-def _filled(shape: Shape, node: Named, fields: tuple[FieldShape, ...]) -> Shape:
+def _fill_definition(shape: AvroShape, node: NamedType, fields: tuple[FieldShape, ...]) -> AvroShape:
     shape.name, shape.short, shape.aliases = node.name, short_name(node.name), node.aliases
     match node:
         case Record():
@@ -253,13 +258,13 @@ def _filled(shape: Shape, node: Named, fields: tuple[FieldShape, ...]) -> Shape:
             shape.names = frozenset([field.name for field in fields])
             shape.reads_itself = all([field.type.reads_itself for field in fields]) and not _is_ambiguous(node)  # noqa: C419 - twice as fast
         case Enum():
-            shape.symbols, shape.fills = frozenset(node.symbols), node.default is not None
+            shape.symbols, shape.has_default = frozenset(node.symbols), node.default is not None
         case Fixed():
             shape.symbols = frozenset((str(node.size),))
     return shape
 
 
-def _is_ambiguous(node: Named) -> bool:
+def _is_ambiguous(node: NamedType) -> bool:
     """Return True if a field alias is the name of another field, so the record may not read itself."""
     if not isinstance(node, Record):
         return False
@@ -269,7 +274,7 @@ def _is_ambiguous(node: Named) -> bool:
     return any(alias in names and alias != field.name for field in node.fields for alias in field.aliases)
 
 
-def _parts(node: Node) -> tuple[Node, ...]:
+def _inner_types(node: AvroType) -> tuple[AvroType, ...]:
     if isinstance(node, Union):
         return node.branches
     if isinstance(node, Array):
@@ -277,14 +282,14 @@ def _parts(node: Node) -> tuple[Node, ...]:
     return (node.values,) if isinstance(node, Map) else ()
 
 
-def _names(node: Node, *, inside: bool) -> Iterator[str]:
+def _used_names(node: AvroType, *, inside: bool) -> Iterator[str]:
     """Yield the type names used in a node: the node's own, or if ``inside``, those within its definition."""
     if isinstance(node, Record) and inside:
         for field in node.fields:
-            yield from _names(field.type, inside=False)
-    elif isinstance(node, (TypeName, Named)):
+            yield from _used_names(field.type, inside=False)
+    elif isinstance(node, (TypeName, NamedType)):
         if not inside:
             yield node.name
     else:
-        for part in _parts(node):
-            yield from _names(part, inside=False)
+        for part in _inner_types(node):
+            yield from _used_names(part, inside=False)

@@ -3,7 +3,7 @@
 The reference implementation does not use meta-schemas. It accepts whatever its two parsers can load: one for the drafts
 up to 7, one for the later drafts. They require less: ``"required":["a","a"]``, ``"minLength":-1``, ``"anyOf":[]`` are
 loaded. And they skip parts: definitions that no ``$ref`` leads to are not loaded, except ``$defs`` of the later drafts.
-A schema that only the meta-schema rejects is accepted here, too; its ``nonconformity`` is the reason.
+A schema that only the meta-schema rejects is accepted here, too; ``find_nonconformity`` returns the reason.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_schema.parse import JsonSchema, find_problem, is_meta_schema
-from contractlog.compatibility.json_schema.resolve import Here, Texts
-from contractlog.compatibility.json_text import Number, pointer, write
-from contractlog.compatibility.limits import shortened
+from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext
+from contractlog.compatibility.json_schema.parser import JsonSchema, find_schema_error, is_meta_schema
+from contractlog.compatibility.json_text import Number, join_pointer, write_json
+from contractlog.compatibility.limits import truncate_message
 
 __all__ = ["nonconformity", "require_acceptable"]
 
-_KEY: Final = "nonconformity"
-_TYPES: Final = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
-_LARGEST: Final = 2**31
+_CACHE_KEY: Final = "nonconformity"
+_TYPE_NAMES: Final = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
+_INTEGER_LIMIT: Final = 2**31
 _ESCAPED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _NOT_IN_URIS: Final = re.compile(r'[\x00-\x20"%<>\\^`{|}\x7f]')
 _NO_SCHEME: Final = re.compile(
@@ -39,9 +39,9 @@ _JAVA_ESCAPE: Final = re.compile(
     r"\\\\|\\Q(?s:.*?)(?:\\E|\Z)|\\[pP](?:\{\^?[\w=. -]+\}|[A-Z])"
     r"|\\(?:x\{[0-9A-Fa-f]{1,6}\}|k<[A-Za-z][A-Za-z0-9]*>|N\{[\w -]+\}|c.|[hHVRGzZXe1-9])"
 )
-_SET: Final = re.compile(r"\[\^?\]?[^\[\]]*\]")
+_CHARACTER_SET: Final = re.compile(r"\[\^?\]?[^\[\]]*\]")
 _NOT_IN_JAVA: Final = re.compile(r"\(\?(?:P|#|\()|\{(?!\d+(?:,\d*)?\})")
-_BESIDE_REF: Final = frozenset({"$ref", "$schema", "$id", "id", "title", "description", "readOnly", "writeOnly"})
+_READ_NEXT_TO_REF: Final = frozenset({"$ref", "$schema", "$id", "id", "title", "description", "readOnly", "writeOnly"})
 
 
 def require_acceptable(schema: JsonSchema, referenced: Mapping[str, str]) -> None:
@@ -49,35 +49,35 @@ def require_acceptable(schema: JsonSchema, referenced: Mapping[str, str]) -> Non
 
     A number beyond the range of a double is rejected as well.
     """
-    problem = nonconformity(schema, referenced)
-    if problem is None:
+    violation = nonconformity(schema, referenced)
+    if violation is None:
         return
     if _has_unbounded_number(schema.value):
-        raise problem
-    refusal = next(_Loading(schema, referenced).refusals(), None)
-    if refusal is not None:
-        raise problem if str(problem.facts.get("at") or "").startswith(str(refusal.at)) else refusal
+        raise violation
+    loader_error = next(_ReferenceLoader(schema, referenced).errors(), None)
+    if loader_error is not None:
+        raise violation if str(violation.facts.get("at") or "").startswith(str(loader_error.at)) else loader_error
 
 
 def _has_unbounded_number(value: Any) -> bool:
     """Return True if a number is beyond the range of a double, so that no validator can compare with it."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
+    pending = [value]
+    while pending:
+        part = pending.pop()
         if isinstance(part, Number):
             if not part.integral and math.isinf(part.value):
                 return True
         elif isinstance(part, (list, dict)):
-            waiting += part.values() if isinstance(part, dict) else part
+            pending += part.values() if isinstance(part, dict) else part
     return False
 
 
 def nonconformity(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
     """Return the meta-schema violation or unresolvable ``$ref`` of a schema; None if there is none."""
-    if _KEY not in schema.made:
-        schema.made[_KEY] = find_problem(schema, referenced)
-    found: InvalidSchema | None = schema.made[_KEY]
-    return found
+    if _CACHE_KEY not in schema.derived:
+        schema.derived[_CACHE_KEY] = find_schema_error(schema, referenced)
+    problem: InvalidSchema | None = schema.derived[_CACHE_KEY]
+    return problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,127 +87,133 @@ class _Part:
     value: Any
     text: str  #: name of the referenced schema; empty for the schema itself
     at: str
-    here: Here
+    context: ResolutionContext
 
     def below(self, value: Any, token: str | int) -> _Part:
-        return _Part(value, self.text, pointer(self.at, token), self.here)
+        return _Part(value, self.text, join_pointer(self.at, token), self.context)
 
-    def refused(self, sentence: str) -> InvalidSchema:
+    def error(self, sentence: str) -> InvalidSchema:
         at = f"{self.text}#{self.at}" if self.text else self.at
-        return InvalidSchema(f"not a schema of {self.here.draft.name}: {sentence}", at=at)
+        return InvalidSchema(f"not a schema of {self.context.draft.name}: {sentence}", at=at)
 
 
-class _Loading:
+class _ReferenceLoader:
     """Loading of one schema as by the reference implementation's parser for its draft."""
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
-        self._texts = Texts(schema, referenced)
-        root = self._texts.root()
-        self.waiting = deque([_Part(root.contents, "", "", root.here)])  #: values that must be schemas
+        self._documents = Documents(schema, referenced)
+        root = self._documents.root()
+        self.pending = deque([_Part(root.contents, "", "", root.context)])  #: values that must be schemas
 
-    def refusals(self) -> Iterator[InvalidSchema]:
+    def errors(self) -> Iterator[InvalidSchema]:
         """Yield the errors of the parser."""
-        met = set[int]()
-        while self.waiting:
-            part = self.waiting.popleft()
+        seen = set[int]()
+        while self.pending:
+            part = self.pending.popleft()
             if isinstance(part.value, dict):
-                if id(part.value) not in met:
-                    met.add(id(part.value))
-                    yield from self._load(_Part(part.value, part.text, part.at, self._inside(part)))
+                if id(part.value) not in seen:
+                    seen.add(id(part.value))
+                    yield from self._load(_Part(part.value, part.text, part.at, self._context_within(part)))
             elif not isinstance(part.value, bool):
-                yield part.refused(f"{_shown(part.value)} is not a schema (an object, true or false)")
+                yield part.error(f"{_describe(part.value)} is not a schema (an object, true or false)")
 
-    def _inside(self, part: _Part) -> Here:
-        return self._texts.inside(part.value, part.here)
+    def _context_within(self, part: _Part) -> ResolutionContext:
+        return self._documents.context_within(part.value, part.context)
 
     def _load(self, part: _Part) -> Iterator[InvalidSchema]:
         """Load the keywords of a schema; the older parser reads only annotations next to a ``$ref``."""
-        loads = _LOADS[part.here.draft.name]
-        if "$ref" in part.value and loads is not _LATER:
-            loads = {keyword: load for keyword, load in loads.items() if keyword in _BESIDE_REF}
-        for keyword, load in loads.items():
+        loaders = _LOADERS[part.context.draft.name]
+        if "$ref" in part.value and loaders is not _SINCE_2019:
+            loaders = {keyword: loader for keyword, loader in loaders.items() if keyword in _READ_NEXT_TO_REF}
+        for keyword, loader in loaders.items():
             if keyword in part.value:
-                yield from load(self, part.below(part.value[keyword], keyword))
-        for keyword in _WITH_IF if loads is _LATER and "if" in part.value else ():
+                yield from loader(self, part.below(part.value[keyword], keyword))
+        for keyword in _CONDITIONAL_KEYWORDS if loaders is _SINCE_2019 and "if" in part.value else ():
             if keyword in part.value:
-                yield from _schema(self, part.below(part.value[keyword], keyword))
+                yield from _load_schema(self, part.below(part.value[keyword], keyword))
 
     def follow(self, part: _Part) -> Iterator[InvalidSchema]:
         """Load the target of a reference."""
         reference = part.value
         if not isinstance(reference, str):
-            yield part.refused(f"{_shown(reference)} is not a string")
+            yield part.error(f"{_describe(reference)} is not a string")
             return
-        target = self._texts.follow(reference, part.here)
+        target = self._documents.follow(reference, part.context)
         if target is not None:
-            text, _, at = target.place.rpartition("#")
-            self.waiting.append(_Part(target.contents, text, at, target.here))
+            text, _, at = target.location.rpartition("#")
+            self.pending.append(_Part(target.contents, text, at, target.context))
         elif not is_meta_schema(reference):
-            told = f'"{shortened(reference)}" is neither in the schema nor among its references, and is not fetched'
-            yield InvalidSchema(told, at=part.refused("").at)
+            message = (
+                f'"{truncate_message(reference)}" is neither in the schema nor among its references, and is not fetched'
+            )
+            yield InvalidSchema(message, at=part.error("").at)
 
 
-Load = Callable[[_Loading, _Part], Iterator[InvalidSchema]]
+Loader = Callable[[_ReferenceLoader, _Part], Iterator[InvalidSchema]]
 
 
-def _scalar(words: str, holds: Callable[[Any], bool]) -> Load:
-    """Return a loader for a value without subschemas; ``words`` complete the message "… is not …"."""
+def _value_loader(description: str, is_valid: Callable[[Any], bool]) -> Loader:
+    """Return a loader for a value without subschemas; ``description`` completes the message "… is not …"."""
 
-    def load(_loading: _Loading, part: _Part) -> Iterator[InvalidSchema]:
-        if not holds(part.value):
-            yield part.refused(f"{_shown(part.value)} is not {words}")
+    def load(_loader: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
+        if not is_valid(part.value):
+            yield part.error(f"{_describe(part.value)} is not {description}")
 
     return load
 
 
-def _schema(loading: _Loading, part: _Part) -> Iterator[InvalidSchema]:
-    loading.waiting.append(part)
+def _load_schema(reference_loader: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
+    reference_loader.pending.append(part)
     return iter(())
 
 
-def _each(load: Load) -> Load:
-    def load_all(loading: _Loading, part: _Part) -> Iterator[InvalidSchema]:
+def _item_loader(loader: Loader) -> Loader:
+    def load_all(loading: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
         if not isinstance(part.value, list):
-            yield part.refused(f"{_shown(part.value)} is not an array")
+            yield part.error(f"{_describe(part.value)} is not an array")
             return
         for index, item in enumerate(part.value):
-            yield from load(loading, part.below(item, index))
+            yield from loader(loading, part.below(item, index))
 
     return load_all
 
 
-def _by_name(load: Load, name_holds: Callable[[str], bool] = lambda _name: True) -> Load:
-    def load_all(loading: _Loading, part: _Part) -> Iterator[InvalidSchema]:
+def _member_loader(loader: Loader, is_valid_name: Callable[[str], bool] = lambda _name: True) -> Loader:
+    def load_all(loading: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
         if not isinstance(part.value, dict):
-            yield part.refused(f"{_shown(part.value)} is not an object")
+            yield part.error(f"{_describe(part.value)} is not an object")
             return
         for name, member in part.value.items():
             inner = part.below(member, name)
-            if not name_holds(name):
-                yield inner.refused(f"{_shown(name)} is not a regular expression")
-            yield from load(loading, inner)
+            if not is_valid_name(name):
+                yield inner.error(f"{_describe(name)} is not a regular expression")
+            yield from loader(loading, inner)
 
     return load_all
 
 
-def _one_or_each(load: Load, alone: Load | None = None) -> Load:
-    """Return a loader for an array of items, or a single value, which ``alone`` loads if given."""
-    return lambda loading, part: (_each(load) if isinstance(part.value, list) else alone or load)(loading, part)
+def _single_or_item_loader(loader: Loader, single_loader: Loader | None = None) -> Loader:
+    """Return a loader for an array of items, or a single value, which ``single_loader`` loads if given."""
+    return lambda reference_loader, part: (
+        _item_loader(loader) if isinstance(part.value, list) else single_loader or loader
+    )(reference_loader, part)
 
 
-def _object(loading: _Loading, part: _Part) -> Iterator[InvalidSchema]:
+def _load_object(reference_loader: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
     if isinstance(part.value, bool):
-        yield part.refused(f"{_shown(part.value)} is not an array or an object")
-    loading.waiting.append(part)
+        yield part.error(f"{_describe(part.value)} is not an array or an object")
+    reference_loader.pending.append(part)
 
 
-def _one_kind(kind: type, load: Load) -> Load:
+def _typed_loader(value_type: type, loader: Loader) -> Loader:
     """Return a loader for values of one type that ignores all others."""
-    return lambda loading, part: load(loading, part) if isinstance(part.value, kind) else iter(())
+    return lambda reference_loader, part: (
+        loader(reference_loader, part) if isinstance(part.value, value_type) else iter(())
+    )
 
 
 def _is_integer(value: Any) -> bool:
-    return isinstance(value, Number) and value.integral and -_LARGEST <= int(value.text) < _LARGEST
+    return isinstance(value, Number) and value.integral and -_INTEGER_LIMIT <= int(value.text) < _INTEGER_LIMIT
 
 
 def _is_pattern(value: Any) -> bool:
@@ -218,7 +224,7 @@ def _is_pattern(value: Any) -> bool:
     if not isinstance(value, str):
         return False
     pattern = _JAVA_ESCAPE.sub("a", value)
-    if _NOT_IN_JAVA.search(_SET.sub("a", pattern.replace("\\{", "a"))):
+    if _NOT_IN_JAVA.search(_CHARACTER_SET.sub("a", pattern.replace("\\{", "a"))):
         return False
     pattern = _JAVA_FLAGS.sub(lambda flags: "(?:" if flags[1] else "", pattern)
     try:
@@ -234,76 +240,80 @@ def _is_uri(value: Any) -> bool:
     return isinstance(value, str) and not _NOT_IN_URIS.search(_ESCAPED.sub("", value)) and not _NO_SCHEME.match(value)
 
 
-def _shown(value: Any) -> str:
-    return shortened(write(value, lambda number: number.text))
+def _describe(value: Any) -> str:
+    return truncate_message(write_json(value, lambda number: number.text))
 
 
-_TEXT: Final = _scalar("a string", lambda value: isinstance(value, str))
-_FLAG: Final = _scalar("true or false", lambda value: isinstance(value, bool))
-_NUMBER: Final = _scalar("a number", lambda value: isinstance(value, Number))
-_FACTOR: Final = _scalar("a number other than 0", lambda value: isinstance(value, Number) and float(value.text) != 0)
-_INTEGER: Final = _scalar("a 32-bit integer", _is_integer)
-_ARRAY: Final = _scalar("an array", lambda value: isinstance(value, list))
-_PATTERN: Final = _scalar("a regular expression", _is_pattern)
-_URI: Final = _scalar("a URI", _is_uri)
-_TYPE: Final = _scalar("the name of a type", lambda value: isinstance(value, str) and value in _TYPES)
+_STRING: Final = _value_loader("a string", lambda value: isinstance(value, str))
+_FLAG: Final = _value_loader("true or false", lambda value: isinstance(value, bool))
+_NUMBER: Final = _value_loader("a number", lambda value: isinstance(value, Number))
+_FACTOR: Final = _value_loader(
+    "a number other than 0", lambda value: isinstance(value, Number) and float(value.text) != 0
+)
+_INTEGER: Final = _value_loader("a 32-bit integer", _is_integer)
+_ARRAY: Final = _value_loader("an array", lambda value: isinstance(value, list))
+_PATTERN: Final = _value_loader("a regular expression", _is_pattern)
+_URI: Final = _value_loader("a URI", _is_uri)
+_TYPE: Final = _value_loader("the name of a type", lambda value: isinstance(value, str) and value in _TYPE_NAMES)
 
 _COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _LIMITS: Final = ("exclusiveMaximum", "exclusiveMinimum")
-_COMMON: Final[Mapping[str, Load]] = {
-    **dict.fromkeys(("title", "description", "format"), _TEXT),
+_COMMON: Final[Mapping[str, Loader]] = {
+    **dict.fromkeys(("title", "description", "format"), _STRING),
     **dict.fromkeys(("maximum", "minimum"), _NUMBER),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf"), _each(_schema)),
-    **dict.fromkeys(("not", "additionalProperties"), _schema),
-    "$ref": _Loading.follow,
+    **dict.fromkeys(("allOf", "anyOf", "oneOf"), _item_loader(_load_schema)),
+    **dict.fromkeys(("not", "additionalProperties"), _load_schema),
+    "$ref": _ReferenceLoader.follow,
     "enum": _ARRAY,
-    "type": _one_or_each(_TYPE),
+    "type": _single_or_item_loader(_TYPE),
     "pattern": _PATTERN,
     "uniqueItems": _FLAG,
-    "required": _each(_TEXT),
-    "properties": _by_name(_schema),
-    "patternProperties": _by_name(_schema, _is_pattern),
+    "required": _item_loader(_STRING),
+    "properties": _member_loader(_load_schema),
+    "patternProperties": _member_loader(_load_schema, _is_pattern),
 }
-_DRAFT_4: Final[Mapping[str, Load]] = {
+_DRAFT_4: Final[Mapping[str, Loader]] = {
     **_COMMON,
     **dict.fromkeys(_COUNTS, _INTEGER),
     **dict.fromkeys(_LIMITS, _FLAG),
-    "$schema": _TEXT,
+    "$schema": _STRING,
     "id": _URI,
     "multipleOf": _FACTOR,
-    "items": _one_or_each(_schema, alone=_object),
-    "additionalItems": _schema,
-    "dependencies": _by_name(_one_or_each(_TEXT, alone=_schema)),
+    "items": _single_or_item_loader(_load_schema, single_loader=_load_object),
+    "additionalItems": _load_schema,
+    "dependencies": _member_loader(_single_or_item_loader(_STRING, single_loader=_load_schema)),
 }
-_DRAFT_6: Final[Mapping[str, Load]] = {
+_DRAFT_6: Final[Mapping[str, Loader]] = {
     **{keyword: load for keyword, load in _DRAFT_4.items() if keyword != "id"},
     **dict.fromkeys(_LIMITS, _NUMBER),
-    **dict.fromkeys(("contains", "propertyNames"), _schema),
+    **dict.fromkeys(("contains", "propertyNames"), _load_schema),
     "$id": _URI,
-    "items": _one_or_each(_schema),
+    "items": _single_or_item_loader(_load_schema),
 }
-_DRAFT_7: Final[Mapping[str, Load]] = {
+_DRAFT_7: Final[Mapping[str, Loader]] = {
     **_DRAFT_6,
-    **dict.fromkeys(("if", "then", "else"), _schema),
+    **dict.fromkeys(("if", "then", "else"), _load_schema),
     **dict.fromkeys(("readOnly", "writeOnly"), _FLAG),
 }
-_LATER: Final[Mapping[str, Load]] = {
+_SINCE_2019: Final[Mapping[str, Loader]] = {
     **_COMMON,
     **dict.fromkeys((*_COUNTS, *_LIMITS, "multipleOf"), _NUMBER),
     **dict.fromkeys(("readOnly", "writeOnly", "deprecated"), _FLAG),
-    **dict.fromkeys(("items", "contains", "propertyNames", "if", "unevaluatedItems", "unevaluatedProperties"), _schema),
-    **dict.fromkeys(("$defs", "dependentSchemas"), _by_name(_schema)),
-    "$id": _one_kind(str, _URI),
-    "$dynamicRef": _Loading.follow,
-    "$dynamicAnchor": _TEXT,
-    "prefixItems": _each(_schema),
-    "dependentRequired": _by_name(_each(_TEXT)),
+    **dict.fromkeys(
+        ("items", "contains", "propertyNames", "if", "unevaluatedItems", "unevaluatedProperties"), _load_schema
+    ),
+    **dict.fromkeys(("$defs", "dependentSchemas"), _member_loader(_load_schema)),
+    "$id": _typed_loader(str, _URI),
+    "$dynamicRef": _ReferenceLoader.follow,
+    "$dynamicAnchor": _STRING,
+    "prefixItems": _item_loader(_load_schema),
+    "dependentRequired": _member_loader(_item_loader(_STRING)),
 }
-_LOADS: Final[Mapping[str, Mapping[str, Load]]] = {
+_LOADERS: Final[Mapping[str, Mapping[str, Loader]]] = {
     "draft-04": _DRAFT_4,
     "draft-06": _DRAFT_6,
     "draft-07": _DRAFT_7,
-    "2019-09": _LATER,
-    "2020-12": _LATER,
+    "2019-09": _SINCE_2019,
+    "2020-12": _SINCE_2019,
 }
-_WITH_IF: Final = ("then", "else")  #: the later parser loads them only next to an ``if``
+_CONDITIONAL_KEYWORDS: Final = ("then", "else")  #: the later parser loads them only next to an ``if``

@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # a script then
 from contractlog.clients import Registry
 from contractlog.compatibility.errors import ContractlogError, Unreachable
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
-from contractlog.serdes.broker import quiet
 from contractlog.serdes.context import MessageField, SerializationContext
+from contractlog.serdes.kafka_client import quiet_config
 
 from flights.data import Event
 from flights.faults import AVRO, SEED, Rate
@@ -57,7 +57,7 @@ class DelayedFlights:
     def __init__(self, bootstrap_servers: str, registry: Registry, *, damaging: bool = False) -> None:
         self.counts = Counts()
         self._consumer = Consumer(
-            quiet(bootstrap_servers, **{"group.id": "flights-delayed", "enable.auto.commit": False})
+            quiet_config(bootstrap_servers, **{"group.id": "flights-delayed", "enable.auto.commit": False})
         )
         self._key = AvroDeserializer(registry, schema_text(f"{DEPARTED}-key"))
         self._value = AvroDeserializer(

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import orjson
 
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 
 from flights.avro_spans import Spans, encode_long
 

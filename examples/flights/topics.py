@@ -10,7 +10,7 @@ from typing import Final
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from contractlog.serdes.broker import quiet
+from contractlog.serdes.kafka_client import quiet_config
 
 __all__ = [
     "AIRCRAFT",
@@ -66,7 +66,7 @@ TOPICS: Final[Mapping[str, Topic]] = {
 def create_topics(bootstrap_servers: str) -> None:
     """Create all topics of the demo."""
     new = [NewTopic(name, topic.partitions, 1, config=dict(topic.config)) for name, topic in TOPICS.items()]
-    admin = AdminClient(quiet(bootstrap_servers))  # must outlive its responses, or they never arrive
+    admin = AdminClient(quiet_config(bootstrap_servers))  # must outlive its responses, or they never arrive
     for created in admin.create_topics(new).values():
         created.result()
 

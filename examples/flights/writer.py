@@ -13,8 +13,8 @@ from confluent_kafka import KafkaError, Message, Producer
 from interruption import HELD
 
 from contractlog.compatibility.errors import Unreachable
-from contractlog.serdes.broker import quiet
 from contractlog.serdes.context import MessageField, SerializationContext
+from contractlog.serdes.kafka_client import quiet_config
 
 from flights.avro_spans import field_spans
 from flights.data import Event
@@ -45,7 +45,7 @@ class Format:
 def producer(bootstrap_servers: str) -> Producer:
     """Return a producer that neither loses nor duplicates records, and does not log."""
     settings = {"enable.idempotence": True, "linger.ms": 20, "compression.type": "zstd"}
-    return Producer(quiet(bootstrap_servers, **settings, partitioner="murmur2_random"))
+    return Producer(quiet_config(bootstrap_servers, **settings, partitioner="murmur2_random"))
 
 
 @dataclass

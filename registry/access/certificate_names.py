@@ -19,9 +19,9 @@ __all__ = [
     "AlternativeName",
     "ClientCertificate",
     "SubjectName",
+    "format_rfc4514",
     "parse_alternative_name",
-    "parse_subject",
-    "rfc4514",
+    "parse_certificate_subject",
 ]
 
 SubjectName = tuple[frozenset[tuple[str, str]], ...]
@@ -54,7 +54,7 @@ _LONG: Final = {name.lower(): row[0].lower() for row in _TYPES for name in row}
 _COMMON_NAME: Final = "commonName"
 _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]*|[0-9]+(?:\.[0-9]+)+")
 _PIECE: Final = re.compile(r"\\[0-9A-Fa-f]{2}|\\[^0-9A-Fa-f]|[^\\]", re.DOTALL)
-_ESCAPED: Final = frozenset(',+"\\<>;')
+_SPECIAL_CHARACTERS: Final = frozenset(',+"\\<>;')
 _HEX_ESCAPE: Final = 3
 _KINDS: Final = {"DNS": "dns", "URI": "uri", "email": "email", "IP Address": "ip"}  #: named as in the ssl module
 
@@ -73,16 +73,16 @@ class ClientCertificate:
         """Create it from the result of ``ssl.SSLSocket.getpeercert``."""
         subject = certificate.get("subject", ())
         names = tuple(
-            (_KINDS[kind], _normal(_KINDS[kind], value))
+            (_KINDS[kind], _normalize(_KINDS[kind], value))
             for kind, value in certificate.get("subjectAltName", ())
             if kind in _KINDS
         )
         first = next((":".join(name) for name in names), f"serial:{certificate.get('serialNumber', 'none')}")
         return cls(
-            tuple(frozenset((_type(kind), value) for kind, value in part) for part in subject),
+            tuple(frozenset((_long_type(kind), value) for kind, value in part) for part in subject),
             tuple(value for part in subject for kind, value in part if kind == _COMMON_NAME),
             names,
-            rfc4514(subject) or first,
+            format_rfc4514(subject) or first,
         )
 
     @property
@@ -117,10 +117,10 @@ def parse_alternative_name(text: str) -> AlternativeName | None:
         raise ValueError(f"`{text}` has no name after `{kind}:`")
     if kind == "ip":
         ip_address(name)
-    return kind, _normal(kind, name)
+    return kind, _normalize(kind, name)
 
 
-def _normal(kind: str, name: str) -> str:
+def _normalize(kind: str, name: str) -> str:
     if kind == "dns":
         return name.lower()
     if kind == "email":
@@ -134,7 +134,7 @@ def _normal(kind: str, name: str) -> str:
     return name
 
 
-def parse_subject(text: str) -> SubjectName | None:
+def parse_certificate_subject(text: str) -> SubjectName | None:
     """Parse a subject in the form of RFC 4514, which writes the certificate's last part first.
 
     Spaces around parts are ignored. Returns None for text that does not begin like a subject: with a known attribute
@@ -143,14 +143,14 @@ def parse_subject(text: str) -> SubjectName | None:
     Raises:
         ValueError: the text begins like a subject, but is not one.
 
-    >>> parse_subject("CN=ci, O=Acme")
+    >>> parse_certificate_subject("CN=ci, O=Acme")
     (frozenset({('organizationname', 'Acme')}), frozenset({('commonname', 'ci')}))
     """
     kind, equals, _ = text.partition("=")
     kind = kind.strip()
     if not equals or not _TYPE.fullmatch(kind) or not (kind.lower() in _LONG or kind[0].isdigit()):
         return None
-    return tuple(frozenset(map(_attribute, _split(part, "+"))) for part in reversed(list(_split(text, ","))))
+    return tuple(frozenset(map(_parse_attribute, _split(part, "+"))) for part in reversed(list(_split(text, ","))))
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
@@ -172,48 +172,50 @@ def _split(text: str, separator: str) -> Iterator[str]:
     yield part
 
 
-def _attribute(text: str) -> tuple[str, str]:
+def _parse_attribute(text: str) -> tuple[str, str]:
     kind, equals, value = text.partition("=")
     if not equals or not _TYPE.fullmatch(kind.strip()):
         raise ValueError(f"`{text.strip()}` is no part of a subject, such as CN=ci")
-    return _type(kind.strip()), _value(value)
+    return _long_type(kind.strip()), _parse_value(value)
 
 
-def _type(kind: str) -> str:
+def _long_type(kind: str) -> str:
     return _LONG.get(kind.lower(), kind.lower())
 
 
-def _value(text: str) -> str:
+def _parse_value(text: str) -> str:
     pieces = _PIECE.findall(text)
     while pieces and pieces[0] == " ":
         del pieces[0]
     while pieces and pieces[-1] == " ":
         del pieces[-1]
-    if pieces and (pieces[0] == "#" or _ESCAPED & set(pieces)):
+    if pieces and (pieces[0] == "#" or _SPECIAL_CHARACTERS & set(pieces)):
         raise ValueError(f"`{text.strip()}` has a character that needs a backslash before it")
-    found = b"".join(bytes.fromhex(piece[1:]) if len(piece) == _HEX_ESCAPE else piece[-1].encode() for piece in pieces)
-    return found.decode()
+    encoded = b"".join(
+        bytes.fromhex(piece[1:]) if len(piece) == _HEX_ESCAPE else piece[-1].encode() for piece in pieces
+    )
+    return encoded.decode()
 
 
-def rfc4514(subject: Names) -> str:
+def format_rfc4514(subject: Names) -> str:
     r"""Format a subject as in RFC 4514, the last part first; distinct subjects never give the same text.
 
-    >>> rfc4514(((("organizationName", "Acme"),), (("commonName", "ci,O=x"),)))
+    >>> format_rfc4514(((("organizationName", "Acme"),), (("commonName", "ci,O=x"),)))
     'CN=ci\\,O=x,O=Acme'
     """
-    parts = ["+".join(f"{_SHORT.get(kind, kind)}={_escaped(value)}" for kind, value in part) for part in subject]
+    parts = ["+".join(f"{_SHORT.get(kind, kind)}={_escape_value(value)}" for kind, value in part) for part in subject]
     return ",".join(reversed(parts))
 
 
-def _escaped(value: str) -> str:
-    text = "".join(map(_escaped_character, value))
+def _escape_value(value: str) -> str:
+    text = "".join(map(_escape_character, value))
     if value.endswith(" "):
         text = text[:-1] + "\\20"
     return f"\\{text}" if value[:1] == "#" or (value[:1] == " " and len(value) > 1) else text
 
 
-def _escaped_character(character: str) -> str:
-    if character in _ESCAPED:
+def _escape_character(character: str) -> str:
+    if character in _SPECIAL_CHARACTERS:
         return f"\\{character}"
     if character.isprintable():
         return character

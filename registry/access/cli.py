@@ -14,21 +14,21 @@ from typing import Any, Final
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.user_editor import (
+from contractlog.registry.access.users_file import check_name, format_entry
+from contractlog.registry.access.users_file_editor import (
     add_user,
-    already_there,
     read_users,
     remove_user,
     require_file,
+    user_exists_error,
 )
-from contractlog.registry.access.users import checked_name, entry
 from contractlog.registry.settings import Settings
 
 __all__ = ["users"]
 
 _FORMAT: Final = "contractlog.users/1"
-_GENERATED_BYTES: Final = 24
-_LONGEST_PASSWORD: Final = 1024  #: bytes
+_GENERATED_PASSWORD_BYTES: Final = 24
+_MAX_PASSWORD_BYTES: Final = 1024  #: bytes
 
 
 def users(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -66,23 +66,25 @@ def _action(actions: Any, name: str, summary: str, words: str) -> ArgumentParser
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--file", metavar="FILE", help="the file of users (else CONTRACTLOG_USERS_FILE)")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="of the result (default: text)")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="format of the output (default: text)"
+    )
     return parser
 
 
 def _add(path: Path, options: Namespace) -> int:
     try:
-        name = checked_name(options.name, password=not options.no_password)
+        name = check_name(options.name, password=not options.no_password)
     except ValueError as error:
         raise UsageError(str(error)) from None
     if not all(options.read + options.write):
         raise UsageError("--read and --write name subjects, such as orders-* or *; an empty one was given")
     require_file(path)
     if path.exists() and name in read_users(path)[1].by_name and not options.replace:
-        raise already_there(path, name)  # before prompting for a password; checked again under the lock
-    password = None if options.no_password else _password(generate=options.generate)
+        raise user_exists_error(path, name)  # before prompting for a password; checked again under the lock
+    password = None if options.no_password else _read_password(generate=options.generate)
     hashed = None if password is None else HashedPassword.of(password)
-    replaced = add_user(path, name, entry(name, hashed, options.read, options.write), replace=options.replace)
+    replaced = add_user(path, name, format_entry(name, hashed, options.read, options.write), replace=options.replace)
     answer = {"format": _FORMAT, "file": str(path), "name": name, "action": "replaced" if replaced else "added"}
     if options.generate:
         answer["password"] = password or ""
@@ -96,21 +98,21 @@ def _add(path: Path, options: Namespace) -> int:
     return 0
 
 
-def _password(*, generate: bool) -> str:
+def _read_password(*, generate: bool) -> str:
     if generate:
-        return secrets.token_urlsafe(_GENERATED_BYTES)
+        return secrets.token_urlsafe(_GENERATED_PASSWORD_BYTES)
     if sys.stdin.isatty():
         password = getpass.getpass("password: ")
         if getpass.getpass("once more: ") != password:
             raise UsageError("the two passwords differ")
     else:
-        password = _piped_password(sys.stdin.buffer.readline(_LONGEST_PASSWORD + 3))
+        password = _read_piped_password(sys.stdin.buffer.readline(_MAX_PASSWORD_BYTES + 3))
     if not password:
         raise UsageError("a password cannot be empty; write it to standard input, or give --generate")
     return password
 
 
-def _piped_password(line: bytes) -> str:
+def _read_piped_password(line: bytes) -> str:
     """Read a password from the first line of standard input: every byte except the line ending.
 
     Raises:
@@ -119,8 +121,10 @@ def _piped_password(line: bytes) -> str:
     secret = line.removesuffix(b"\n")
     if secret != line:
         secret = secret.removesuffix(b"\r")
-    if len(secret) > _LONGEST_PASSWORD:
-        raise UsageError(f"a password has at most {_LONGEST_PASSWORD} bytes; the first line of standard input has more")
+    if len(secret) > _MAX_PASSWORD_BYTES:
+        raise UsageError(
+            f"a password has at most {_MAX_PASSWORD_BYTES} bytes; the first line of standard input has more"
+        )
     try:
         return secret.decode()
     except UnicodeDecodeError:
@@ -144,23 +148,25 @@ def _report(options: Namespace, answer: dict[str, str], sentence: str) -> None:
 
 def _list(path: Path, options: Namespace) -> int:
     text, users = read_users(path)
-    found = users.by_name
-    written = {name: (members.get("read", []), members.get("write", [])) for name, members in _members(text).items()}
+    by_name = users.by_name
+    written = {
+        name: (members.get("read", []), members.get("write", [])) for name, members in _parse_members(text).items()
+    }
     if options.format == "json":
         listed = [
-            {"name": name, "read": read, "write": write, "password": found[name].password is not None}
+            {"name": name, "read": read, "write": write, "password": by_name[name].password is not None}
             for name, (read, write) in written.items()
         ]
         print(escape_json_line(json.dumps({"format": _FORMAT, "file": str(path), "users": listed})))
         return 0
     for name, (read, write) in written.items():
-        kind = "password" if found[name].password is not None else "certificate"
+        kind = "password" if by_name[name].password is not None else "certificate"
         line = f"{name}  read: {' '.join(read) or '-'}  write: {' '.join(write) or '-'}  by {kind}"
         print(escape_line(line))
     return 0
 
 
-def _members(text: str) -> dict[str, dict[str, Any]]:
+def _parse_members(text: str) -> dict[str, dict[str, Any]]:
     import tomllib  # noqa: PLC0415 - `parse` has imported it already
 
     found: dict[str, dict[str, Any]] = tomllib.loads(text).get("users", {})

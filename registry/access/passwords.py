@@ -22,7 +22,7 @@ _OLDER_SCHEME: Final = "scrypt"  #: without the SHA-512
 _N, _R, _P = 2**14, 8, 5
 _SALT_BYTES: Final = 16
 _HASH_BYTES: Final = 32
-_MOST_BYTES: Final = 256 * 1024 * 1024
+_MAX_MEMORY_BYTES: Final = 256 * 1024 * 1024
 _PARTS: Final = 6
 
 
@@ -58,7 +58,7 @@ class HashedPassword:
             salt, hashed = (base64.b64decode(part, validate=True) for part in parts[4:])
         except (ValueError, binascii.Error):
             raise ValueError("its numbers or its base64 cannot be read") from None
-        if n < 2 or n & (n - 1) or r < 1 or p < 1 or 128 * n * r > _MOST_BYTES or len(hashed) != _HASH_BYTES:  # noqa: PLR2004
+        if n < 2 or n & (n - 1) or r < 1 or p < 1 or 128 * n * r > _MAX_MEMORY_BYTES or len(hashed) != _HASH_BYTES:  # noqa: PLR2004
             raise ValueError("its parameters are out of range")
         return cls(n, r, p, salt, hashed, older=parts[0] == _OLDER_SCHEME)
 
@@ -76,7 +76,7 @@ def _scrypt(password: str, salt: bytes, n: int, r: int, p: int, *, older: bool =
     secret = password.encode()
     if not older:
         secret = hashlib.sha512(secret).digest()
-    return hashlib.scrypt(secret, salt=salt, n=n, r=r, p=p, maxmem=2 * _MOST_BYTES, dklen=_HASH_BYTES)
+    return hashlib.scrypt(secret, salt=salt, n=n, r=r, p=p, maxmem=2 * _MAX_MEMORY_BYTES, dklen=_HASH_BYTES)
 
 
 #: Nobody's password: checked for names without one, so that the response time does not reveal which names exist.

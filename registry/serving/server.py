@@ -12,38 +12,38 @@ from typing import Any, Final, NoReturn
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from contractlog.registry.access.proxies import parse_proxies
-from contractlog.registry.access.tls import Certificates, CertifiedProtocol
 from contractlog.registry.app import create_app
-from contractlog.registry.connections import BoundedProtocol, bounded
-from contractlog.registry.moving import counters
+from contractlog.registry.http.connection_limits import BoundedProtocol, bind_head_timeout
+from contractlog.registry.http.tls import Certificates, CertifiedProtocol
+from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.settings import Settings
-from contractlog.registry.telemetry.logs import configure
-from contractlog.registry.telemetry.state import Telemetry
+from contractlog.registry.telemetry.logging import configure_logging
+from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.transfer import counters
 
-__all__ = ["leave_at_once", "serve_alone"]
+__all__ = ["install_exit_handlers", "serve_single_process"]
 
 _GRACE_SECONDS: Final = 10  #: for responses in progress
 _IDLE_SECONDS: Final = 75  #: longer than client connection pools keep connections, so that none writes to a closed one
-_LOOK_SECONDS: Final = 0.05
+_POLL_SECONDS: Final = 0.05
 
 
-def leave_at_once() -> None:
+def install_exit_handlers() -> None:
     """Make SIGTERM and SIGINT end the process and ignore SIGHUP.
 
     The server later replaces the handlers of the first two. SIGHUP asks a daemon to reload its files; certificates and
     users are reloaded whenever they change.
     """
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)
+        signal.signal(number, _exit)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
-def _leave(_number: int, _frame: Any) -> NoReturn:
+def _exit(_number: int, _frame: Any) -> NoReturn:
     raise SystemExit(0)
 
 
-def serve_alone(
+def serve_single_process(
     settings: Settings,
     listener: socket.socket,
     greet: Callable[[Iterable[str]], None],
@@ -59,10 +59,10 @@ def serve_alone(
         certificates: of a listener with TLS.
         telemetry: of a worker with a parent.
     """
-    configure(settings.log_format, settings.log_level, access=settings.access_log)
+    configure_logging(settings.log_format, settings.log_level, access=settings.access_log)
     app = create_app(settings, telemetry=telemetry)
     try:
-        warnings = counters.warnings(app.state.services.store)
+        warnings = counters.counter_warnings(app.state.services.store)
         gc.freeze()  # objects that exist now stay: garbage collections need not visit them again
         _Server(app, settings, lambda: greet(warnings), certificates).run(sockets=[listener])
     except SystemExit:
@@ -72,7 +72,7 @@ def serve_alone(
     return 0
 
 
-def _direct(app: Any) -> ASGIApp:
+def _skip_app_entry(app: Any) -> ASGIApp:
     """Pass requests directly to the app's middleware; the app's own entry is only for its lifespan."""
 
     def serve(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -94,11 +94,13 @@ class _Server(uvicorn.Server):
         proxies = parse_proxies(settings.trusted_proxies)
         super().__init__(
             uvicorn.Config(
-                _direct(app),
+                _skip_app_entry(app),
                 interface="asgi3",
                 loop="uvloop",
                 ws="none",
-                http=bounded(BoundedProtocol if certificates is None else CertifiedProtocol, settings.body_seconds),
+                http=bind_head_timeout(
+                    BoundedProtocol if certificates is None else CertifiedProtocol, settings.body_seconds
+                ),
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
                 log_config=None,
                 access_log=False,
@@ -134,8 +136,8 @@ class _Server(uvicorn.Server):
         for one in sockets or ():
             one.close()
         self._drain()
-        for _ in range(int(self._drain_seconds / _LOOK_SECONDS)):
+        for _ in range(int(self._drain_seconds / _POLL_SECONDS)):
             if not self.server_state.connections or self.force_exit:
                 break
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_POLL_SECONDS)
         await super().shutdown()

@@ -17,23 +17,23 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from typing import Final, NoReturn
 
-from contractlog.registry.access.tls import Certificates
 from contractlog.registry.database import open_store
-from contractlog.registry.moving import counters
-from contractlog.registry.serving.server import leave_at_once, serve_alone
+from contractlog.registry.http.tls import Certificates
+from contractlog.registry.serving.server import install_exit_handlers, serve_single_process
 from contractlog.registry.settings import Settings
-from contractlog.registry.telemetry.logs import configure
-from contractlog.registry.telemetry.meters import Memory, Meters
-from contractlog.registry.telemetry.state import Telemetry
+from contractlog.registry.telemetry.logging import configure_logging
+from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics
+from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.transfer import counters
 
-__all__ = ["serve_together"]
+__all__ = ["serve_with_workers"]
 
 _LOG: Final = logging.getLogger("contractlog.registry.serving")
-_AGAIN_SECONDS: Final = 1.0  #: between the death of a worker and the start of its replacement
-_LONGEST_END_SECONDS: Final = 20.0  #: in addition to the drain, before a worker that does not end is killed
+_RESTART_SECONDS: Final = 1.0  #: between the death of a worker and the start of its replacement
+_KILL_AFTER_SECONDS: Final = 20.0  #: in addition to the drain, before a worker that does not end is killed
 
 
-def serve_together(
+def serve_with_workers(
     settings: Settings,
     listener: socket.socket,
     greet: Callable[[Iterable[str]], None],
@@ -44,14 +44,14 @@ def serve_together(
     Raises:
         UsageError, Unreachable: the database cannot be used.
     """
-    configure(settings.log_format, settings.log_level, access=settings.access_log)
+    configure_logging(settings.log_format, settings.log_level, access=settings.access_log)
     store = open_store(settings)  # fails before anything is forked
-    warnings = list(counters.warnings(store))
+    warnings = list(counters.counter_warnings(store))
     store.close()
-    return _Parent(settings, listener, lambda: greet(warnings), certificates).run()
+    return _Supervisor(settings, listener, lambda: greet(warnings), certificates).run()
 
 
-class _Parent:
+class _Supervisor:
     def __init__(
         self,
         settings: Settings,
@@ -63,7 +63,7 @@ class _Parent:
         self._listener = listener
         self._greet = greet
         self._certificates = certificates
-        self._memory = Memory(settings.workers)
+        self._memory = SharedMetricMemory(settings.workers)
         self._alive, self._held = os.pipe()  # workers read from it and see its end when the parent ends
         self._started, self._starting = os.pipe()  # workers write to it once they listen
         self._workers: dict[int, int] = {}  # process id -> worker number
@@ -77,8 +77,8 @@ class _Parent:
         signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._end)
-        for place in range(self._settings.workers):
-            self._fork(place)
+        for worker in range(self._settings.workers):
+            self._fork(worker)
         selector = selectors.DefaultSelector()
         selector.register(awake, selectors.EVENT_READ)
         selector.register(self._started, selectors.EVENT_READ)
@@ -98,23 +98,23 @@ class _Parent:
     def _end(self, *_: object) -> None:
         self._ending = True
 
-    def _fork(self, place: int) -> None:
+    def _fork(self, worker: int) -> None:
         pid = os.fork()
         if pid == 0:
-            self._serve(place)
-        self._workers[pid] = place
+            self._serve(worker)
+        self._workers[pid] = worker
 
-    def _serve(self, place: int) -> NoReturn:
+    def _serve(self, worker: int) -> NoReturn:
         """Run as a worker process."""
         code = 1
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            leave_at_once()
+            install_exit_handlers()
             os.close(self._held)
             threading.Thread(target=self._follow_parent, name="contractlog-parent", daemon=True).start()
-            telemetry = Telemetry(Meters(self._memory, place), version=version("contractlog"))
-            code = serve_alone(self._settings, self._listener, self._listens, self._certificates, telemetry)
+            telemetry = Telemetry(WorkerMetrics(self._memory, worker), version=version("contractlog"))
+            code = serve_single_process(self._settings, self._listener, self._listens, self._certificates, telemetry)
         except SystemExit:
             code = 0
         except BaseException:  # noqa: BLE001 - a forked child must not continue in its parent's code
@@ -132,11 +132,11 @@ class _Parent:
 
     def _bury(self) -> None:
         """Replace each worker that died."""
-        for place in self._dead():
+        for worker in self._dead():
             _LOG.error("a worker died; another one takes its place")
-            time.sleep(_AGAIN_SECONDS)
+            time.sleep(_RESTART_SECONDS)
             if not self._ending:
-                self._fork(place)
+                self._fork(worker)
 
     def _dead(self) -> list[int]:
         return [self._workers.pop(pid) for pid in list(self._workers) if os.waitpid(pid, os.WNOHANG)[0]]
@@ -146,7 +146,7 @@ class _Parent:
         self._listener.close()
         for pid in self._workers:
             os.kill(pid, signal.SIGTERM)
-        until = time.monotonic() + self._settings.drain_seconds + _LONGEST_END_SECONDS
+        until = time.monotonic() + self._settings.drain_seconds + _KILL_AFTER_SECONDS
         while self._workers and time.monotonic() < until:
             self._dead()
             time.sleep(0.02)

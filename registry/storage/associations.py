@@ -11,23 +11,23 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import key_of
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.storage.model import subject_key
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.transaction import Transaction
 
 __all__ = [
     "TOPIC",
-    "Association",
+    "AssociatedResource",
+    "AssociationFilter",
     "Lifecycle",
-    "Resource",
-    "Wanted",
-    "add",
-    "find",
-    "of_subject",
-    "of_subjects",
-    "remove",
-    "replace_row",
-    "strong_among",
+    "StoredAssociation",
+    "delete_associations",
+    "find_associations",
+    "find_by_subject",
+    "find_by_subjects",
+    "find_owned_subjects",
+    "insert_association",
+    "update_association",
 ]
 
 TOPIC: Final = "topic"  #: the only type of resource
@@ -42,7 +42,7 @@ class Lifecycle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class AssociatedResource:
     """An entity that subjects are bound to; for Kafka a topic, whose namespace is its cluster."""
 
     name: str
@@ -52,12 +52,12 @@ class Resource:
 
 
 @dataclass(frozen=True, slots=True)
-class Association:
+class StoredAssociation:
     """A subject bound to the key or the value of a resource."""
 
     guid: str
     subject: Subject
-    resource: Resource
+    resource: AssociatedResource
     type: str  #: ``key`` or ``value``
     lifecycle: Lifecycle
     frozen: bool
@@ -71,7 +71,7 @@ class Association:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class AssociationFilter:
     """Filter of associations; None matches any value."""
 
     subject: Subject | None = None
@@ -88,77 +88,77 @@ class Wanted:
 
     def conditions(self) -> list[Any]:
         """Return the conditions on rows."""
-        asked = {
-            _A.subject_key: None if self.subject is None else key_of(self.subject),
+        values = {
+            _A.subject_key: None if self.subject is None else subject_key(self.subject),
             _A.resource_id: self.resource_id,
             _A.resource_name: self.name,
             _A.resource_namespace: self.namespace,
             _A.resource_type: self.resource_type,
             _A.lifecycle: None if self.lifecycle is None else self.lifecycle.value,
         }
-        found = [column == value for column, value in asked.items() if value is not None]
-        return [*found, _A.association_type.in_(self.types)] if self.types else found
+        conditions = [column == value for column, value in values.items() if value is not None]
+        return [*conditions, _A.association_type.in_(self.types)] if self.types else conditions
 
     @property
-    def possible(self) -> bool:
+    def can_match(self) -> bool:
         """Return False if nothing can match: no stored name contains a NUL, and PostgreSQL rejects such text."""
         return "\0" not in self._texts
 
 
-def find(snapshot: Snapshot, wanted: Wanted) -> list[Association]:
+def find_associations(snapshot: Snapshot, association_filter: AssociationFilter) -> list[StoredAssociation]:
     """List associations, ordered by resource, type and subject."""
-    if not wanted.possible:
+    if not association_filter.can_match:
         return []
-    rows = snapshot.connection.execute(select(tables.associations).where(*wanted.conditions()))
-    return sorted(map(_association, rows), key=lambda one: one.rank)
+    rows = snapshot.connection.execute(select(tables.associations).where(*association_filter.conditions()))
+    return sorted(map(_parse_row, rows), key=lambda association: association.rank)
 
 
-def of_subject(snapshot: Snapshot, subject: Subject) -> list[Association]:
+def find_by_subject(snapshot: Snapshot, subject: Subject) -> list[StoredAssociation]:
     """List all associations of a subject."""
-    statement = select(tables.associations).where(_A.subject_key == key_of(subject))
-    return sorted(map(_association, snapshot.connection.execute(statement)), key=lambda one: one.rank)
+    statement = select(tables.associations).where(_A.subject_key == subject_key(subject))
+    return sorted(map(_parse_row, snapshot.connection.execute(statement)), key=lambda association: association.rank)
 
 
-def of_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subject, list[Association]]:
+def find_by_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subject, list[StoredAssociation]]:
     """Return the associations of many subjects; subjects without any are left out."""
-    found: dict[Subject, list[Association]] = {}
-    keys = [key_of(subject) for subject in subjects]
+    associations: dict[Subject, list[StoredAssociation]] = {}
+    keys = [subject_key(subject) for subject in subjects]
     rows = snapshot.connection.execute(select(tables.associations).where(_A.subject_key.in_(keys))) if keys else ()
-    for one in sorted(map(_association, rows), key=lambda one: one.rank):
-        found.setdefault(one.subject, []).append(one)
-    return found
+    for association in sorted(map(_parse_row, rows), key=lambda association: association.rank):
+        associations.setdefault(association.subject, []).append(association)
+    return associations
 
 
-def strong_among(connection: Connection, subjects: Collection[Subject]) -> set[Subject]:
+def find_owned_subjects(connection: Connection, subjects: Collection[Subject]) -> set[Subject]:
     """Return the subjects that a resource owns."""
     if not subjects:
         return set()  # building a statement costs more than running it
-    keys = [key_of(subject) for subject in subjects]
+    keys = [subject_key(subject) for subject in subjects]
     statement = select(_A.context, _A.subject).where(_A.subject_key.in_(keys), _A.lifecycle == Lifecycle.STRONG.value)
     return {Subject(row.context, row.subject) for row in connection.execute(statement)}
 
 
-def add(transaction: Transaction, association: Association) -> None:
+def insert_association(transaction: Transaction, association: StoredAssociation) -> None:
     """Insert an association."""
-    transaction.connection.execute(insert(tables.associations).values(**_row(association)))
+    transaction.connection.execute(insert(tables.associations).values(**_format_row(association)))
 
 
-def replace_row(transaction: Transaction, association: Association) -> None:
+def update_association(transaction: Transaction, association: StoredAssociation) -> None:
     """Update the row of an association."""
     statement = update(tables.associations).where(_A.guid == association.guid)
-    transaction.connection.execute(statement.values(**_row(association)))
+    transaction.connection.execute(statement.values(**_format_row(association)))
 
 
-def remove(transaction: Transaction, guids: Iterable[str]) -> None:
+def delete_associations(transaction: Transaction, guids: Iterable[str]) -> None:
     """Delete associations."""
     transaction.connection.execute(delete(tables.associations).where(_A.guid.in_(list(guids))))
 
 
-def _association(row: Row[Any]) -> Association:
-    return Association(
+def _parse_row(row: Row[Any]) -> StoredAssociation:
+    return StoredAssociation(
         guid=row.guid,
         subject=Subject(row.context, row.subject),
-        resource=Resource(row.resource_name, row.resource_namespace, row.resource_id, row.resource_type),
+        resource=AssociatedResource(row.resource_name, row.resource_namespace, row.resource_id, row.resource_type),
         type=row.association_type,
         lifecycle=Lifecycle(row.lifecycle),
         frozen=row.frozen,
@@ -167,19 +167,19 @@ def _association(row: Row[Any]) -> Association:
     )
 
 
-def _row(one: Association) -> dict[str, Any]:
+def _format_row(association: StoredAssociation) -> dict[str, Any]:
     return {
-        "guid": one.guid,
-        "context": one.subject.context,
-        "subject_key": key_of(one.subject),
-        "subject": one.subject.name,
-        "resource_id": one.resource.id,
-        "resource_name": one.resource.name,
-        "resource_namespace": one.resource.namespace,
-        "resource_type": one.resource.type,
-        "association_type": one.type,
-        "lifecycle": one.lifecycle.value,
-        "frozen": one.frozen,
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
+        "guid": association.guid,
+        "context": association.subject.context,
+        "subject_key": subject_key(association.subject),
+        "subject": association.subject.name,
+        "resource_id": association.resource.id,
+        "resource_name": association.resource.name,
+        "resource_namespace": association.resource.namespace,
+        "resource_type": association.resource.type,
+        "association_type": association.type,
+        "lifecycle": association.lifecycle.value,
+        "frozen": association.frozen,
+        "created_at": association.created_at,
+        "updated_at": association.updated_at,
     }

@@ -10,12 +10,12 @@ from sqlalchemy import select, update
 
 from contractlog.compatibility.names import DEFAULT_CONTEXT
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.among import texts_among
-from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import Seen
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.storage.in_conditions import in_texts
+from contractlog.registry.storage.model import Deleted
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.transaction import Transaction
 
-__all__ = ["delete", "empty", "forget", "list_again"]
+__all__ = ["delete_context", "forget_context", "is_empty", "relist_contexts"]
 
 #: All tables with rows of a context, in an order that foreign keys allow.
 _OF_A_CONTEXT: Final = (
@@ -31,13 +31,13 @@ _OF_A_CONTEXT: Final = (
 )
 
 
-def empty(snapshot: Snapshot, context: str) -> bool:
+def is_empty(snapshot: Snapshot, context: str) -> bool:
     """Return True if the context has no versions, not even soft-deleted ones."""
-    held = select(1).where(tables.versions.c.context == context).limit(1)
-    return snapshot.connection.execute(held).first() is None
+    statement = select(1).where(tables.versions.c.context == context).limit(1)
+    return snapshot.connection.execute(statement).first() is None
 
 
-def delete(transaction: Transaction, context: str) -> None:
+def delete_context(transaction: Transaction, context: str) -> None:
     """Remove a context from the list; the default context and unlisted ones stay as they are."""
     c = tables.contexts.c
     listed = (c.name == context) & (c.name != DEFAULT_CONTEXT) & c.deleted_at.is_(None)
@@ -46,29 +46,29 @@ def delete(transaction: Transaction, context: str) -> None:
         transaction.journal("context.deleted", f":{context}:")
 
 
-def forget(transaction: Transaction, context: str) -> int:
+def forget_context(transaction: Transaction, context: str) -> int:
     """Delete everything of a context without live versions, and return how many ids it had assigned.
 
     The caller has checked that no version is live, and that no other context depends on it. The row of the context
     stays, because writes lock it; its counter starts from 1 again.
     """
     execute = transaction.connection.execute
-    for subject in transaction.subjects_within(context):
-        numbers = [number for number, _ in transaction.versions(subject, Seen.ALL)]
+    for subject in transaction.subjects_in_context(context):
+        numbers = [number for number, _ in transaction.versions(subject, Deleted.INCLUDED)]
         transaction.hard_delete(subject, transaction.state(subject).id or 0, numbers)
-    given = {*execute(select(tables.retired.c.schema_id).where(tables.retired.c.context == context)).scalars()}
-    given |= {*execute(select(tables.schemas.c.id).where(tables.schemas.c.context == context)).scalars()}
-    transaction.touched.update((context, schema_id) for schema_id in given)
+    ids = {*execute(select(tables.retired.c.schema_id).where(tables.retired.c.context == context)).scalars()}
+    ids |= {*execute(select(tables.schemas.c.id).where(tables.schemas.c.context == context)).scalars()}
+    transaction.touched.update((context, schema_id) for schema_id in ids)
     for table in _OF_A_CONTEXT:
         execute(remove(table).where(table.c.context == context))
     values = {"next_schema_id": 1, "deleted_at": None if context == DEFAULT_CONTEXT else transaction.now}
     execute(update(tables.contexts).where(tables.contexts.c.name == context).values(**values))
-    transaction.journal("context.forgotten", f":{context}:", details={"ids": len(given)})
-    return len(given)
+    transaction.journal("context.forgotten", f":{context}:", details={"ids": len(ids)})
+    return len(ids)
 
 
-def list_again(transaction: Transaction, contexts: Collection[str]) -> None:
+def relist_contexts(transaction: Transaction, contexts: Collection[str]) -> None:
     """List deleted contexts again, because something was added to them."""
     c = tables.contexts.c
-    unlisted = texts_among(c.name, "names") & c.deleted_at.is_not(None)
+    unlisted = in_texts(c.name, "names") & c.deleted_at.is_not(None)
     transaction.connection.execute(update(tables.contexts).where(unlisted).values(deleted_at=None), {"names": contexts})

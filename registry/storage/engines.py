@@ -18,13 +18,13 @@ from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.pool import StaticPool
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.registry.storage.responses import Responses
+from contractlog.registry.storage.pending_calls import PendingCalls
 
-__all__ = ["Engines", "FileInUse", "file_lock", "open_engines", "parse_url", "require_many", "shown_url"]
+__all__ = ["Engines", "FileInUse", "file_lock", "mask_url", "open_engines", "parse_url", "require_multi_process"]
 
 _BUSY_TIMEOUT_MS: Final = 30_000
 _PROBE_TIMES: Final = 2  #: limit of the probe, in multiples of ``patience``; then it gets a new connection
-_WAY_OUT: Final = (
+_USE_POSTGRESQL: Final = (
     "A SQLite file serves one process; for several use PostgreSQL: --database-url postgresql://USER@HOST/DATABASE"
 )
 
@@ -53,10 +53,10 @@ def parse_url(text: str) -> URL:
     return url.set(drivername="sqlite" if backend == "sqlite" else "postgresql+psycopg")
 
 
-def shown_url(text: str) -> str:
+def mask_url(text: str) -> str:
     """Return a database URL as it was typed, with its passwords masked.
 
-    >>> shown_url("postgres://me:secret@host/registry?sslpassword=x&sslmode=require")
+    >>> mask_url("postgres://me:secret@host/registry?sslpassword=x&sslmode=require")
     'postgres://me:***@host/registry?sslpassword=***&sslmode=require'
     """
     return _PASSWORD_PARAMETER.sub(r"\1***", _PASSWORD.sub(r"\1***@", text))
@@ -69,7 +69,7 @@ class Engines:
     readers: Engine
     writer: Engine
     probe: Engine  #: checks that the database responds, independently of the other two
-    responses: Responses | None = None  #: of a database server; None for SQLite
+    responses: PendingCalls | None = None  #: of a database server; None for SQLite
 
     @property
     def shared(self) -> bool:
@@ -104,13 +104,13 @@ def open_engines(
     """
     waiting = checkout_timeout_ms / 1000
     if url.get_backend_name() == "postgresql":
-        responses = Responses.of(
+        responses = PendingCalls.of(
             statement_ms=statement_timeout_ms, answer_ms=answer_timeout_ms, connect_ms=connect_timeout_ms
         )
         return _postgresql(url, readers, statement_timeout_ms, responses, waiting)
-    if in_memory(url):
+    if is_in_memory(url):
         engine = create_engine(url, poolclass=StaticPool, connect_args=_SQLITE_ARGUMENTS, hide_parameters=True)
-        _on_begin(engine, "BEGIN")
+        _set_begin_statement(engine, "BEGIN")
         return Engines(engine, engine, engine)
     return Engines(
         _sqlite(url, readers, "BEGIN", waiting),
@@ -119,7 +119,7 @@ def open_engines(
     )
 
 
-def in_memory(url: URL) -> bool:
+def is_in_memory(url: URL) -> bool:
     """Return True if the database is in memory, and so ends with the process."""
     return url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
 
@@ -137,7 +137,7 @@ def _sqlite(url: URL, connections: int, begin: str, waiting: float) -> Engine:
         hide_parameters=True,
     )
     event.listen(engine, "connect", _prepare_sqlite)
-    _on_begin(engine, begin)
+    _set_begin_statement(engine, begin)
     return engine
 
 
@@ -149,14 +149,14 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _on_begin(engine: Engine, statement: str) -> None:
+def _set_begin_statement(engine: Engine, statement: str) -> None:
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql(statement)
 
     event.listen(engine, "begin", begin)
 
 
-def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Responses, waiting: float) -> Engines:
+def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: PendingCalls, waiting: float) -> Engines:
     arguments = {
         "connect_timeout": math.ceil(responses.connect_limit),
         "keepalives_idle": 10,  # notices a server that disappeared silently
@@ -185,14 +185,14 @@ def _postgresql(url: URL, readers: int, statement_timeout_ms: int, responses: Re
         engine(1, isolation_level="AUTOCOMMIT"),
         responses,
     )
-    for one in (engines.readers, engines.probe):
-        event.listen(one, "checkout", _replace_if_ended)
+    for engine_with_pool in (engines.readers, engines.probe):
+        event.listen(engine_with_pool, "checkout", _replace_if_ended)
     # Imported on demand: the driver costs a tenth of the startup time on SQLite.
-    connector: Callable[..., Any] = import_module("contractlog.registry.storage.psycopg_connection").connector
-    for one in (engines.readers, engines.writer):
-        event.listen(one, "do_connect", connector(responses))
+    connector: Callable[..., Any] = import_module("contractlog.registry.storage.psycopg_connection").create_connector
+    for engine_with_pool in (engines.readers, engines.writer):
+        event.listen(engine_with_pool, "do_connect", connector(responses))
     longest = _PROBE_TIMES * responses.patience
-    event.listen(engines.probe, "do_connect", connector(Responses(longest, longest, responses.connect_limit)))
+    event.listen(engines.probe, "do_connect", connector(PendingCalls(longest, longest, responses.connect_limit)))
     return engines
 
 
@@ -207,14 +207,14 @@ def _replace_if_ended(connection: Any, _record: Any, _proxy: Any) -> None:
         raise DisconnectionError
 
 
-def require_many(url: URL) -> None:
+def require_multi_process(url: URL) -> None:
     """Return if several processes can share the database.
 
     Raises:
         UsageError: they cannot.
     """
     if url.get_backend_name() == "sqlite":
-        raise UsageError(f"several workers cannot share {url.database or 'a database in memory'}. {_WAY_OUT}")
+        raise UsageError(f"several workers cannot share {url.database or 'a database in memory'}. {_USE_POSTGRESQL}")
 
 
 @contextmanager
@@ -226,11 +226,11 @@ def file_lock(url: URL) -> Iterator[None]:
     Raises:
         UsageError: another process has locked it, or the folder is not writable.
     """
-    if url.get_backend_name() != "sqlite" or in_memory(url):
+    if url.get_backend_name() != "sqlite" or is_in_memory(url):
         yield
         return
     path = f"{url.database}-lock"
-    handle = _locked(path, url)
+    handle = _open_locked(path, url)
     try:
         yield
     finally:
@@ -240,7 +240,7 @@ def file_lock(url: URL) -> Iterator[None]:
             os.close(handle)
 
 
-def _locked(path: str, url: URL) -> int:
+def _open_locked(path: str, url: URL) -> int:
     """Return a locked handle of the lock file; a file that was unlinked meanwhile does not count."""
     while True:
         try:
@@ -255,6 +255,6 @@ def _locked(path: str, url: URL) -> int:
             pass  # unlinked: try again
         except OSError:
             os.close(handle)
-            message = f"another process uses the database {url.database}. {_WAY_OUT}"
+            message = f"another process uses the database {url.database}. {_USE_POSTGRESQL}"
             raise FileInUse(message, file=url.database) from None
         os.close(handle)

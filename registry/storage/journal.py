@@ -11,18 +11,18 @@ from sqlalchemy import func, select
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.reads import Snapshot
-from contractlog.registry.storage.values import key_of
+from contractlog.registry.storage.model import subject_key
+from contractlog.registry.storage.snapshot import Snapshot
 
-__all__ = ["Change", "following", "head", "held_by", "version_of"]
+__all__ = ["RecordedChange", "find_schema_ids", "list_changes_after", "newest_sequence", "parse_version_target"]
 
 _C = tables.changes.c
 _DIGITS: Final = 10
-_AT_ONCE: Final = 200  #: keys per statement
+_CHUNK: Final = 200  #: keys per statement
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RecordedChange:
     """An effect, recorded in the transaction that caused it."""
 
     sequence: int
@@ -41,21 +41,21 @@ class Change:
         return found
 
 
-def head(snapshot: Snapshot) -> int:
+def newest_sequence(snapshot: Snapshot) -> int:
     """Return the number of the newest entry, 0 before the first."""
     return int(snapshot.connection.execute(select(func.max(_C.sequence))).scalar() or 0)
 
 
-def following(snapshot: Snapshot, since: int, limit: int) -> list[Change]:
+def list_changes_after(snapshot: Snapshot, since: int, limit: int) -> list[RecordedChange]:
     """List the entries after a number, oldest first."""
     statement = select(tables.changes).where(_C.sequence > since).order_by(_C.sequence).limit(limit)
     return [
-        Change(row.sequence, row.at, row.actor, row.action, row.target, row.before, row.after, row.details)
+        RecordedChange(row.sequence, row.at, row.actor, row.action, row.target, row.before, row.after, row.details)
         for row in snapshot.connection.execute(statement)
     ]
 
 
-def version_of(change: Change) -> tuple[Subject, int] | None:
+def parse_version_target(change: RecordedChange) -> tuple[Subject, int] | None:
     """Return the version that a change concerns; None if it is about something else."""
     if not change.action.startswith("version."):
         return None
@@ -65,13 +65,13 @@ def version_of(change: Change) -> tuple[Subject, int] | None:
     return Subject.parse(subject), int(number)
 
 
-def held_by(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]]) -> dict[tuple[Subject, int], int]:
+def find_schema_ids(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]]) -> dict[tuple[Subject, int], int]:
     """Return the schema ids of versions, live or soft-deleted; hard-deleted versions are left out."""
-    wanted = set(versions)
-    subjects = {key_of(subject): subject for subject, _ in wanted}
-    found: dict[tuple[Subject, int], int] = {}
-    for keys in _pieces(sorted(subjects)):
-        numbers = {number for subject, number in wanted if key_of(subject) in keys}
+    requested = set(versions)
+    subjects = {subject_key(subject): subject for subject, _ in requested}
+    schema_ids: dict[tuple[Subject, int], int] = {}
+    for keys in _chunks(sorted(subjects)):
+        numbers = {number for subject, number in requested if subject_key(subject) in keys}
         u, v = tables.subjects.c, tables.versions.c
         statement = (
             select(u.key, v.version, v.schema_id)
@@ -79,9 +79,9 @@ def held_by(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]]) -> dict
             .where(u.key.in_(keys), v.version.in_(numbers))
         )
         rows = snapshot.connection.execute(statement)
-        found.update({(subjects[row.key], row.version): row.schema_id for row in rows})
-    return {version: schema_id for version, schema_id in found.items() if version in wanted}
+        schema_ids.update({(subjects[row.key], row.version): row.schema_id for row in rows})
+    return {version: schema_id for version, schema_id in schema_ids.items() if version in requested}
 
 
-def _pieces(keys: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
+def _chunks(keys: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (keys[start : start + _CHUNK] for start in range(0, len(keys), _CHUNK))

@@ -12,14 +12,14 @@ from collections.abc import Collection
 from sqlalchemy import Connection, select
 
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.values import FIRST_CONTEXT
+from contractlog.registry.storage.model import FIRST_CONTEXT
 
-__all__ = ["lock"]
+__all__ = ["lock_contexts"]
 
 _C = tables.contexts.c
 
 
-def lock(connection: Connection, contexts: Collection[str] | None) -> None:
+def lock_contexts(connection: Connection, contexts: Collection[str] | None) -> None:
     """Lock these contexts until the transaction ends; None locks everything.
 
     Context rows are never deleted.
@@ -29,10 +29,10 @@ def lock(connection: Connection, contexts: Collection[str] | None) -> None:
     others = sorted({*(contexts or ())} - {FIRST_CONTEXT})
     known = set(connection.execute(select(_C.name).where(_C.name.in_(others))).scalars()) if others else set()
     shared = contexts is not None and FIRST_CONTEXT not in contexts and len(known) == len(others)
-    _take(connection, FIRST_CONTEXT, shared=shared)
+    _lock_row(connection, FIRST_CONTEXT, shared=shared)
     for name in others:
-        _take(connection, name)
+        _lock_row(connection, name)
 
 
-def _take(connection: Connection, name: str, *, shared: bool = False) -> None:
+def _lock_row(connection: Connection, name: str, *, shared: bool = False) -> None:
     connection.execute(select(_C.name).where(_C.name == name).with_for_update(read=shared))

@@ -19,9 +19,9 @@ from psycopg import Connection, OperationalError
 from psycopg.errors import ConnectionTimeout
 from psycopg.waiting import Ready, Wait
 
-from contractlog.registry.storage.responses import Responses
+from contractlog.registry.storage.pending_calls import PendingCalls
 
-__all__ = ["connector"]
+__all__ = ["create_connector"]
 
 T = TypeVar("T")
 _EVENTS: Final = {Wait.R: select.POLLIN, Wait.W: select.POLLOUT, Wait.RW: select.POLLIN | select.POLLOUT}
@@ -36,7 +36,7 @@ class _Unanswered(OperationalError):
 class _Connection(Connection[Any]):
     """A connection that gives up calls without response, and is closed then."""
 
-    responses: Responses | None = None
+    responses: PendingCalls | None = None
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
         """Advance a call whenever the socket is ready.
@@ -55,7 +55,7 @@ class _Connection(Connection[Any]):
             responses.end(number, answered=answered)
         return result
 
-    def _proceed(self, gen: Generator[Any, Any, T], responses: Responses, interval: float) -> T:
+    def _proceed(self, gen: Generator[Any, Any, T], responses: PendingCalls, interval: float) -> T:
         began = monotonic()
         try:
             return super().wait(gen, interval, responses.patience)  # in C: ten times faster than the loop below
@@ -66,40 +66,42 @@ class _Connection(Connection[Any]):
         try:
             wanted = gen.send(Ready.NONE)
             while True:
-                reason = responses.hopeless(began, responses.limit)
+                reason = responses.reason_to_give_up(began, responses.limit)
                 if reason is not None:
                     self.pgconn.finish()
                     raise _Unanswered(reason)
                 poll.register(self.pgconn.socket, _EVENTS[wanted])
                 found = poll.poll(responses.patience * 1000)
-                wanted = gen.send(_ready(found[0][1]) if found else Ready.NONE)
+                wanted = gen.send(_to_ready(found[0][1]) if found else Ready.NONE)
         except StopIteration as end:
             result: T = end.value
             return result
 
 
-def _ready(events: int) -> Ready:
+def _to_ready(events: int) -> Ready:
     """Return what a connection is ready for; on errors both, so that the next read or write raises them."""
     failed = select.POLLERR | select.POLLHUP | select.POLLNVAL
     reading, writing = events & (select.POLLIN | failed), events & (select.POLLOUT | failed)
     return Ready((Ready.R if reading else 0) | (Ready.W if writing else 0))
 
 
-def connector(responses: Responses) -> Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Connection[Any]]:
+def create_connector(
+    responses: PendingCalls,
+) -> Callable[[Any, Any, Sequence[Any], Mapping[str, Any]], Connection[Any]]:
     """Return a listener for SQLAlchemy's event ``do_connect``; ``responses`` tracks its connections."""
 
     def connect(_dialect: Any, _record: Any, arguments: Sequence[Any], options: Mapping[str, Any]) -> Connection[Any]:
         if responses.away:
             raise ConnectionTimeout("the database does not answer")
         with responses.connecting():
-            connection = _connected(lambda: _Connection.connect(*arguments, **options), responses)
+            connection = _connect_with_deadline(lambda: _Connection.connect(*arguments, **options), responses)
         connection.responses = responses
         return connection
 
     return connect
 
 
-def _connected(connect: Callable[[], _Connection], responses: Responses) -> _Connection:
+def _connect_with_deadline(connect: Callable[[], _Connection], responses: PendingCalls) -> _Connection:
     """Connect on a separate thread: name resolution has no timeout, and each address has one of its own.
 
     Raises:
@@ -121,7 +123,7 @@ def _connected(connect: Callable[[], _Connection], responses: Responses) -> _Con
         except TimeoutError:
             if attempt.done():
                 raise  # the driver's own
-            reason = responses.hopeless(began, responses.connect_limit)
+            reason = responses.reason_to_give_up(began, responses.connect_limit)
         if reason is not None:
             attempt.add_done_callback(_close)
             raise ConnectionTimeout(reason)

@@ -20,7 +20,7 @@ from sqlalchemy import (
     text,
 )
 
-from contractlog.compatibility.identity import CANONICAL_FORM
+from contractlog.compatibility.content_identity import CANONICAL_FORM
 
 __all__ = [
     "associations",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from contractlog.compatibility.errors import Overloaded, StoreError
-from contractlog.registry.storage.availability import Watch
+from contractlog.registry.storage.health import StoreObserver
 
 __all__ = ["Job", "Writer"]
 
@@ -45,7 +45,7 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._closed = False
-        self.watch: Watch | None = None
+        self.observer: StoreObserver | None = None
 
     def submit(self, work: Any) -> Future[Any]:
         """Enqueue a write; the future is done after the commit.
@@ -63,8 +63,8 @@ class Writer:
             try:
                 self._waiting.put_nowait(job)
             except queue.Full:
-                if self.watch is not None:
-                    self.watch.refused()
+                if self.observer is not None:
+                    self.observer.record_rejection()
                 raise Overloaded from None
         return job.answer
 
@@ -80,8 +80,8 @@ class Writer:
     def _run(self) -> None:
         while (first := self._waiting.get()) is not None:
             batch, last = self._gather(first)
-            if self.watch is not None:
-                self.watch.queued(len(batch) + self._waiting.qsize())
+            if self.observer is not None:
+                self.observer.record_queue(len(batch) + self._waiting.qsize())
             self._answer(batch)
             if last:
                 return
@@ -107,10 +107,10 @@ class Writer:
             outcomes: Sequence[Any] = self._commit([job.work for job in jobs])
         except BaseException as error:  # noqa: BLE001 - raised from the future of every write of the batch
             outcomes = [error] * len(jobs)
-        if self.watch is not None:
+        if self.observer is not None:
             failed = sum(isinstance(outcome, BaseException) for outcome in outcomes)
-            self.watch.committed(len(jobs) - failed, failed, time.perf_counter() - started)
-            self.watch.queued(self._waiting.qsize())
+            self.observer.record_batch(len(jobs) - failed, failed, time.perf_counter() - started)
+            self.observer.record_queue(self._waiting.qsize())
         for job, outcome in zip(jobs, outcomes, strict=True):
             if isinstance(outcome, BaseException):
                 job.answer.set_exception(outcome)

@@ -11,9 +11,9 @@ from contractlog.serdes.avro.serializer import (
     AvroDeserializer,
     AvroSerializer,
 )
-from contractlog.serdes.builders import AwaitedBuilder, DeserializerBuilder, SerializerBuilder, WaitingBuilder
-from contractlog.serdes.deserializing import FromDict
-from contractlog.serdes.serializing import ToDict
+from contractlog.serdes.builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
+from contractlog.serdes.deserializer import FromDict
+from contractlog.serdes.serializer import ToDict
 
 __all__ = [
     "AsyncAvroDeserializerBuilder",
@@ -77,25 +77,25 @@ class _AvroDeserializerBuilder(DeserializerBuilder):
         return self._set("return_record_name", return_record_name)
 
 
-class AvroSerializerBuilder(_AvroSerializerBuilder, WaitingBuilder[AvroSerializer]):
+class AvroSerializerBuilder(_AvroSerializerBuilder, SyncBuilder[AvroSerializer]):
     """Builder of an ``AvroSerializer``."""
 
     serde = AvroSerializer
 
 
-class AsyncAvroSerializerBuilder(_AvroSerializerBuilder, AwaitedBuilder[AsyncAvroSerializer]):
+class AsyncAvroSerializerBuilder(_AvroSerializerBuilder, AsyncBuilder[AsyncAvroSerializer]):
     """Builder of an ``AsyncAvroSerializer``; ``build`` is awaited."""
 
     serde = AsyncAvroSerializer
 
 
-class AvroDeserializerBuilder(_AvroDeserializerBuilder, WaitingBuilder[AvroDeserializer]):
+class AvroDeserializerBuilder(_AvroDeserializerBuilder, SyncBuilder[AvroDeserializer]):
     """Builder of an ``AvroDeserializer``."""
 
     serde = AvroDeserializer
 
 
-class AsyncAvroDeserializerBuilder(_AvroDeserializerBuilder, AwaitedBuilder[AsyncAvroDeserializer]):
+class AsyncAvroDeserializerBuilder(_AvroDeserializerBuilder, AsyncBuilder[AsyncAvroDeserializer]):
     """Builder of an ``AsyncAvroDeserializer``; ``build`` is awaited."""
 
     serde = AsyncAvroDeserializer

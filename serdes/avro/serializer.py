@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter, find_record_name
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
-from contractlog.serdes.avro.plan import AvroReader, AvroWriter, record_name
-from contractlog.serdes.avro.strict import StrictWriter
-from contractlog.serdes.deserializing import AsyncDeserializer, Deserializer, Deserializing, FromDict
-from contractlog.serdes.reading import BodyReader
-from contractlog.serdes.serializing import AsyncSerializer, Serializer, Serializing, ToDict
+from contractlog.serdes.avro.strict_writer import StrictWriter
+from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
+from contractlog.serdes.read_plan import BodyReader
+from contractlog.serdes.schema_source import to_draft
+from contractlog.serdes.serializer import AsyncSerializer, SerializerBase, SyncSerializer, ToDict
 from contractlog.serdes.settings import (
     DeserializerOptions,
     DeserializerSettings,
-    Reading,
     SerializerOptions,
     SerializerSettings,
+    SettingsReader,
 )
-from contractlog.serdes.source import draft_of
-from contractlog.serdes.writing import BodyWriter
+from contractlog.serdes.write_plan import BodyWriter
 
 __all__ = [
     "AsyncAvroDeserializer",
@@ -54,7 +54,7 @@ class AvroFormat:
 
     def name(self, parsed: ParsedSchema) -> str | None:
         """Return the full name of a schema that is a record, enum or fixed."""
-        return record_name(parsed)
+        return find_record_name(parsed)
 
     def writer(self, parsed: ParsedSchema) -> BodyWriter:
         """Prepare a schema for writing."""
@@ -67,13 +67,13 @@ class AvroFormat:
         return AvroReader(writer, wanted, limits=self.limits, named_records=self.named_records)
 
 
-def _limits(given: Any) -> Limits:
+def _check_limits(given: Any) -> Limits:
     if not isinstance(given, Limits):
         raise ValueError(f"limits must be Limits(…), not {given!r}")  # noqa: TRY004 -- as for every setting
     return given
 
 
-class _AvroSerializing(Serializing):
+class _AvroSerializerBase(SerializerBase):
     def __init__(  # noqa: PLR0917 -- other clients' order of arguments
         self,
         schema_registry_client: Any,
@@ -86,20 +86,22 @@ class _AvroSerializing(Serializing):
         limits: Limits = DEFAULT_LIMITS,
         **options: Unpack[AvroSerializerOptions],
     ) -> None:
-        reading = Reading(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
-        given = reading.has("validate.strict")
+        reading = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        given = reading.is_given("validate.strict")
         strict = reading.flag("validate.strict", default=False)
         but_defaults = reading.flag("validate.strict.allow.default", default=False)
         lenient = reading.flag("lenient", default=given and not strict and not but_defaults)
-        settings = SerializerSettings.take(reading)
-        reading.end()
+        settings = SerializerSettings.read(reading)
+        reading.reject_unknown()
         if lenient and (strict or but_defaults):
             raise ValueError("lenient and validate.strict cannot both be True")
-        form = AvroFormat(_limits(limits), lenient=lenient, strict=strict or but_defaults, or_default=but_defaults)
-        super().__init__(schema_registry_client, draft_of(schema_str, form.type), to_dict, settings=settings, form=form)
+        form = AvroFormat(
+            _check_limits(limits), lenient=lenient, strict=strict or but_defaults, or_default=but_defaults
+        )
+        super().__init__(schema_registry_client, to_draft(schema_str, form.type), to_dict, settings=settings, form=form)
 
 
-class _AvroDeserializing(Deserializing):
+class _AvroDeserializerBase(DeserializerBase):
     def __init__(  # noqa: PLR0917 -- other clients' order of arguments
         self,
         schema_registry_client: Any,
@@ -113,18 +115,18 @@ class _AvroDeserializing(Deserializing):
         limits: Limits = DEFAULT_LIMITS,
         **options: Unpack[DeserializerOptions],
     ) -> None:
-        reading = Reading(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
-        settings = DeserializerSettings.take(reading)
-        reading.end()
+        reading = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        settings = DeserializerSettings.read(reading)
+        reading.reject_unknown()
         if not isinstance(return_record_name, bool):
             raise ValueError("return_record_name must be True or False")  # noqa: TRY004 -- as other clients do
-        form = AvroFormat(_limits(limits), named_records=return_record_name)
+        form = AvroFormat(_check_limits(limits), named_records=return_record_name)
         super().__init__(
-            schema_registry_client, draft_of(schema_str, form.type), from_dict, settings=settings, form=form
+            schema_registry_client, to_draft(schema_str, form.type), from_dict, settings=settings, form=form
         )
 
 
-class AvroSerializer(_AvroSerializing, Serializer):
+class AvroSerializer(_AvroSerializerBase, SyncSerializer):
     """Serializer of values to framed Avro.
 
     Usable as ``value.serializer`` of ``confluent_kafka.SerializingProducer``.
@@ -146,14 +148,14 @@ class AvroSerializer(_AvroSerializing, Serializer):
     """
 
 
-class AsyncAvroSerializer(_AvroSerializing, AsyncSerializer):
+class AsyncAvroSerializer(_AvroSerializerBase, AsyncSerializer):
     """``AvroSerializer`` for asyncio: it takes an ``AsyncRegistry``, and its calls are awaited.
 
     ``await AsyncAvroSerializer(…)`` is allowed, but not needed.
     """
 
 
-class AvroDeserializer(_AvroDeserializing, Deserializer):
+class AvroDeserializer(_AvroDeserializerBase, SyncDeserializer):
     """Deserializer of framed Avro.
 
     Usable as ``value.deserializer`` of ``confluent_kafka.DeserializingConsumer``.
@@ -175,7 +177,7 @@ class AvroDeserializer(_AvroDeserializing, Deserializer):
     """
 
 
-class AsyncAvroDeserializer(_AvroDeserializing, AsyncDeserializer):
+class AsyncAvroDeserializer(_AvroDeserializerBase, AsyncDeserializer):
     """``AvroDeserializer`` for asyncio: it takes an ``AsyncRegistry``, and its calls are awaited.
 
     ``await AsyncAvroDeserializer(…)`` is allowed, but not needed.

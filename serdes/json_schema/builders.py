@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from contractlog.serdes.builders import AwaitedBuilder, DeserializerBuilder, SerializerBuilder, WaitingBuilder
-from contractlog.serdes.deserializing import FromDict
+from contractlog.serdes.builders import AsyncBuilder, DeserializerBuilder, SerializerBuilder, SyncBuilder
+from contractlog.serdes.deserializer import FromDict
 from contractlog.serdes.json_schema.serializer import (
     AsyncJSONDeserializer,
     AsyncJSONSerializer,
@@ -15,7 +15,7 @@ from contractlog.serdes.json_schema.serializer import (
     JsonEncode,
     JSONSerializer,
 )
-from contractlog.serdes.serializing import ToDict
+from contractlog.serdes.serializer import ToDict
 
 __all__ = [
     "AsyncJSONDeserializerBuilder",
@@ -85,25 +85,25 @@ class _JSONDeserializerBuilder(DeserializerBuilder):
         return self._set("json_decode", json_decode)
 
 
-class JSONSerializerBuilder(_JSONSerializerBuilder, WaitingBuilder[JSONSerializer]):
+class JSONSerializerBuilder(_JSONSerializerBuilder, SyncBuilder[JSONSerializer]):
     """Builder of a ``JSONSerializer``."""
 
     serde = JSONSerializer
 
 
-class AsyncJSONSerializerBuilder(_JSONSerializerBuilder, AwaitedBuilder[AsyncJSONSerializer]):
+class AsyncJSONSerializerBuilder(_JSONSerializerBuilder, AsyncBuilder[AsyncJSONSerializer]):
     """Builder of an ``AsyncJSONSerializer``; ``build`` is awaited."""
 
     serde = AsyncJSONSerializer
 
 
-class JSONDeserializerBuilder(_JSONDeserializerBuilder, WaitingBuilder[JSONDeserializer]):
+class JSONDeserializerBuilder(_JSONDeserializerBuilder, SyncBuilder[JSONDeserializer]):
     """Builder of a ``JSONDeserializer``."""
 
     serde = JSONDeserializer
 
 
-class AsyncJSONDeserializerBuilder(_JSONDeserializerBuilder, AwaitedBuilder[AsyncJSONDeserializer]):
+class AsyncJSONDeserializerBuilder(_JSONDeserializerBuilder, AsyncBuilder[AsyncJSONDeserializer]):
     """Builder of an ``AsyncJSONDeserializer``; ``build`` is awaited."""
 
     serde = AsyncJSONDeserializer

@@ -7,22 +7,21 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
-from contractlog.serdes.deserializing import AsyncDeserializer, Deserializer, Deserializing, FromDict
-from contractlog.serdes.json_schema.holding import Validation
-from contractlog.serdes.json_schema.own import OwnJsonWriter
-from contractlog.serdes.json_schema.plan import JsonReader, JsonWriter
-from contractlog.serdes.json_schema.validator import title
-from contractlog.serdes.reading import BodyReader
-from contractlog.serdes.serializing import AsyncSerializer, Serializer, Serializing, ToDict
+from contractlog.serdes.deserializer import AsyncDeserializer, DeserializerBase, FromDict, SyncDeserializer
+from contractlog.serdes.json_schema.body_codec import CustomJsonWriter, JsonReader, JsonWriter
+from contractlog.serdes.json_schema.document_validator import ValidationSettings
+from contractlog.serdes.json_schema.prepared_schema import find_title
+from contractlog.serdes.read_plan import BodyReader
+from contractlog.serdes.schema_source import to_draft
+from contractlog.serdes.serializer import AsyncSerializer, SerializerBase, SyncSerializer, ToDict
 from contractlog.serdes.settings import (
     DeserializerOptions,
     DeserializerSettings,
-    Reading,
     SerializerOptions,
     SerializerSettings,
+    SettingsReader,
 )
-from contractlog.serdes.source import draft_of
-from contractlog.serdes.writing import BodyWriter
+from contractlog.serdes.write_plan import BodyWriter
 
 __all__ = [
     "AsyncJSONDeserializer",
@@ -36,7 +35,7 @@ __all__ = [
 JsonEncode = Callable[[Any], str | bytes]
 JsonDecode = Callable[[bytes], Any]
 
-_WORDS = ("jsonschema-rs", "jsonschema")
+_WORDINGS = ("jsonschema-rs", "jsonschema")
 
 
 class JSONSerializerOptions(SerializerOptions, total=False):
@@ -59,7 +58,7 @@ class JSONDeserializerOptions(DeserializerOptions, total=False):
 class JsonFormat:
     """The JSON part of serializers."""
 
-    validation: Validation | None
+    validation: ValidationSettings | None
     encode: JsonEncode | None = None
     decode: JsonDecode | None = None
 
@@ -67,12 +66,12 @@ class JsonFormat:
 
     def name(self, parsed: ParsedSchema) -> str | None:
         """Return the title of a schema."""
-        return title(parsed)
+        return find_title(parsed)
 
     def writer(self, parsed: ParsedSchema) -> BodyWriter:
         """Prepare a schema for writing."""
         if self.encode is not None:
-            return OwnJsonWriter(parsed, self.validation, self.encode)
+            return CustomJsonWriter(parsed, self.validation, self.encode)
         return JsonWriter(parsed, self.validation)
 
     def reader(self, writer: ParsedSchema, wanted: ParsedSchema | None) -> BodyReader:
@@ -80,7 +79,7 @@ class JsonFormat:
         return JsonReader(writer, wanted, self.validation, decode=self.decode)
 
 
-class _JSONSerializing(Serializing):
+class _JSONSerializerBase(SerializerBase):
     def __init__(  # noqa: PLR0917 -- other clients' order of arguments
         self,
         schema_str: str | SchemaDraft | Any | None,
@@ -92,14 +91,14 @@ class _JSONSerializing(Serializing):
         json_encode: JsonEncode | None = None,
         **options: Unpack[JSONSerializerOptions],
     ) -> None:
-        reading = Reading(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
-        form = JsonFormat(_validation(reading), encode=json_encode)
-        settings = SerializerSettings.take(reading)
-        reading.end()
-        super().__init__(schema_registry_client, draft_of(schema_str, form.type), to_dict, settings=settings, form=form)
+        reading = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        form = JsonFormat(_read_validation(reading), encode=json_encode)
+        settings = SerializerSettings.read(reading)
+        reading.reject_unknown()
+        super().__init__(schema_registry_client, to_draft(schema_str, form.type), to_dict, settings=settings, form=form)
 
 
-class _JSONDeserializing(Deserializing):
+class _JSONDeserializerBase(DeserializerBase):
     def __init__(  # noqa: PLR0917 -- other clients' order of arguments
         self,
         schema_str: str | SchemaDraft | Any | None,
@@ -111,16 +110,16 @@ class _JSONDeserializing(Deserializing):
         json_decode: JsonDecode | None = None,
         **options: Unpack[JSONDeserializerOptions],
     ) -> None:
-        reading = Reading(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
-        form = JsonFormat(_validation(reading), decode=json_decode)
-        settings = DeserializerSettings.take(reading)
-        reading.end()
+        reading = SettingsReader(conf, options, rule_conf=rule_conf, rule_registry=rule_registry)
+        form = JsonFormat(_read_validation(reading), decode=json_decode)
+        settings = DeserializerSettings.read(reading)
+        reading.reject_unknown()
         super().__init__(
-            schema_registry_client, draft_of(schema_str, form.type), from_dict, settings=settings, form=form
+            schema_registry_client, to_draft(schema_str, form.type), from_dict, settings=settings, form=form
         )
 
 
-class JSONSerializer(_JSONSerializing, Serializer):
+class JSONSerializer(_JSONSerializerBase, SyncSerializer):
     """Serializer of values to framed JSON.
 
     Usable as ``value.serializer`` of ``confluent_kafka.SerializingProducer``.
@@ -142,14 +141,14 @@ class JSONSerializer(_JSONSerializing, Serializer):
     """
 
 
-class AsyncJSONSerializer(_JSONSerializing, AsyncSerializer):
+class AsyncJSONSerializer(_JSONSerializerBase, AsyncSerializer):
     """``JSONSerializer`` for asyncio: it takes an ``AsyncRegistry``, and its calls are awaited.
 
     ``await AsyncJSONSerializer(…)`` is allowed, but not needed.
     """
 
 
-class JSONDeserializer(_JSONDeserializing, Deserializer):
+class JSONDeserializer(_JSONDeserializerBase, SyncDeserializer):
     """Deserializer of framed JSON.
 
     Usable as ``value.deserializer`` of ``confluent_kafka.DeserializingConsumer``. Values are validated against the
@@ -172,15 +171,15 @@ class JSONDeserializer(_JSONDeserializing, Deserializer):
     """
 
 
-class AsyncJSONDeserializer(_JSONDeserializing, AsyncDeserializer):
+class AsyncJSONDeserializer(_JSONDeserializerBase, AsyncDeserializer):
     """``JSONDeserializer`` for asyncio: it takes an ``AsyncRegistry``, and its calls are awaited.
 
     ``await AsyncJSONDeserializer(…)`` is allowed, but not needed.
     """
 
 
-def _validation(reading: Reading) -> Validation | None:
-    asked = reading.flag("validate", default=True)
+def _read_validation(reading: SettingsReader) -> ValidationSettings | None:
+    is_enabled = reading.flag("validate", default=True)
     formats = reading.flag("validate.formats", default=False)
-    words = reading.choice("validate.words", _WORDS)
-    return Validation(formats=formats, words=words) if asked else None
+    words = reading.choice("validate.words", _WORDINGS)
+    return ValidationSettings(formats=formats, words=words) if is_enabled else None

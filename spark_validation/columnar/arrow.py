@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["buffer_of", "from_numpy", "numbers_in", "pick"]
+__all__ = ["from_numpy", "pick", "read_numbers", "to_buffer"]
 
 Number = TypeVar("Number", bound=np.generic)
 
 
-def numbers_in(buffer: pa.Buffer | None, kind: type[Number]) -> NDArray[Number]:
+def read_numbers(buffer: pa.Buffer | None, kind: type[Number]) -> NDArray[Number]:
     """Return a buffer's content as numbers; empty if there is no buffer."""
     return np.frombuffer(buffer, kind) if buffer else np.zeros(0, kind)  # type: ignore[call-overload]
 
 
-def buffer_of(array: NDArray[Any]) -> pa.Buffer:
+def to_buffer(array: NDArray[Any]) -> pa.Buffer:
     """Return an array's memory as a buffer."""
     return pa.py_buffer(np.ascontiguousarray(array))  # type: ignore[arg-type]
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.spark_validation.columnar.arrow import buffer_of
-from contractlog.spark_validation.columnar.limits import Limits
-from contractlog.spark_validation.columnar.program import Place
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.spark_validation.columnar.arrow import to_buffer
+from contractlog.spark_validation.columnar.avro_program import ValuePath
+from contractlog.spark_validation.columnar.limits import ValidationLimits
 
-__all__ = ["Chunk", "Cursors", "Tally"]
+__all__ = ["BatchTally", "Cursors", "ValueChunk"]
 
-Chunk = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+ValueChunk = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """Rows, the start of their values, and the integers read there: a value, an index, or a length in bytes."""
 
 
@@ -46,33 +46,33 @@ class Cursors:
         self.rows, self.pos, self.end = other.rows, other.pos, other.end
 
 
-class Tally:
+class BatchTally:
     """Results by record: outcome, place and position of the failure, and the values of collected places."""
 
     __slots__ = ("_numbers", "at", "buffer", "chunks", "codes", "columns", "data", "limits", "places", "where")
 
-    def __init__(self, data: NDArray[np.uint8], records: int, limits: Limits, *, columns: bool) -> None:
+    def __init__(self, data: NDArray[np.uint8], records: int, limits: ValidationLimits, *, columns: bool) -> None:
         self.data = data if data.size else np.zeros(1, np.uint8)  # so that clipped reads are possible
-        self.buffer = buffer_of(self.data)
+        self.buffer = to_buffer(self.data)
         self.limits = limits
         self.columns = columns
         self.codes = np.zeros(records, np.uint8)
         self.where = np.full(records, -1, np.int32)  #: index into ``places``
         self.at = np.zeros(records, np.int64)  #: position of the failure in the data
-        self.places: list[Place] = []
-        self.chunks: dict[Place, list[Chunk]] = {}
-        self._numbers: dict[Place, int] = {}
+        self.places: list[ValuePath] = []
+        self.chunks: dict[ValuePath, list[ValueChunk]] = {}
+        self._numbers: dict[ValuePath, int] = {}
 
-    def number(self, place: Place) -> int:
+    def number(self, path: ValuePath) -> int:
         """Return the index of a place in ``places``; add it if it is new."""
-        number = self._numbers.setdefault(place, len(self.places))
+        number = self._numbers.setdefault(path, len(self.places))
         if number == len(self.places):
-            self.places.append(place)
+            self.places.append(path)
         return number
 
     def fail(
         self,
-        place: Place,
+        path: ValuePath,
         cursors: Cursors,
         bad: NDArray[np.bool_],
         code: Outcome | NDArray[np.uint8],
@@ -81,29 +81,29 @@ class Tally:
         """Set an outcome for the cursors in ``bad`` and drop them; return the mask of the remaining ones."""
         rows = cursors.rows[bad]
         self.codes[rows] = code if isinstance(code, Outcome) else code[bad]
-        self.where[rows] = self.number(place)
+        self.where[rows] = self.number(path)
         self.at[rows] = (cursors.pos if at is None else at)[bad]
         kept = ~bad
         cursors.keep(kept)
         return kept
 
-    def fail_one(self, place: Place, row: int, code: Outcome, at: int) -> None:
+    def fail_one(self, path: ValuePath, row: int, code: Outcome, at: int) -> None:
         """Set the outcome of one record."""
         self.codes[row] = code
-        self.where[row] = self.number(place)
+        self.where[row] = self.number(path)
         self.at[row] = at
 
-    def wants(self, place: Place) -> bool:
+    def wants(self, path: ValuePath) -> bool:
         """Return true if the values at a place are needed, for a column or for the rule of a logical type."""
-        return place.node.logical is not None or (self.columns and place.collected)
+        return path.node.logical is not None or (self.columns and path.collected)
 
     def collect(
-        self, place: Place, rows: NDArray[np.int64], starts: NDArray[np.int64], values: NDArray[np.int64]
+        self, path: ValuePath, rows: NDArray[np.int64], starts: NDArray[np.int64], values: NDArray[np.int64]
     ) -> None:
         """Store values for later passes."""
-        self.chunks.setdefault(place, []).append((rows, starts, values))
+        self.chunks.setdefault(path, []).append((rows, starts, values))
 
-    def collect_each(self, place: Place, found: Iterable[tuple[int, int, int]]) -> None:
+    def collect_each(self, path: ValuePath, found: Iterable[tuple[int, int, int]]) -> None:
         """Store values that were read one by one: triples of row, start and integer."""
         rows, starts, values = (np.array(column, np.int64) for column in zip(*found, strict=True))
-        self.collect(place, rows, starts, values)
+        self.collect(path, rows, starts, values)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from contractlog.serdes.wire import GUID_MAGIC, HEADER_SIZE, MAGIC
-from contractlog.spark_validation.columnar.arrow import numbers_in
+from contractlog.spark_validation.columnar.arrow import read_numbers
 
 __all__ = ["Frames", "Guids", "read_frames"]
 
@@ -67,8 +67,8 @@ def read_frames(
     if not (wide or pa.types.is_binary(bodies.type)):
         raise TypeError(f"framed records are a binary or large_binary column, not {bodies.type}")
     _, offsets, content = bodies.buffers()
-    data = numbers_in(content, np.uint8)
-    bounds = numbers_in(offsets, np.int64) if wide else numbers_in(offsets, np.int32).astype(np.int64)
+    data = read_numbers(content, np.uint8)
+    bounds = read_numbers(offsets, np.int64) if wide else read_numbers(offsets, np.int32).astype(np.int64)
     bounds = bounds[bodies.offset : bodies.offset + size + 1] if size else np.zeros(1, np.int64)
     starts, ends = bounds[:-1], bounds[1:]
     null = np.asarray(bodies.is_null().to_numpy(zero_copy_only=False), np.bool_)
@@ -103,7 +103,7 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any]
     rows = np.flatnonzero(~np.asarray(heads.is_null()) & ~frames.null)
     encoded: Any = heads.dictionary_encode()
     indexes = np.asarray(encoded.indices.fill_null(0))
-    known = [_read_head(head or b"", guids) for head in encoded.dictionary.to_pylist()]
+    known = [_parse_header(head or b"", guids) for head in encoded.dictionary.to_pylist()]
     faults: dict[int, str] = {}
     for row in rows.tolist():
         framed, schema_id, fault = known[indexes[row]]
@@ -114,7 +114,7 @@ def _with_headers(frames: Frames, whole: NDArray[np.int64], heads: pa.Array[Any]
     return Frames(frames.data, frames.starts, frames.ends, frames.null, frames.framed, frames.schema_ids, faults)
 
 
-def _read_head(head: bytes, guids: Guids) -> tuple[bool, np.int32, str]:
+def _parse_header(head: bytes, guids: Guids) -> tuple[bool, np.int32, str]:
     """Return whether a header has the form of an id or guid, the id, and a description of any fault."""
     if len(head) == HEADER_SIZE and head[0] == MAGIC:
         return True, np.frombuffer(head[1:], ">u4").astype(np.uint32).view(np.int32)[0], ""

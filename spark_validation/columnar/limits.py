@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Limits"]
+__all__ = ["ValidationLimits"]
 
 _DEEPEST: Final = 128  # the walkers recurse: the depth must fit into the interpreter's stack
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ValidationLimits:
     """Bounds on how much of a record is processed."""
 
     depth: int = 128  #: nested records, arrays and maps; more is ``TOO_DEEP``

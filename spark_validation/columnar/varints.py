@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 
 __all__ = ["INT_BYTES", "LONG_BYTES", "read_varints"]
 
@@ -63,7 +63,7 @@ def _read_rest(
         after[going] = at + 1
         raw[going] |= (byte & np.uint8(_MORE - 1)).astype(np.uint64) << np.uint64(nth * _GROUP)
         if nth == longest - 1:
-            return _judge_last(byte, going, raw.size, longest)
+            return _check_last_byte(byte, going, raw.size, longest)
         more = byte >= _MORE
         if not more.all():
             going = going[more]
@@ -72,7 +72,9 @@ def _read_rest(
     return None
 
 
-def _judge_last(byte: NDArray[np.uint8], going: NDArray[np.intp], size: int, longest: int) -> NDArray[np.uint8] | None:
+def _check_last_byte(
+    byte: NDArray[np.uint8], going: NDArray[np.intp], size: int, longest: int
+) -> NDArray[np.uint8] | None:
     """Return the outcomes of integers of maximum length, judged by their last byte; None if all are valid."""
     most = _LAST_OF_INT if longest == INT_BYTES else _LAST_OF_LONG
     over = byte > most

@@ -8,32 +8,32 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, brokers_of
+from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, require_brokers
 from contractlog.clients.cli.exit_codes import CLEAN, FINDINGS
 from contractlog.clients.cli.options import add_format, add_registry, connect
-from contractlog.clients.cli.output import result, result_json, say
+from contractlog.clients.cli.output import print_json, print_message, print_result
 from contractlog.compatibility.errors import UsageError
-from contractlog.contracts.observed.report import FAIL_UNDER, THRESHOLD, Report
+from contractlog.contracts.audit.report import FAIL_UNDER, THRESHOLD, AuditReport
 
 if TYPE_CHECKING:
-    from contractlog.spark_validation.sources.source import Source
+    from contractlog.spark_validation.sources.source import RecordSource
 
-__all__ = ["add_reading", "add_source", "audit", "source_of"]
+__all__ = ["add_read_options", "add_source_options", "audit", "make_source"]
 
 PERCENT: Final = 100.0
 
 
 def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     """Audit topics and write the report; exit code 1 if a part conforms less than ``--fail-under``."""
-    add_source(parser)
-    add_reading(parser)
+    add_source_options(parser)
+    add_read_options(parser)
     parser.add_argument(
         "--out", type=Path, default=Path("audit"), metavar="DIR", help="where the report goes (default: audit/)"
     )
     parser.add_argument("--publish", action="store_true", help="record the result in the registry")
     parser.add_argument(
         "--threshold",
-        type=_share,
+        type=_parse_share,
         default=THRESHOLD,
         metavar="SHARE",
         help="verdict: a part is failing when less of its records conform, of all versions together or of the newest "
@@ -41,7 +41,7 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument(
         "--fail-under",
-        type=_share,
+        type=_parse_share,
         default=FAIL_UNDER,
         metavar="SHARE",
         help="exit code: 1 when less of a part's records conform, whatever its verdict (default: 100%%, any violation)",
@@ -73,10 +73,10 @@ def audit(parser: ArgumentParser, argv: Sequence[str]) -> int:
         raise UsageError(
             "--lineage finds lineage in samples of values, which --no-samples leaves out. Drop one of them"
         )
-    return _audit(options)
+    return _run(options)
 
 
-def add_source(parser: ArgumentParser) -> None:
+def add_source_options(parser: ArgumentParser) -> None:
     """Add the topics and their source: ``--bootstrap-servers`` or ``--archive``."""
     parser.add_argument(
         "topics", nargs="*", metavar="TOPIC", help="none named: all that do not start with _, or all of the archive"
@@ -89,7 +89,7 @@ def add_source(parser: ArgumentParser) -> None:
     add_broker_config(parser)
 
 
-def add_reading(parser: ArgumentParser) -> None:
+def add_read_options(parser: ArgumentParser) -> None:
     """Add the options for reading records: ``--strategy`` and ``--timestamp-unit``."""
     parser.add_argument(
         "--strategy",
@@ -106,41 +106,41 @@ def add_reading(parser: ArgumentParser) -> None:
     )
 
 
-def source_of(options: Namespace) -> Source:
+def make_source(options: Namespace) -> RecordSource:
     """Return the source of the topics, as given by the arguments or the environment.
 
     Raises:
         UsageError: no source is given, or two are.
     """
-    from contractlog.spark_validation.sources.kafka_talk import shared_file  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.sources.kafka_connection import require_shared_file  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.sources.source import ArchiveSource, KafkaSource  # noqa: PLC0415 - as above
 
     if options.archive:
         if options.broker_config:
             raise UsageError("--broker-config is for a Kafka cluster, and --archive names a folder: give one of them")
         return ArchiveSource(options.archive, options.timestamp_unit)
-    brokers = brokers_of(options, instead=", or give --archive DIR")
-    return KafkaSource(brokers.servers, config=shared_file(brokers.file))
+    brokers = require_brokers(options, instead=", or give --archive DIR")
+    return KafkaSource(brokers.servers, config=require_shared_file(brokers.file))
 
 
-def _audit(options: Namespace) -> int:
-    from contractlog.spark_validation.columnar.limits import Limits  # noqa: PLC0415 - fast help, without numpy
-    from contractlog.spark_validation.jobs import auditing  # noqa: PLC0415 - fast help, without Spark
-    from contractlog.spark_validation.jobs.lines import last_line, missing_exit  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.jobs.progress import COMPARING, ProgressLine  # noqa: PLC0415 - not needed for help
-    from contractlog.spark_validation.strategies import GivenStrategies  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.violations import CAPPED  # noqa: PLC0415 - as above
+def _run(options: Namespace) -> int:
+    from contractlog.spark_validation.columnar.limits import ValidationLimits  # noqa: PLC0415 - fast help, without numpy
+    from contractlog.spark_validation.jobs import audit_job  # noqa: PLC0415 - fast help, without Spark
+    from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - not needed for help
+    from contractlog.spark_validation.jobs.terminal_report import format_last_line, parts_below_limit  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.subject_strategies import GivenStrategies  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES  # noqa: PLC0415 - as above
 
-    source = source_of(options)
+    source = make_source(options)
     with connect(options) as registry:
-        report = auditing.audit_to_folder(
-            auditing.Order(
+        report = audit_job.audit_to_folder(
+            audit_job.AuditRequest(
                 registry=registry,
                 source=source,
                 topics=tuple(options.topics),
-                limits=Limits(strict_booleans=options.strict),
+                limits=ValidationLimits(strict_booleans=options.strict),
                 master=options.master,
-                cap=None if options.full_bytes else CAPPED,
+                cap=None if options.full_bytes else DEFAULT_MAX_BYTES,
                 strategies=GivenStrategies.parse(options.strategy),
                 threshold=options.threshold,
                 fail_under=options.fail_under,
@@ -148,32 +148,32 @@ def _audit(options: Namespace) -> int:
                 lineage=options.lineage,
             ),
             options.out,
-            say=say,
+            say=print_message,
             progress=ProgressLine("auditing", "offsets", sys.stderr),
-            lineage_progress=ProgressLine(*COMPARING, sys.stderr, announced=True),
+            lineage_progress=ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True),
         )
-        _tell(report, options)
-        say(f"the report: {options.out / 'report.html'}")
+        _print_report(report, options)
+        print_message(f"the report: {options.out / 'report.html'}")
         if options.publish:
             from contractlog.spark_validation.publish import publish  # noqa: PLC0415 - only when requested
 
-            say(f"published {publish(registry, report)} entries to {registry.url}")
-    code = FINDINGS if missing_exit(report) else CLEAN
-    say(last_line(report, code))
+            print_message(f"published {publish(registry, report)} entries to {registry.url}")
+    code = FINDINGS if parts_below_limit(report) else CLEAN
+    print_message(format_last_line(report, code))
     return code
 
 
-def _tell(report: Report, options: Namespace) -> None:
-    from contractlog.spark_validation.jobs.lines import lines  # noqa: PLC0415 - for fast help
+def _print_report(report: AuditReport, options: Namespace) -> None:
+    from contractlog.spark_validation.jobs.terminal_report import format_report  # noqa: PLC0415 - for fast help
 
     if options.format == "json":
-        result_json(report)
+        print_json(report)
     else:
-        for line in lines(report):
-            result(line)
+        for line in format_report(report):
+            print_result(line)
 
 
-def _share(text: str) -> float:
+def _parse_share(text: str) -> float:
     number, percent, rest = text.partition("%")
     try:
         share = float(number) / (PERCENT if percent else 1.0)

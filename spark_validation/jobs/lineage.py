@@ -13,11 +13,12 @@ from typing import Final
 from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, find_brokers
 from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.options import add_registry, connect
-from contractlog.clients.cli.output import harmless, say
+from contractlog.clients.cli.output import print_message
 from contractlog.compatibility.errors import UsageError
-from contractlog.contracts.observed.report import Edge
-from contractlog.contracts.observed.states import AuditState
-from contractlog.spark_validation.jobs.audit import add_reading, source_of
+from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.audit.state import AuditState
+from contractlog.spark_validation.jobs.audit import add_read_options, make_source
 
 __all__ = ["lineage"]
 
@@ -30,7 +31,7 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     parser.add_argument("--state", type=Path, metavar="DIR", help="the state that an audit left, or the audit's --out")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here in place of standard output")
     parser.add_argument(
-        "--format", choices=("text", "json", "openlineage"), default="text", help="of the result (default: text)"
+        "--format", choices=("text", "json", "openlineage"), default="text", help="format of the output (default: text)"
     )
     place = parser.add_mutually_exclusive_group()
     place.add_argument(
@@ -40,59 +41,59 @@ def lineage(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     place.add_argument("--archive", type=Path, metavar="DIR", help="without --state, audit this Parquet archive")
     add_broker_config(parser)
-    add_reading(parser)
+    add_read_options(parser)
     parser.add_argument(
         "--master", default="local[*]", metavar="URL", help="the Spark cluster (default: %(default)s, this machine)"
     )
     add_registry(parser)
     options = parser.parse_intermixed_args(argv)
-    return _run(options, _audited(options) if options.state is None else _read(options.state))
+    return _run(options, _audit_topics(options) if options.state is None else _read_state(options.state))
 
 
-def _audited(options: Namespace) -> AuditState:
+def _audit_topics(options: Namespace) -> AuditState:
     """Audit all topics, even if only some are requested: any other may be their source."""
-    from contractlog.spark_validation.jobs.auditing import Order, audit_to_state  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_state  # noqa: PLC0415 - for fast help
     from contractlog.spark_validation.jobs.progress import ProgressLine  # noqa: PLC0415 - not needed for help
-    from contractlog.spark_validation.strategies import GivenStrategies  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.subject_strategies import GivenStrategies  # noqa: PLC0415 - as above
 
-    source = source_of(options)
+    source = make_source(options)
     with connect(options) as registry:
-        order = Order(
+        order = AuditRequest(
             registry=registry,
             source=source,
             master=options.master,
             strategies=GivenStrategies.parse(options.strategy),
         )
-        return audit_to_state(order, say=say, progress=ProgressLine("auditing", "offsets", sys.stderr))
+        return audit_to_state(order, say=print_message, progress=ProgressLine("auditing", "offsets", sys.stderr))
 
 
-def _read(folder: Path) -> AuditState:
-    from contractlog.spark_validation.states import read_state  # noqa: PLC0415 - for fast help
+def _read_state(folder: Path) -> AuditState:
+    from contractlog.spark_validation.state_files import read_state  # noqa: PLC0415 - for fast help
 
     inner = folder / "state"
     return read_state(inner if inner.is_dir() else folder)
 
 
 def _run(options: Namespace, state: AuditState) -> int:
-    from contractlog.contracts.observed.bounds import unsampled_notes  # noqa: PLC0415 - for fast help
-    from contractlog.spark_validation.jobs.progress import COMPARING, ProgressLine  # noqa: PLC0415 - as above
-    from contractlog.spark_validation.lineage.infer import edges  # noqa: PLC0415 - as above
+    from contractlog.contracts.audit.state_limits import describe_unsampled_fields  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.jobs.progress import LINEAGE_LABELS, ProgressLine  # noqa: PLC0415 - as above
+    from contractlog.spark_validation.lineage.inference import infer_edges  # noqa: PLC0415 - as above
 
     known = sorted(_topics(state))
     missing = sorted(set(options.topics) - set(known))
     if missing:
-        raise UsageError(f"no topic `{missing[0]}` was audited, only {_listed(known)}", topic=missing[0])
-    progress = ProgressLine(*COMPARING, sys.stderr, announced=True)
-    every = edges(state, progress=progress) if state.samples else []
+        raise UsageError(f"no topic `{missing[0]}` was audited, only {_join_topics(known)}", topic=missing[0])
+    progress = ProgressLine(*LINEAGE_LABELS, sys.stderr, announced=True)
+    every = infer_edges(state, progress=progress) if state.samples else []
     found = [edge for edge in every if not options.topics or edge["to"]["topic"] in options.topics]
-    for (topic, part), notes in unsampled_notes(state).items():
-        say(harmless(f"{topic} ({part}): {' '.join(notes)}"))
-    written = _written(found, state, options)
+    for (topic, part), notes in describe_unsampled_fields(state).items():
+        print_message(escape_line(f"{topic} ({part}): {' '.join(notes)}"))
+    written = _format_edges(found, state, options)
     if options.out is None:
         sys.stdout.write(written)
     else:
-        _replace(options.out, written)
-        say(f"{len(found)} edges are in {options.out}")
+        _write_file(options.out, written)
+        print_message(f"{len(found)} edges are in {options.out}")
     return CLEAN
 
 
@@ -100,15 +101,15 @@ def _topics(state: AuditState) -> set[str]:
     return {coverage.topic for coverage in state.coverage} | {topic for topic, _, _ in state.samples}
 
 
-def _written(found: list[Edge], state: AuditState, options: Namespace) -> str:
+def _format_edges(found: list[LineageEdge], state: AuditState, options: Namespace) -> str:
     if options.format == "json":
         return json.dumps({"format": FORMAT, "lineage": found}, indent=1) + "\n"
     if options.format == "openlineage":
-        from contractlog.spark_validation.lineage.openlineage import events  # noqa: PLC0415 - only when requested
+        from contractlog.spark_validation.lineage.openlineage import build_events  # noqa: PLC0415 - only when requested
 
-        made = events(found, _namespace(options), datetime.now(UTC))
+        made = build_events(found, _namespace(options), datetime.now(UTC))
         return "".join(json.dumps(event) + "\n" for event in made)
-    from contractlog.spark_validation.lineage.words import FIRST_SLICE, told  # noqa: PLC0415 - for fast help
+    from contractlog.spark_validation.lineage.text_output import LIMITS_NOTE, format_edges  # noqa: PLC0415 - for fast help
 
     if not state.samples:
         return (
@@ -116,13 +117,13 @@ def _written(found: list[Edge], state: AuditState, options: Namespace) -> str:
             "Audit again without --no-samples.\n"
         )
     if not found:
-        looked_at = _listed(options.topics or sorted(_topics(state)))
-        return f"No lineage was found in the values of {looked_at}.\n{FIRST_SLICE}\n"
-    return f"{told(found)}\n\n{FIRST_SLICE}\n"
+        looked_at = _join_topics(options.topics or sorted(_topics(state)))
+        return f"No lineage was found in the values of {looked_at}.\n{LIMITS_NOTE}\n"
+    return f"{format_edges(found)}\n\n{LIMITS_NOTE}\n"
 
 
-def _listed(topics: Sequence[str]) -> str:
-    return harmless(", ".join(topics)) or "none" if len(topics) <= 8 else f"{len(topics)} topics"  # noqa: PLR2004 - fits a line
+def _join_topics(topics: Sequence[str]) -> str:
+    return escape_line(", ".join(topics)) or "none" if len(topics) <= 8 else f"{len(topics)} topics"  # noqa: PLR2004 - fits a line
 
 
 def _namespace(options: Namespace) -> str:
@@ -141,7 +142,7 @@ def _namespace(options: Namespace) -> str:
     raise UsageError("OpenLineage names a topic by its broker: say which with --bootstrap-servers HOST:PORT")
 
 
-def _replace(path: Path, text: str) -> None:
+def _write_file(path: Path, text: str) -> None:
     """Write a file so that it appears complete or not at all."""
     partial = path.with_name(f".{path.name}.partial")
     try:

@@ -9,15 +9,15 @@ import time
 from collections.abc import Callable
 from typing import Final, TextIO
 
-__all__ = ["COMPARING", "LOGGED_EVERY", "ProgressLine"]
+__all__ = ["LINEAGE_LABELS", "LOG_SECONDS", "ProgressLine"]
 
-COMPARING: Final = ("finding lineage", "comparisons of two topics")
+LINEAGE_LABELS: Final = ("finding lineage", "comparisons of two topics")
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _CLEAR: Final = "\r\x1b[K"
-_SHOWN_EVERY: Final = 0.1  #: seconds between updates on a terminal
-LOGGED_EVERY: Final = 30.0  #: seconds between two lines in a log
+_UPDATE_SECONDS: Final = 0.1  #: seconds between updates on a terminal
+LOG_SECONDS: Final = 30.0  #: seconds between two lines in a log
 
 
 class ProgressLine:
@@ -60,7 +60,7 @@ class ProgressLine:
         """Update the amount done, and show it if an update is due."""
         self._done = done
         now = self._clock()
-        if now - self._told >= (_SHOWN_EVERY if self._terminal else LOGGED_EVERY):
+        if now - self._told >= (_UPDATE_SECONDS if self._terminal else LOG_SECONDS):
             self._tell(done, now)
 
     def finish(self) -> None:
@@ -85,10 +85,10 @@ class ProgressLine:
         speed = done / seconds
         if done >= self._total:
             return f"{said}, {speed:,.0f}/s"
-        return f"{said}, {speed:,.0f}/s, {_duration((self._total - done) / speed)} left"
+        return f"{said}, {speed:,.0f}/s, {_format_duration((self._total - done) / speed)} left"
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     whole = round(seconds)
     if whole >= _HOUR:
         return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"

@@ -8,17 +8,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.spark_validation.lineage.topics import Field, Integers, Topic
+from contractlog.spark_validation.lineage.sampled_topics import Integers, SampledField, SampledTopic
 
 Cells = npt.NDArray[np.uint32]
 
-__all__ = ["AGREEING", "Agreement", "Alignment", "align", "compare", "pooled"]
+__all__ = ["MIN_AGREEMENT", "Agreement", "Alignment", "align_rows", "measure_agreement", "pool_alignments"]
 
 
-AGREEING: Final = 0.95  #: minimum share of rows in which a copied field equals its source
+MIN_AGREEMENT: Final = 0.95  #: minimum share of rows in which a copied field equals its source
 
 
-FEWEST_SURE: Final = 20
+MIN_CERTAIN_ROWS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Alignment:
         """Distinct source rows per pair: 1 if no source row is paired with two target rows."""
         return len(np.unique(self.sources)) / len(self.sources) if len(self.sources) else 0.0
 
-    def thinned(self, most: int) -> Alignment:
+    def thin(self, most: int) -> Alignment:
         """Return at most ``most`` of the pairs, evenly spaced."""
         if len(self.targets) <= most:
             return self
@@ -51,10 +51,10 @@ class Agreement:
     control: npt.NDArray[np.float64]  #: the same with other rows of the source instead of the aligned ones
     equal: Integers  #: number of pairs that agree
     compared: Integers  #: number of pairs in which the target field has a value, by target field
-    values: Integers  #: number of distinct agreeing values if the share is at least ``AGREEING``, else 0
+    values: Integers  #: number of distinct agreeing values if the share is at least ``MIN_AGREEMENT``, else 0
 
 
-def align(source: Field, target: Field) -> Alignment:
+def align_rows(source: SampledField, target: SampledField) -> Alignment:
     """Return the pairs of rows with equal values in two fields.
 
     If the source sampled only some occurrences of a value, these are all of the sampled days except perhaps the last. A
@@ -76,7 +76,7 @@ def align(source: Field, target: Field) -> Alignment:
     a = by_time[np.maximum(before, 0)]
     paired = (before >= starts[group]) & (whole[b] | (source.days[a] == target.days[b]))
     sure = (target.hashes < np.uint64(source.deepest)) & (~known | whole | early)
-    if np.count_nonzero(sure) < FEWEST_SURE:
+    if np.count_nonzero(sure) < MIN_CERTAIN_ROWS:
         sure = np.isin(np.arange(len(known)), b)
     found = int(np.count_nonzero(sure[b[paired]])) / (int(np.count_nonzero(sure)) or 1)
 
@@ -97,7 +97,9 @@ def _last_before(groups: Integers, times: Integers, group: Integers, time: Integ
     return before
 
 
-def compare(source: Topic, target: Topic, alignment: Alignment, *, neighbours: bool = True) -> Agreement:
+def measure_agreement(
+    source: SampledTopic, target: SampledTopic, alignment: Alignment, *, neighbours: bool = True
+) -> Agreement:
     """Return how often the fields of aligned rows agree, and how often they do with other rows.
 
     The other rows are neighbours of the aligned ones, in time and among the rows with the same value, or, if
@@ -106,35 +108,37 @@ def compare(source: Topic, target: Topic, alignment: Alignment, *, neighbours: b
     made = target.cells[alignment.targets]
     given = source.cells[alignment.sources]
     compared = np.count_nonzero(made, axis=0)
-    equal = _equal(given, made)
+    equal = _count_equal(given, made)
     share = equal / np.maximum(compared, 1)
     values = np.zeros(equal.shape, np.int64)
-    for f, g in np.argwhere(share >= AGREEING):
+    for f, g in np.argwhere(share >= MIN_AGREEMENT):
         values[f, g] = np.count_nonzero(np.unique(made[given[:, f] == made[:, g], g]))
-    return Agreement(share, _control(source, alignment, made, neighbours=neighbours), equal, compared, values)
+    return Agreement(share, _control_share(source, alignment, made, neighbours=neighbours), equal, compared, values)
 
 
-def _control(source: Topic, alignment: Alignment, made: Cells, *, neighbours: bool) -> npt.NDArray[np.float64]:
+def _control_share(
+    source: SampledTopic, alignment: Alignment, made: Cells, *, neighbours: bool
+) -> npt.NDArray[np.float64]:
     if not neighbours:
-        return _share(source.cells[np.roll(alignment.sources, len(made) // 2)], made)
-    control = _share(source.cells[source.earlier[alignment.sources]], made)
+        return _equal_share(source.cells[np.roll(alignment.sources, len(made) // 2)], made)
+    control = _equal_share(source.cells[source.earlier[alignment.sources]], made)
     paired = alignment.controls >= 0
     if np.count_nonzero(paired) * 2 >= len(paired):
-        control = np.maximum(control, _share(source.cells[alignment.controls[paired]], made[paired]))
+        control = np.maximum(control, _equal_share(source.cells[alignment.controls[paired]], made[paired]))
     return control
 
 
-def _share(given: Cells, made: Cells) -> npt.NDArray[np.float64]:
-    return np.asarray(_equal(given, made) / np.maximum(np.count_nonzero(made, axis=0), 1))
+def _equal_share(given: Cells, made: Cells) -> npt.NDArray[np.float64]:
+    return np.asarray(_count_equal(given, made) / np.maximum(np.count_nonzero(made, axis=0), 1))
 
 
-def _equal(given: Cells, made: Cells) -> Integers:
+def _count_equal(given: Cells, made: Cells) -> Integers:
     """Count the rows in which a source field (first axis) equals a non-null target field (second axis)."""
     valued = made != 0
     return np.stack([np.count_nonzero((column[:, None] == made) & valued, axis=0) for column in given.T])
 
 
-def pooled(alignments: list[Alignment]) -> Alignment:
+def pool_alignments(alignments: list[Alignment]) -> Alignment:
     """Return the pairs of several alignments together; if they differ on a target row, the first one wins."""
     targets = np.concatenate([alignment.targets for alignment in alignments])
     kept, firsts = np.unique(targets, return_index=True)

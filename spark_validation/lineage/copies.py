@@ -8,19 +8,26 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from contractlog.spark_validation.lineage.alignment import AGREEING, Agreement, Alignment, align, compare, pooled
-from contractlog.spark_validation.lineage.topics import Field, Integers, Topic
+from contractlog.spark_validation.lineage.alignment import (
+    MIN_AGREEMENT,
+    Agreement,
+    Alignment,
+    align_rows,
+    measure_agreement,
+    pool_alignments,
+)
+from contractlog.spark_validation.lineage.sampled_topics import Integers, SampledField, SampledTopic
 
-__all__ = ["Copied", "CopiedField", "candidates", "copied", "proofs", "same_field"]
+__all__ = ["CopiedField", "TopicCopy", "candidate_pairs", "find_copy", "find_proofs", "is_same_field"]
 
-TRIED: Final = 256  #: number of pairs of rows that suffices for a proof
-BEYOND_CHANCE: Final = 0.3  #: minimum difference to the agreement with neighbouring rows
-FEWEST_ROWS: Final = 20
-FEWEST_VALUES: Final = 3
-SERVED_ONCE: Final = 0.7
-FOUND: Final = 0.2
-CONTAINED: Final = 0.25  #: minimum share of the target's values that an anchor's source also has
-MOST_ANCHORS: Final = 16  #: maximum number of field pairs tried per pair of topics
+MAX_PROOF_ROWS: Final = 256  #: number of pairs of rows that suffices for a proof
+MIN_BEYOND_CHANCE: Final = 0.3  #: minimum difference to the agreement with neighbouring rows
+MIN_ROWS: Final = 20
+MIN_VALUES: Final = 3
+MIN_USED_ONCE: Final = 0.7
+MIN_FOUND: Final = 0.2
+MIN_CONTAINED: Final = 0.25  #: minimum share of the target's values that an anchor's source also has
+MAX_ANCHORS: Final = 16  #: maximum number of field pairs tried per pair of topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,7 @@ class CopiedField:
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class TopicCopy:
     """Fields of a target that were copied from a source."""
 
     found: float  #: share of target rows that have a counterpart in the source
@@ -42,7 +49,7 @@ class Copied:
     fields: dict[str, CopiedField]  #: by target field
 
 
-def copied(source: Topic, target: Topic) -> Copied | None:
+def find_copy(source: SampledTopic, target: SampledTopic) -> TopicCopy | None:
     """Return the fields of the target that were copied from the source, or None if there are none.
 
     Rows are aligned by a field that both topics have: each target row with the latest source row before it. This is a
@@ -50,82 +57,86 @@ def copied(source: Topic, target: Topic) -> Copied | None:
     not used repeatedly, as those of a lookup table are.
     """
     proven: list[tuple[float, Alignment, float]] = []
-    for anchor, made in candidates(source, target):
-        alignment = align(source.fields[anchor], target.fields[made])
-        if len(alignment.targets) < FEWEST_ROWS or alignment.once < SERVED_ONCE or alignment.found < FOUND:
+    for anchor, made in candidate_pairs(source, target):
+        alignment = align_rows(source.fields[anchor], target.fields[made])
+        if len(alignment.targets) < MIN_ROWS or alignment.once < MIN_USED_ONCE or alignment.found < MIN_FOUND:
             continue
-        agreement = compare(source, target, alignment.thinned(TRIED))
-        proof = float(agreement.share[proofs(source, target, (anchor, made), agreement)].sum())
+        agreement = measure_agreement(source, target, alignment.thin(MAX_PROOF_ROWS))
+        proof = float(agreement.share[find_proofs(source, target, (anchor, made), agreement)].sum())
         if proof:
-            proven.append((proof, alignment, _kept(source.fields[anchor], target.fields[made])))
+            proven.append((proof, alignment, _kept_share(source.fields[anchor], target.fields[made])))
     if not proven:
         return None
     proven.sort(key=lambda each: each[0], reverse=True)
     best = [alignment for proof, alignment, _ in proven if proof * 2 >= proven[0][0]]
-    fields = _fields(source, target, pooled(best))
+    fields = _copied_fields(source, target, pool_alignments(best))
     found = float(np.median([alignment.found for alignment in best]))
-    return Copied(found, min(kept for _, _, kept in proven), fields) if fields else None
+    return TopicCopy(found, min(kept for _, _, kept in proven), fields) if fields else None
 
 
-def candidates(source: Topic, target: Topic) -> list[tuple[int, int]]:
+def candidate_pairs(source: SampledTopic, target: SampledTopic) -> list[tuple[int, int]]:
     """Return the pairs of fields that share values, those with the most shared occurrences first."""
     common = np.intersect1d(source.values, target.values, assume_unique=True)
-    if len(common) < FEWEST_VALUES:
+    if len(common) < MIN_VALUES:
         return []
-    given = np.stack([_counts(field, common) > 0 for field in source.fields]).astype(np.int64)
-    held = np.stack([_counts(field, common) for field in target.fields])
+    given = np.stack([_count_values(field, common) > 0 for field in source.fields]).astype(np.int64)
+    held = np.stack([_count_values(field, common) for field in target.fields])
     shared = given @ (held > 0).T
     highest = np.array([field.highest for field in source.fields], np.uint64)
     known = np.stack([np.searchsorted(field.distinct, highest, side="right") for field in target.fields], axis=1)
-    pairs = np.argwhere((shared >= FEWEST_VALUES) & (shared >= CONTAINED * known))
+    pairs = np.argwhere((shared >= MIN_VALUES) & (shared >= MIN_CONTAINED * known))
     occurrences = (given @ held.T)[tuple(pairs.T)]
-    return [(int(f), int(g)) for f, g in pairs[np.argsort(-occurrences, kind="stable")[:MOST_ANCHORS]]]
+    return [(int(f), int(g)) for f, g in pairs[np.argsort(-occurrences, kind="stable")[:MAX_ANCHORS]]]
 
 
-def _counts(field: Field, values: npt.NDArray[np.uint64]) -> Integers:
+def _count_values(field: SampledField, values: npt.NDArray[np.uint64]) -> Integers:
     """Return the number of sampled occurrences of each value in a field."""
     places = np.minimum(np.searchsorted(field.distinct, values), len(field.distinct) - 1)
     return np.where(field.distinct[places] == values, field.counts[places], 0)
 
 
-def proofs(
-    source: Topic, target: Topic, anchor: tuple[int, int], agreement: Agreement, fewest: int = FEWEST_ROWS
+def find_proofs(
+    source: SampledTopic, target: SampledTopic, anchor: tuple[int, int], agreement: Agreement, fewest: int = MIN_ROWS
 ) -> npt.NDArray[np.bool_]:
     """Return which pairs of fields agree so often that the aligned rows must belong together.
 
     The anchoring fields themselves prove nothing, nor do fields that duplicate them in the same topic.
     """
     strong = (
-        (agreement.share >= AGREEING)
-        & (agreement.share - agreement.control >= BEYOND_CHANCE)
+        (agreement.share >= MIN_AGREEMENT)
+        & (agreement.share - agreement.control >= MIN_BEYOND_CHANCE)
         & (agreement.compared >= fewest)[None, :]
-        & (agreement.values >= FEWEST_VALUES)
+        & (agreement.values >= MIN_VALUES)
     )
     if not strong.any():
         return strong
-    strong[[same_field(source, anchor[0], f) for f in range(len(source.fields))], :] = False
-    strong[:, [same_field(target, anchor[1], g) for g in range(len(target.fields))]] = False
+    strong[[is_same_field(source, anchor[0], f) for f in range(len(source.fields))], :] = False
+    strong[:, [is_same_field(target, anchor[1], g) for g in range(len(target.fields))]] = False
     return strong
 
 
-def same_field(topic: Topic, one: int, other: int) -> bool:
+def is_same_field(topic: SampledTopic, one: int, other: int) -> bool:
     """Return true if two fields of a topic have the same value in nearly every row."""
     if one == other:
         return True
     present = topic.cells[:, one] != 0
     equal = topic.cells[present, one] == topic.cells[present, other]
-    return bool(equal.size and np.count_nonzero(equal) >= AGREEING * equal.size)
+    return bool(equal.size and np.count_nonzero(equal) >= MIN_AGREEMENT * equal.size)
 
 
-def _fields(source: Topic, target: Topic, alignment: Alignment) -> dict[str, CopiedField]:
-    agreement = compare(source, target, alignment, neighbours=False)
+def _copied_fields(source: SampledTopic, target: SampledTopic, alignment: Alignment) -> dict[str, CopiedField]:
+    agreement = measure_agreement(source, target, alignment, neighbours=False)
     lags = target.times[alignment.targets] - source.times[alignment.sources]
     fields = {}
     for g, made in enumerate(target.fields):
         f = max(range(len(source.fields)), key=lambda f: _likeness(source, target, agreement, f, g))
         share, beyond = agreement.share[f, g], agreement.share[f, g] - agreement.control[f, g]
         named_alike = _last_name(source.fields[f].name) == _last_name(made.name)
-        if share < AGREEING or agreement.equal[f, g] < FEWEST_ROWS / 2 or not (named_alike or beyond >= BEYOND_CHANCE):
+        if (
+            share < MIN_AGREEMENT
+            or agreement.equal[f, g] < MIN_ROWS / 2
+            or not (named_alike or beyond >= MIN_BEYOND_CHANCE)
+        ):
             continue
         equal = source.cells[alignment.sources, f] == target.cells[alignment.targets, g]
         fields[made.name] = CopiedField(
@@ -134,7 +145,9 @@ def _fields(source: Topic, target: Topic, alignment: Alignment) -> dict[str, Cop
     return fields
 
 
-def _likeness(source: Topic, target: Topic, agreement: Agreement, f: int, g: int) -> tuple[int, bool, bool, float]:
+def _likeness(
+    source: SampledTopic, target: SampledTopic, agreement: Agreement, f: int, g: int
+) -> tuple[int, bool, bool, float]:
     """Return the sort key of a source field: agreement to one row in a hundred, then similar names."""
     given, made = source.fields[f].name, target.fields[g].name
     share = float(agreement.share[f, g])
@@ -145,7 +158,7 @@ def _last_name(field: str) -> str:
     return field.rpartition(".")[2]
 
 
-def _kept(source: Field, target: Field) -> float:
+def _kept_share(source: SampledField, target: SampledField) -> float:
     """Return target occurrences per source occurrence, over values that both samples contain completely."""
     places = np.minimum(np.searchsorted(target.distinct, source.distinct), len(target.distinct) - 1)
     shared = target.distinct[places] == source.distinct

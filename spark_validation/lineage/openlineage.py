@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any, Final
 
-from contractlog.contracts.observed.report import Edge
+from contractlog.contracts.audit.report import LineageEdge
 
-__all__ = ["EVENT_SCHEMA", "FACET_SCHEMA", "events", "kafka_namespace"]
+__all__ = ["EVENT_SCHEMA", "FACET_SCHEMA", "build_events", "kafka_namespace"]
 
 EVENT_SCHEMA: Final = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/DatasetEvent"
 FACET_SCHEMA: Final = "https://openlineage.io/spec/facets/1-0-0/LineageDatasetFacet.json#/$defs/LineageDatasetFacet"
 
-_MADE_BY: Final = {
+_METHOD_LABELS: Final = {
     "copy": "copied row by row",
     "lookup": "looked up by a shared key",
 }
@@ -33,20 +33,20 @@ def kafka_namespace(bootstrap_servers: str) -> str:
     return f"kafka://{server}"
 
 
-def events(edges: Iterable[Edge], namespace: str, now: datetime) -> list[dict[str, Any]]:
+def build_events(edges: Iterable[LineageEdge], namespace: str, now: datetime) -> list[dict[str, Any]]:
     """Return one event per target topic, by name."""
-    by_target: dict[str, list[Edge]] = {}
+    by_target: dict[str, list[LineageEdge]] = {}
     for edge in edges:
         by_target.setdefault(edge["to"]["topic"], []).append(edge)
-    return [_event(topic, by_target[topic], namespace, now) for topic in sorted(by_target)]
+    return [_build_event(topic, by_target[topic], namespace, now) for topic in sorted(by_target)]
 
 
-def _event(topic: str, edges: Sequence[Edge], namespace: str, now: datetime) -> dict[str, Any]:
+def _build_event(topic: str, edges: Sequence[LineageEdge], namespace: str, now: datetime) -> dict[str, Any]:
     producer = f"urn:contractlog:{version('contractlog')}"
     sources = sorted({edge["from"]["topic"] for edge in edges})
     fields: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for edge in edges:
-        fields.setdefault(edge["to"]["field"], {"inputs": []})["inputs"].append(_input(edge, namespace))
+        fields.setdefault(edge["to"]["field"], {"inputs": []})["inputs"].append(_build_input(edge, namespace))
     facet = {
         "_producer": producer,
         "_schemaURL": FACET_SCHEMA,
@@ -61,9 +61,11 @@ def _event(topic: str, edges: Sequence[Edge], namespace: str, now: datetime) -> 
     }
 
 
-def _input(edge: Edge, namespace: str) -> dict[str, Any]:
+def _build_input(edge: LineageEdge, namespace: str) -> dict[str, Any]:
     lag = "" if edge["lag_ms"] is None else f", {edge['lag_ms']:.0f} ms later (median)"
-    found = f"found in values: {_MADE_BY[edge['method']]}, score {edge['score']}, {edge['support']} rows agree{lag}"
+    found = (
+        f"found in values: {_METHOD_LABELS[edge['method']]}, score {edge['score']}, {edge['support']} rows agree{lag}"
+    )
     return {
         "namespace": namespace,
         "name": edge["from"]["topic"],

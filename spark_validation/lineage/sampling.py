@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from contractlog.contracts.observed.samples import (
+from contractlog.contracts.audit.samples import (
     DESIGN,
     MILLISECONDS_PER_DAY,
     FieldSample,
@@ -20,9 +20,9 @@ from contractlog.contracts.observed.samples import (
     SampledValue,
     merge_samples,
 )
-from contractlog.spark_validation.lineage.canonical import canonical_texts
+from contractlog.spark_validation.lineage.canonical_text import canonical_texts
 
-__all__ = ["FieldValues", "canonical_texts", "field_id", "sample"]
+__all__ = ["FieldValues", "canonical_texts", "field_id", "sample_fields"]
 
 Words = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
@@ -49,7 +49,7 @@ class FieldValues(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Hashed:
+class _HashedColumn:
     field: str
     rows: Places
     hashes: Words
@@ -61,7 +61,7 @@ def field_id(field: str) -> int:
     return int.from_bytes(blake2b(field.encode(), digest_size=4, key=b"field").digest(), "little")
 
 
-def sample(
+def sample_fields(
     columns: Iterable[FieldValues],
     timestamps_ms: npt.NDArray[np.int64],
     partition: int,
@@ -70,13 +70,13 @@ def sample(
 ) -> Mapping[str, FieldSample]:
     """Return a sample of each field that has values in the batch.
 
-    Timestamps and offsets are those of the batch's rows. ``sample(A + B)`` equals ``sample(A)`` merged with
-    ``sample(B)``.
+    Timestamps and offsets are those of the batch's rows. ``sample_fields(A + B)`` equals ``sample_fields(A)``
+    merged with ``sample_fields(B)``.
     """
-    hashed = [_hashed(column, design.key) for column in columns if len(column.values)]
-    chosen = [_chosen(column, timestamps_ms, offsets, design) for column in hashed]
+    hashed = [_hash_column(column, design.key) for column in columns if len(column.values)]
+    chosen = [_select_sample(column, timestamps_ms, offsets, design) for column in hashed]
     wanted = np.unique(np.concatenate([column.rows for column, _ in chosen])) if chosen else np.empty(0, np.int64)
-    cells = _cells(hashed, wanted)
+    cells = _encode_rows(hashed, wanted)
     samples: dict[str, FieldSample] = {}
     for column, turns in chosen:
         at = column.rows
@@ -95,26 +95,26 @@ def sample(
     return samples
 
 
-def _hashed(column: FieldValues, key: str) -> _Hashed:
+def _hash_column(column: FieldValues, key: str) -> _HashedColumn:
     """Hash the values of a column, each distinct one once."""
     encoded = column.values.dictionary_encode()
     texts = cast("list[str]", canonical_texts(encoded.dictionary).to_pylist())
     secret = key.encode()
     digests = b"".join([blake2b(text.encode(), digest_size=8, key=secret).digest() for text in texts])
     hashes = np.frombuffer(digests, "<u8").astype(np.uint64)[encoded.indices.to_numpy(zero_copy_only=False)]
-    return _Hashed(column.field, np.asarray(column.rows, np.int64), hashes)
+    return _HashedColumn(column.field, np.asarray(column.rows, np.int64), hashes)
 
 
-def _chosen(
-    column: _Hashed, timestamps_ms: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], design: SampleDesign
-) -> tuple[_Hashed, Words]:
+def _select_sample(
+    column: _HashedColumn, timestamps_ms: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64], design: SampleDesign
+) -> tuple[_HashedColumn, Words]:
     """Return the sampled occurrences, in order, and their turns; ``samples.kept`` on arrays."""
     distinct = np.unique(column.hashes)
     most = max(design.breadth, design.depth)
     if len(distinct) > most:  # values with higher hashes cannot be sampled
         low = column.hashes <= distinct[most - 1]
-        column = _Hashed(column.field, column.rows[low], column.hashes[low])
-    turns = _turns(column.hashes, timestamps_ms[column.rows])
+        column = _HashedColumn(column.field, column.rows[low], column.hashes[low])
+    turns = _compute_turns(column.hashes, timestamps_ms[column.rows])
     order = np.lexsort((offsets[column.rows], timestamps_ms[column.rows], turns, column.hashes))
     rows, hashes, turns = column.rows[order], column.hashes[order], turns[order]
     once = np.ones(len(rows), bool)
@@ -125,11 +125,11 @@ def _chosen(
     ranks = np.arange(len(rows)) - np.flatnonzero(first)[np.cumsum(first) - 1]
     early = ranks < design.repeats
     keep = (first & (np.cumsum(first) <= design.breadth)) | (early & (np.cumsum(early) <= design.depth))
-    return _Hashed(column.field, rows[keep], hashes[keep]), turns[keep]
+    return _HashedColumn(column.field, rows[keep], hashes[keep]), turns[keep]
 
 
-def _turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
-    """Return the turn of each value; ``samples.turn_of`` on arrays."""
+def _compute_turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
+    """Return the turn of each value; ``samples.compute_turn`` on arrays."""
     days = (timestamps_ms // MILLISECONDS_PER_DAY).astype(np.uint64)
     mixed = hashes ^ (days * _GOLDEN)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * _FIRST
@@ -137,7 +137,7 @@ def _turns(hashes: Words, timestamps_ms: npt.NDArray[np.int64]) -> Words:
     return np.asarray((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(32), np.uint64)
 
 
-def _cells(columns: list[_Hashed], wanted: Places) -> list[bytes]:
+def _encode_rows(columns: list[_HashedColumn], wanted: Places) -> list[bytes]:
     """Return each wanted row as cells, ascending by field; of repeated values, the first is used."""
     columns = sorted(columns, key=lambda column: field_id(column.field))
     table = np.zeros((len(wanted), len(columns), 2), "<u4")

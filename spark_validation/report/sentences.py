@@ -7,35 +7,42 @@ from typing import Final
 
 from markupsafe import Markup
 
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.contracts.observed.report import Report, TopicPart, Verdict, ViolationLine
-from contractlog.contracts.observed.summary import newest_in_use, newest_judged
-from contractlog.spark_validation.report.words import MEANINGS, count, moment, percent, plural, share
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart, ViolationLine
+from contractlog.contracts.audit.summary import newest_audited, newest_in_use
+from contractlog.spark_validation.report.formatters import (
+    CODE_MEANINGS,
+    format_count,
+    format_percent,
+    format_plural,
+    format_share,
+    format_time,
+)
 
 __all__ = [
-    "MENDS",
-    "ORDER",
-    "answer",
-    "by_code",
-    "command",
-    "conforms",
-    "exit_line",
-    "meaning",
-    "mend",
-    "part_line",
-    "reason",
-    "rule",
-    "strategy_line",
-    "why",
+    "FIXES",
+    "VERDICT_ORDER",
+    "consume_command",
+    "describe_code",
+    "describe_counts",
+    "describe_exit_code",
+    "describe_result",
+    "describe_strategy",
+    "describe_verdict",
+    "describe_verdict_rule",
+    "format_conformance",
+    "group_by_code",
+    "suggest_fix",
+    "summarize_verdict",
 ]
 
-ORDER: Final[tuple[Verdict, ...]] = ("failing", "degraded", "unknown", "passing")  #: most urgent first
+VERDICT_ORDER: Final[tuple[AuditVerdict, ...]] = ("failing", "degraded", "unknown", "passing")  #: most urgent first
 
 _ENCODER: Final = (
     "Look at a record, find its producer by the time, and compare its encoder and version with the schema; "
     "consumers fail here."
 )
-MENDS: Final[Mapping[str, str]] = {
+FIXES: Final[Mapping[str, str]] = {
     Outcome.NOT_FRAMED.name: (
         "Something writes here without the serializer. Find it by the time of its records, and give it the serializer."
     ),
@@ -60,7 +67,7 @@ MENDS: Final[Mapping[str, str]] = {
 }
 
 
-def answer(report: Report) -> Markup:
+def describe_result(report: AuditReport) -> Markup:
     """Return the result of the audit in one to three sentences, for a reader with little time."""
     parts = report["topics"]
     topics = sorted({part["topic"] for part in parts})
@@ -74,76 +81,78 @@ def answer(report: Report) -> Markup:
     keeping = len(topics) - len(failing_topics) - len(unknown)
     said = [
         Markup("{} of {} {} schemas.").format(
-            count(keeping), plural(len(topics), "topic"), "conforms to its" if keeping == 1 else "conform to their"
+            format_count(keeping),
+            format_plural(len(topics), "topic"),
+            "conforms to its" if keeping == 1 else "conform to their",
         )
     ]
     if unknown:
         said.append(
             Markup("{} could not be judged, for lack of a usable schema or of records.").format(
-                plural(len(unknown), "topic")
+                format_plural(len(unknown), "topic")
             )
         )
     if failing:
         said.append(
-            _worst(
+            _describe_worst(
                 max(failing, key=lambda part: (part["verdict"] == "failing", part["violating"])), len(failing_topics)
             )
         )
     return Markup(" ").join(said)
 
 
-def _worst(part: TopicPart, failing: int) -> Markup:
+def _describe_worst(part: TopicPart, failing: int) -> Markup:
     first = min((line["first_seen"] for line in part["violations"] if line["first_seen"]), default="")
     ids = {line["schema_id"] for line in part["violations"]}
     where = Markup("<code>{}</code>{}").format(part["topic"], "" if part["part"] == "value" else " (key)")
     lead = Markup("{} does not").format(where) if failing == 1 else Markup("Most violations are in {}").format(where)
-    since = f", the first of {moment(first)}" if first else ""
+    since = f", the first of {format_time(first)}" if first else ""
     source = f", all from schema id {next(iter(ids))}" if len(ids) == 1 and None not in ids else ""
     records = part["conforming"] + part["violating"]
-    return Markup("{}: {} records{}{}.").format(lead, share(part["violating"], records), since, source)
+    return Markup("{}: {} records{}{}.").format(lead, format_share(part["violating"], records), since, source)
 
 
-def conforms(part: TopicPart) -> str:
+def format_conformance(part: TopicPart) -> str:
     """Return the share of audited records that conform."""
     audited = part["conforming"] + part["violating"]
-    return share(part["conforming"], audited) if audited else "nothing was audited"
+    return format_share(part["conforming"], audited) if audited else "nothing was audited"
 
 
-def part_line(part: TopicPart) -> str:
+def describe_counts(part: TopicPart) -> str:
     """Return one line with the counts of a part, which add up to its offsets."""
     total = sum(partition["to_offset"] - partition["from_offset"] for partition in part["partitions"])
     counts = [
-        f"{count(part['conforming'])} conforming",
-        f"{count(part['violating'])} violating",
-        plural(part["tombstones"], "tombstone"),
-        f"{count(part['absent'])} absent",
+        f"{format_count(part['conforming'])} conforming",
+        f"{format_count(part['violating'])} violating",
+        format_plural(part["tombstones"], "tombstone"),
+        f"{format_count(part['absent'])} absent",
     ]
     if part["unaudited"]:
-        counts.append(f"{count(part['unaudited'])} not audited")
-    return f"{plural(total, 'offset')} = {' + '.join(counts)}."
+        counts.append(f"{format_count(part['unaudited'])} not audited")
+    return f"{format_plural(total, 'offset')} = {' + '.join(counts)}."
 
 
-def rule(threshold: float) -> str:
+def describe_verdict_rule(threshold: float) -> str:
     """Return the rule by which verdicts are given, which is the same for every part."""
     return (
-        f"A part is failing when less than {percent(threshold)} of its audited records conform, of all versions "
+        f"A part is failing when less than {format_percent(threshold)} of its audited records conform, of all versions "
         "together or of the newest version in use (by its number); degraded when records violate within that; "
         "passing when none does; unknown when nothing was audited."
     )
 
 
-def reason(part: TopicPart) -> Markup:
+def describe_verdict(part: TopicPart) -> Markup:
     """Return the reason for a part's verdict."""
     judged = part["conforming"] + part["violating"]
     if part["verdict"] == "unknown":
         return Markup("Nothing was audited.")
     if part["verdict"] == "passing":
-        return Markup("{} records conform.").format(share(part["conforming"], judged))
-    threshold = percent(part["threshold"])
-    whole = share(part["conforming"], judged)
+        return Markup("{} records conform.").format(format_share(part["conforming"], judged))
+    threshold = format_percent(part["threshold"])
+    whole = format_share(part["conforming"], judged)
     if "all versions" in part["missed"]:
         return Markup("Below the threshold of {}: {} records conform.").format(threshold, whole)
-    newest = newest_judged(part["schemas"])
+    newest = newest_audited(part["schemas"])
     if not newest:
         return Markup("Within the threshold of {}: {} records conform.").format(threshold, whole)
     lowest = min(newest, key=lambda use: use["conforming"] / (use["conforming"] + use["violating"]))
@@ -152,21 +161,21 @@ def reason(part: TopicPart) -> Markup:
         lowest["subject"],
         lowest["schema_id"],
         "in use" if lowest in newest_in_use(part["schemas"]) else "that validators can use",
-        share(lowest["conforming"], lowest["conforming"] + lowest["violating"]),
+        format_share(lowest["conforming"], lowest["conforming"] + lowest["violating"]),
     )
     if part["missed"]:
         return Markup("Below the threshold of {}: {}; of all versions together {}.").format(threshold, told, whole)
     return Markup("Within the threshold of {}: {} records conform, and {}.").format(threshold, whole, told)
 
 
-def why(part: TopicPart) -> str:
+def summarize_verdict(part: TopicPart) -> str:
     """Return the reason for a part's verdict in a few words."""
-    threshold = percent(part["threshold"])
+    threshold = format_percent(part["threshold"])
     match part["verdict"]:
         case "unknown":
             return "nothing audited"
         case "passing" if part["unaudited"]:
-            return f"no violation; {count(part['unaudited'])} not audited"
+            return f"no violation; {format_count(part['unaudited'])} not audited"
         case "passing":
             return "no violation"
         case "degraded":
@@ -177,15 +186,17 @@ def why(part: TopicPart) -> str:
             return f"newest version below {threshold}"
 
 
-def exit_line(report: Report) -> str:
+def describe_exit_code(report: AuditReport) -> str:
     """Return a sentence on ``--fail-under`` and the resulting exit code."""
     limit = report["thresholds"]["fail_under"]
     missed = sum(part["conformance"] is not None and part["conformance"] < limit for part in report["topics"])
-    outcome = f"missed by {plural(missed, 'part')}, so the exit code is 1" if missed else "met, so the exit code is 0"
-    return f"The exit code follows another share, `--fail-under` {percent(limit)}: {outcome}."
+    outcome = (
+        f"missed by {format_plural(missed, 'part')}, so the exit code is 1" if missed else "met, so the exit code is 0"
+    )
+    return f"The exit code follows another share, `--fail-under` {format_percent(limit)}: {outcome}."
 
 
-def strategy_line(part: TopicPart) -> str:
+def describe_strategy(part: TopicPart) -> str:
     """Return a part's subject name strategy and how it was chosen; empty if it has none."""
     strategy = part["strategy"]
     if strategy is None:
@@ -193,7 +204,7 @@ def strategy_line(part: TopicPart) -> str:
     return f"Subject name strategy: {strategy['name']}, {strategy['reason']}."
 
 
-def command(report: Report, part: TopicPart, line: ViolationLine) -> str | None:
+def consume_command(report: AuditReport, part: TopicPart, line: ViolationLine) -> str | None:
     """Return the command that shows a violating record, or None if it cannot be read again from Kafka."""
     if report["source"].get("kind") != "kafka" or not line["examples"]:
         return None
@@ -205,17 +216,17 @@ def command(report: Report, part: TopicPart, line: ViolationLine) -> str | None:
     return f"contractlog consume {part['topic']} {at}{broker}{registry}"
 
 
-def meaning(code: str) -> str:
+def describe_code(code: str) -> str:
     """Return the meaning of an outcome code."""
-    return MEANINGS.get(code, "the record breaks its contract")
+    return CODE_MEANINGS.get(code, "the record breaks its contract")
 
 
-def mend(code: str) -> str:
+def suggest_fix(code: str) -> str:
     """Return the suggested fix for an outcome code."""
-    return MENDS.get(code, _ENCODER)
+    return FIXES.get(code, _ENCODER)
 
 
-def by_code(lines: Sequence[ViolationLine]) -> dict[str, list[ViolationLine]]:
+def group_by_code(lines: Sequence[ViolationLine]) -> dict[str, list[ViolationLine]]:
     """Group violations by code; codes, and the lines within them, by descending number of records."""
     groups: dict[str, list[ViolationLine]] = {}
     for line in sorted(lines, key=lambda line: -line["records"]):

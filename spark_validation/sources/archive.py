@@ -15,19 +15,19 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.spark_validation.sources.records import RECORDS, SPAN, TIMES, OffsetRange, split
+from contractlog.spark_validation.sources.records import RECORDS, SPAN, TIMES, OffsetRange, split_ranges
 
-__all__ = ["UNITS", "empty_files", "plan_ranges", "read_range", "topics", "write_range"]
+__all__ = ["UNITS", "find_empty_files", "list_topics", "plan_ranges", "read_range", "write_range"]
 
-RANGE: Final = b"contractlog.range"  #: metadata key of a file's offset range, which may exceed its records
-BATCH: Final = 20_000
-NEEDED: Final = ("partition", "offset", "value")
+RANGE_KEY: Final = b"contractlog.range"  #: metadata key of a file's offset range, which may exceed its records
+BATCH_RECORDS: Final = 20_000
+REQUIRED_COLUMNS: Final = ("partition", "offset", "value")
 UNITS: Final[Mapping[str, str]] = MappingProxyType(
     {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 )  #: of timestamps that are written as integers
 
 
-def topics(archive: Path) -> list[str]:
+def list_topics(archive: Path) -> list[str]:
     """Return the names of the topics in an archive.
 
     Raises:
@@ -45,7 +45,7 @@ def plan_ranges(
     """Return the ranges that contain all records of the given topics, or of all topics if none is given.
 
     A partition extends from its lowest offset to its highest, or over the ranges in its files' metadata. A topic
-    without records has one empty range; files of zero bytes are skipped (``empty_files`` lists them).
+    without records has one empty range; files of zero bytes are skipped (``find_empty_files`` lists them).
 
     Args:
         archive: the folder.
@@ -57,20 +57,20 @@ def plan_ranges(
         UsageError: no archive, no such topic in it, a file that is not Parquet with records, or integer timestamps
         without a unit.
     """
-    found = topics(archive)
+    found = list_topics(archive)
     for name in names:
         if name not in found:
             raise UsageError(f"the topic `{name}` is not in the archive {archive}", topic=name)
-    return list(split((whole for name in names or found for whole in _partitions(archive, name, unit)), span))
+    return list(split_ranges((whole for name in names or found for whole in _topic_ranges(archive, name, unit)), span))
 
 
-def empty_files(archive: Path, topic: str) -> list[str]:
+def find_empty_files(archive: Path, topic: str) -> list[str]:
     """Return the files of a topic that have zero bytes, as an interrupted writer leaves them."""
     return [str(file) for file in _parquet_files(archive, topic) if not file.stat().st_size]
 
 
 def read_range(
-    archive: Path, offsets: OffsetRange, *, batch: int = BATCH, unit: str | None = None
+    archive: Path, offsets: OffsetRange, *, batch: int = BATCH_RECORDS, unit: str | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the records of a range in batches of ``RECORDS``; an offset archived twice is read once.
 
@@ -85,11 +85,11 @@ def read_range(
         return
     seen = np.zeros(len(offsets), dtype=np.bool_)
     try:
-        for part in ds.dataset(_files(archive, offsets.topic), format="parquet").to_batches(
+        for part in ds.dataset(_non_empty_files(archive, offsets.topic), format="parquet").to_batches(
             filter=within, batch_size=batch
         ):
             if part.num_rows:
-                yield from _fresh(_conform(part, offsets.topic, unit), offsets, seen)
+                yield from _drop_duplicates(_convert_batch(part, offsets.topic, unit), offsets, seen)
     except (pa.ArrowException, OSError) as error:
         raise UsageError(f"the archive of `{offsets.topic}` in {archive} cannot be read: {error}") from error
 
@@ -102,7 +102,7 @@ def write_range(archive: Path, offsets: OffsetRange, batches: Iterable[pa.Record
     unfinished = target.with_name(f".{target.name}.unfinished")
     kept = RECORDS.remove(RECORDS.get_field_index("topic"))  # stored in the folder's name
     place = json.dumps([offsets.partition, offsets.start, offsets.end]).encode()
-    with pq.ParquetWriter(unfinished, kept.with_metadata({RANGE: place}), compression="zstd") as writer:
+    with pq.ParquetWriter(unfinished, kept.with_metadata({RANGE_KEY: place}), compression="zstd") as writer:
         for batch in batches:
             writer.write_batch(batch.select(kept.names))
     return unfinished.replace(target)
@@ -113,14 +113,14 @@ def _parquet_files(archive: Path, topic: str) -> list[Path]:
     return [file for file in found if not file.name.startswith((".", "_")) and file.is_file()]
 
 
-def _files(archive: Path, topic: str) -> list[str]:
+def _non_empty_files(archive: Path, topic: str) -> list[str]:
     return [str(file) for file in _parquet_files(archive, topic) if file.stat().st_size]
 
 
-def _partitions(archive: Path, topic: str, unit: str | None) -> list[OffsetRange]:
+def _topic_ranges(archive: Path, topic: str, unit: str | None) -> list[OffsetRange]:
     reach: dict[int, tuple[int, int]] = {}
-    for file in _files(archive, topic):
-        for partition, start, end in _reach_of(Path(file), unit):
+    for file in _non_empty_files(archive, topic):
+        for partition, start, end in _file_ranges(Path(file), unit):
             low, high = reach.get(partition, (start, end))
             reach[partition] = (min(low, start), max(high, end))
     if not reach:
@@ -128,11 +128,11 @@ def _partitions(archive: Path, topic: str, unit: str | None) -> list[OffsetRange
     return [OffsetRange(topic, partition, *reach[partition]) for partition in sorted(reach)]
 
 
-def _reach_of(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
+def _file_ranges(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
     """Return the partitions in a file, each with its first offset and the one after its last."""
     try:
         schema = pq.read_schema(file)
-        lacking = [name for name in NEEDED if name not in schema.names]
+        lacking = [name for name in REQUIRED_COLUMNS if name not in schema.names]
         if lacking:
             raise UsageError(f"{file} is no file of an archive: it has no column `{lacking[0]}`")
         if unit is None and "timestamp" in schema.names and pa.types.is_integer(schema.field("timestamp").type):
@@ -140,7 +140,7 @@ def _reach_of(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
                 f"{file} holds timestamps as integers without a unit. Name it with --timestamp-unit "
                 f"({', '.join(UNITS)}; Kafka's own are ms)"
             )
-        told = (schema.metadata or {}).get(RANGE)
+        told = (schema.metadata or {}).get(RANGE_KEY)
         if told is not None:
             partition, start, end = map(int, json.loads(told))
             return [(partition, start, end)]
@@ -151,7 +151,7 @@ def _reach_of(file: Path, unit: str | None) -> list[tuple[int, int, int]]:
         raise UsageError(f"{file} is no file of an archive: {error}") from error
 
 
-def _fresh(batch: pa.RecordBatch, offsets: OffsetRange, seen: np.ndarray) -> Iterator[pa.RecordBatch]:
+def _drop_duplicates(batch: pa.RecordBatch, offsets: OffsetRange, seen: np.ndarray) -> Iterator[pa.RecordBatch]:
     places = batch.column("offset").to_numpy(zero_copy_only=False) - offsets.start
     _, first = np.unique(places, return_index=True)
     kept = np.sort(first[~seen[places[first]]])
@@ -162,7 +162,7 @@ def _fresh(batch: pa.RecordBatch, offsets: OffsetRange, seen: np.ndarray) -> Ite
         yield batch.take(pa.array(kept))
 
 
-def _conform(batch: pa.RecordBatch, topic: str, unit: str | None) -> pa.RecordBatch:
+def _convert_batch(batch: pa.RecordBatch, topic: str, unit: str | None) -> pa.RecordBatch:
     """Convert a batch to the columns and types of ``RECORDS``; missing columns are null."""
     columns: list[pa.Array[Any]] = []
     for field in RECORDS:
@@ -189,14 +189,14 @@ def _timestamps(column: pa.Array[Any], unit: str | None) -> pa.Array[Any]:
             raise UsageError("the archive holds timestamps as integers without a unit; name it with --timestamp-unit")
         column = pc.cast(column, pa.int64()).cast(pa.timestamp(unit, "UTC"))
     if pa.types.is_timestamp(column.type):
-        least, most = (pa.scalar(at, pa.int64()) for at in _bounds(column.type.unit))
+        least, most = (pa.scalar(at, pa.int64()) for at in _time_limits(column.type.unit))
         numbers = column.cast(pa.int64())
         within = pc.and_(pc.greater_equal(numbers, least), pc.less(numbers, most))
         column = pc.if_else(within, column, pa.scalar(None, column.type))
     return pc.cast(column, kind, safe=False)
 
 
-def _bounds(unit: str) -> tuple[int, int]:
+def _time_limits(unit: str) -> tuple[int, int]:
     """Return the range of valid times in a unit: the first, and the end (exclusive)."""
     times, divisor = {"s": (1, 1_000), "ms": (1, 1), "us": (1_000, 1), "ns": (1_000_000, 1)}[unit]
     return max(TIMES.start * times // divisor, -(2**63)), min(TIMES.stop * times // divisor, 2**63 - 1)

@@ -20,47 +20,47 @@ from confluent_kafka import (
 )
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.serdes.broker import Reasons, make_client
-from contractlog.spark_validation.sources.kafka_talk import (
+from contractlog.serdes.kafka_client import ClientErrors, make_client
+from contractlog.spark_validation.sources.kafka_connection import (
+    MISSING_TOPIC_CODES,
     NO_SETTINGS,
-    NO_TOPIC,
-    Settings,
-    answer,
-    code_of,
-    connection,
-    refuse_denied,
-    unreachable,
+    KafkaSettings,
+    base_config,
+    error_code,
+    raise_if_denied,
+    send_request,
+    unreachable_error,
 )
 from contractlog.spark_validation.sources.records import RECORDS, TIMES, OffsetRange
 
 __all__ = ["read_range"]
 
-BATCH: Final = 20_000  #: records per batch, at most
+BATCH_RECORDS: Final = 20_000  #: records per batch, at most
 BATCH_BYTES: Final = 64 * 2**20
-AT_ONCE: Final = 10_000  #: records requested from the client per call
+MAX_MESSAGES: Final = 10_000  #: records requested from the client per call
 WAIT: Final = 0.2  #: seconds that a call may wait for the last records, and therefore short
 PATIENCE: Final = 30.0
 
-_DEFAULTS: Final[Settings] = {
+_DEFAULTS: Final[KafkaSettings] = {
     "isolation.level": "read_committed",
     "queued.min.messages": 200_000,
     "fetch.message.max.bytes": 8 * 2**20,
 }
-_OWNED: Final[Settings] = {
+_REQUIRED_SETTINGS: Final[KafkaSettings] = {
     "group.id": "contractlog-audit",  # the client requires one; nothing joins or commits
     "enable.auto.commit": False,
     "enable.partition.eof": True,
     "auto.offset.reset": "error",
 }
-_GONE: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})  # noqa: SLF001 - librdkafka's
+_DELETED_CODES: Final = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})  # noqa: SLF001 - librdkafka's
 
 
 def read_range(
     bootstrap: str,
     offsets: OffsetRange,
     *,
-    settings: Settings = NO_SETTINGS,
-    batch: int = BATCH,
+    settings: KafkaSettings = NO_SETTINGS,
+    batch: int = BATCH_RECORDS,
     patience: float = PATIENCE,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the committed records of a range in batches of ``RECORDS``, in order of offset.
@@ -74,28 +74,30 @@ def read_range(
     """
     if not len(offsets):
         return
-    reasons = Reasons()
-    config = {**connection(bootstrap), **_DEFAULTS, **settings, **_OWNED, **reasons.config}
+    reasons = ClientErrors()
+    config = {**base_config(bootstrap), **_DEFAULTS, **settings, **_REQUIRED_SETTINGS, **reasons.config}
     consumer = make_client(Consumer, config)
     try:
-        yield from _batches(_messages(consumer, bootstrap, offsets, patience), offsets, batch)
+        yield from _group_messages(_consume_messages(consumer, bootstrap, offsets, patience), offsets, batch)
     except Unreachable:
-        reasons.refuse(consumer)
+        reasons.check_credentials(consumer)
         raise
     finally:
         consumer.close()
 
 
-def _messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, patience: float) -> Iterator[Message]:
+def _consume_messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, patience: float) -> Iterator[Message]:
     """Yield the records of the range; end when the position has passed it."""
     consumer.assign([TopicPartition(offsets.topic, offsets.partition, offsets.start)])
     position, last_step, error = offsets.start, time.monotonic(), None
     while position < offsets.end:
         before = position
-        for message in consumer.consume(min(AT_ONCE, offsets.end - position), WAIT):
+        for message in consumer.consume(min(MAX_MESSAGES, offsets.end - position), WAIT):
             error = message.error()
             if error is not None:
-                position = _after_event(consumer, bootstrap, offsets, message, position=position, patience=patience)
+                position = _position_after_event(
+                    consumer, bootstrap, offsets, message, position=position, patience=patience
+                )
                 continue
             position = int(message.offset() or 0) + 1
             if position <= offsets.end:
@@ -104,43 +106,43 @@ def _messages(consumer: Consumer, bootstrap: str, offsets: OffsetRange, patience
             last_step = time.monotonic()
         elif time.monotonic() - last_step > patience:
             doing = f" for `{offsets.topic}` partition {offsets.partition} at offset {position}"
-            raise unreachable(bootstrap, error, f"{doing} (waited {patience:g} seconds)")
+            raise unreachable_error(bootstrap, error, f"{doing} (waited {patience:g} seconds)")
 
 
-def _after_event(
+def _position_after_event(
     consumer: Consumer, bootstrap: str, offsets: OffsetRange, event: Message, *, position: int, patience: float
 ) -> int:
     """Return the position after a message that is an event or error instead of a record."""
-    code = code_of(event.error())
+    code = error_code(event.error())
     if code != KafkaError.GROUP_AUTHORIZATION_FAILED:  # no group is used, so no permission is needed
-        refuse_denied(bootstrap, event.error(), f" `{offsets.topic}`")
+        raise_if_denied(bootstrap, event.error(), f" `{offsets.topic}`")
     if code == KafkaError._PARTITION_EOF:  # noqa: SLF001 - librdkafka's own codes have an underscore
         return max(position, int(event.offset() or 0))
-    if code in _GONE:  # deleted by retention: continue where the log now begins
+    if code in _DELETED_CODES:  # deleted by retention: continue where the log now begins
         place = TopicPartition(offsets.topic, offsets.partition)
-        low, _ = answer(bootstrap, lambda: consumer.get_watermark_offsets(place, timeout=patience))
+        low, _ = send_request(bootstrap, lambda: consumer.get_watermark_offsets(place, timeout=patience))
         position = max(int(low), position)
         if position < offsets.end:
             consumer.assign([TopicPartition(offsets.topic, offsets.partition, position)])
-    if code in NO_TOPIC:
+    if code in MISSING_TOPIC_CODES:
         raise UsageError(f"the topic `{offsets.topic}` is gone from {bootstrap}", topic=offsets.topic)
     return position
 
 
-def _batches(messages: Iterable[Message], offsets: OffsetRange, size: int) -> Iterator[pa.RecordBatch]:
+def _group_messages(messages: Iterable[Message], offsets: OffsetRange, size: int) -> Iterator[pa.RecordBatch]:
     held: list[Message] = []
     held_bytes = 0
     for message in messages:
         held.append(message)
         held_bytes += len(message)
         if len(held) >= size or held_bytes >= BATCH_BYTES:
-            yield _batch(held, offsets)
+            yield _make_batch(held, offsets)
             held, held_bytes = [], 0
     if held:
-        yield _batch(held, offsets)
+        yield _make_batch(held, offsets)
 
 
-def _batch(messages: Sequence[Message], offsets: OffsetRange) -> pa.RecordBatch:
+def _make_batch(messages: Sequence[Message], offsets: OffsetRange) -> pa.RecordBatch:
     count = len(messages)
     stamps = [message.timestamp() for message in messages]
     times = [at if kind != TIMESTAMP_NOT_AVAILABLE and at in TIMES else None for kind, at in stamps]
@@ -152,12 +154,12 @@ def _batch(messages: Sequence[Message], offsets: OffsetRange) -> pa.RecordBatch:
         "offset": pa.array([message.offset() for message in messages], pa.int64()),
         "timestamp": pa.array(times, pa.timestamp("ms", "UTC")).cast(pa.timestamp("us", "UTC")),
         "timestampType": pa.array([kind - 1 for kind, _ in stamps], pa.int32()),
-        "headers": _headers([message.headers() for message in messages]),
+        "headers": _make_headers([message.headers() for message in messages]),
     }
     return pa.record_batch([columns[name] for name in RECORDS.names], schema=RECORDS)
 
 
-def _headers(headers: Sequence[Any]) -> pa.Array[Any]:
+def _make_headers(headers: Sequence[Any]) -> pa.Array[Any]:
     kind = RECORDS.field("headers").type
     rows: list[Any] = [one and [{"key": key, "value": value} for key, value in one] for one in headers]
     column: pa.Array[Any] = pa.array(rows, kind) if any(rows) else pa.nulls(len(rows), kind)

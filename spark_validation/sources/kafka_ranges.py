@@ -9,17 +9,17 @@ from confluent_kafka import IsolationLevel, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from contractlog.compatibility.errors import UsageError
-from contractlog.serdes.broker import Reasons, make_client, topics_of
-from contractlog.spark_validation.sources.kafka_talk import (
+from contractlog.serdes.kafka_client import ClientErrors, fetch_topics, make_client
+from contractlog.spark_validation.sources.kafka_connection import (
+    MISSING_TOPIC_CODES,
     NO_SETTINGS,
-    NO_TOPIC,
-    Settings,
-    answer,
-    code_of,
-    connection,
-    settled,
+    KafkaSettings,
+    base_config,
+    error_code,
+    retry_without_leader,
+    send_request,
 )
-from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split
+from contractlog.spark_validation.sources.records import SPAN, OffsetRange, split_ranges
 
 __all__ = ["plan_ranges"]
 
@@ -30,7 +30,7 @@ def plan_ranges(
     bootstrap: str,
     topics: Sequence[str] = (),
     *,
-    settings: Settings = NO_SETTINGS,
+    settings: KafkaSettings = NO_SETTINGS,
     span: int = SPAN,
     patience: float = PATIENCE,
 ) -> list[OffsetRange]:
@@ -48,13 +48,13 @@ def plan_ranges(
         BrokerDenied: the user may not see or read a topic.
         Unreachable: the broker does not respond, or a partition has no leader.
     """
-    reasons = Reasons()
-    admin = make_client(AdminClient, {**connection(bootstrap), **settings, **reasons.config})
-    found = answer(bootstrap, lambda: topics_of(admin, reasons, patience))
+    reasons = ClientErrors()
+    admin = make_client(AdminClient, {**base_config(bootstrap), **settings, **reasons.config})
+    found = send_request(bootstrap, lambda: fetch_topics(admin, reasons, patience))
     partitions = _partitions(found, bootstrap, topics, secured=bool(settings))
-    starts = _offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
-    ends = _offsets(admin, bootstrap, partitions, OffsetSpec.latest(), patience)  # type: ignore[no-untyped-call]
-    return list(split((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
+    starts = _list_offsets(admin, bootstrap, partitions, OffsetSpec.earliest(), patience)  # type: ignore[no-untyped-call]
+    ends = _list_offsets(admin, bootstrap, partitions, OffsetSpec.latest(), patience)  # type: ignore[no-untyped-call]
+    return list(split_ranges((OffsetRange(*at, starts[at], max(starts[at], ends[at])) for at in partitions), span))
 
 
 def _partitions(
@@ -62,13 +62,13 @@ def _partitions(
 ) -> list[tuple[str, int]]:
     names = list(dict.fromkeys(topics)) or sorted(name for name in found if not name.startswith("_"))
     for name in names:
-        if name not in found or (code_of(found[name].error) in NO_TOPIC):
+        if name not in found or (error_code(found[name].error) in MISSING_TOPIC_CODES):
             visible = ", or this user may not see it" if secured else ""
             raise UsageError(f"the topic `{name}` does not exist at {bootstrap}{visible}", topic=name)
     return [(name, partition) for name in names for partition in sorted(found[name].partitions)]
 
 
-def _offsets(
+def _list_offsets(
     admin: AdminClient, bootstrap: str, partitions: Iterable[tuple[str, int]], at: OffsetSpec, patience: float
 ) -> dict[tuple[str, int], int]:
     asked = {TopicPartition(topic, partition): at for topic, partition in partitions}
@@ -79,4 +79,4 @@ def _offsets(
         answers = admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=patience)
         return {(place.topic, place.partition): told.result().offset for place, told in answers.items()}
 
-    return answer(bootstrap, lambda: settled(ask, patience))
+    return send_request(bootstrap, lambda: retry_without_leader(ask, patience))

@@ -8,7 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
-__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "TIMES", "OffsetRange", "split"]
+__all__ = ["RECORDS", "RECORDS_DDL", "SPAN", "TIMES", "OffsetRange", "split_ranges"]
 
 _COLUMNS: Final[list[tuple[str, pa.DataType]]] = [
     ("key", pa.binary()),
@@ -44,7 +44,7 @@ class OffsetRange:
         return self.end - self.start
 
 
-def split(ranges: Iterable[OffsetRange], span: int = SPAN) -> Iterator[OffsetRange]:
+def split_ranges(ranges: Iterable[OffsetRange], span: int = SPAN) -> Iterator[OffsetRange]:
     """Split ranges into parts of at most ``span`` offsets; an empty range is returned as it is."""
     for whole in ranges:
         yield from (

@@ -9,15 +9,15 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from contractlog.contracts.observed.report import Source as SourceBody
+from contractlog.contracts.audit.report import AuditSource as SourceBody
 from contractlog.spark_validation.sources import archive, kafka, kafka_ranges
-from contractlog.spark_validation.sources.kafka_talk import settings_in
+from contractlog.spark_validation.sources.kafka_connection import read_settings
 from contractlog.spark_validation.sources.records import SPAN, OffsetRange
 
-__all__ = ["ArchiveSource", "KafkaSource", "Source"]
+__all__ = ["ArchiveSource", "KafkaSource", "RecordSource"]
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Offset ranges and the records in them; reading the same range always returns the same records."""
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
@@ -48,11 +48,11 @@ class KafkaSource:
 
     def plan(self, topics: Sequence[str], *, span: int = SPAN) -> list[OffsetRange]:
         """Return the ranges from the first to the last stable offset, as of now."""
-        return kafka_ranges.plan_ranges(self.bootstrap, topics, settings=settings_in(self.config), span=span)
+        return kafka_ranges.plan_ranges(self.bootstrap, topics, settings=read_settings(self.config), span=span)
 
     def read(self, offsets: OffsetRange) -> Iterator[pa.RecordBatch]:
         """Yield the committed records of a range."""
-        return kafka.read_range(self.bootstrap, offsets, settings=settings_in(self.config))
+        return kafka.read_range(self.bootstrap, offsets, settings=read_settings(self.config))
 
     def body(self) -> SourceBody:
         """Return the cluster's address for the report."""
@@ -84,4 +84,6 @@ class ArchiveSource:
 
     def notes(self, topic: str) -> list[str]:
         """Return a note for each file of zero bytes."""
-        return [f"The file `{file}` is empty and was passed over." for file in archive.empty_files(self.folder, topic)]
+        return [
+            f"The file `{file}` is empty and was passed over." for file in archive.find_empty_files(self.folder, topic)
+        ]

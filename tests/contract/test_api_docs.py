@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.registry.openapi import document
+from contractlog.registry.http.openapi_file import build_document
 
 from support.registry import served
 
@@ -59,7 +59,7 @@ def own() -> dict[str, set[str]]:
     """The parameters of each of our own paths, by openapi.yaml."""
     return {
         path: {one["name"] for operation in operations.values() for one in operation.get("parameters", ())}
-        for path, operations in document()["paths"].items()
+        for path, operations in build_document()["paths"].items()
         if path.startswith("/contractlog/v1/")
     }
 
@@ -75,7 +75,7 @@ def test_every_request_of_our_own_has_its_section_with_its_parameters(path: str,
 
 @pytest.mark.parametrize("path", own())
 def test_every_parameter_is_described_and_bounded(path: str) -> None:
-    for operation in document()["paths"][path].values():
+    for operation in build_document()["paths"][path].values():
         for one in operation.get("parameters", ()):
             if one["in"] != "query":
                 continue

@@ -18,7 +18,7 @@ ARGUMENTS = {
 
 def test_the_exit_codes_are_these() -> None:
     codes = {name: getattr(exit_codes, name) for name in exit_codes.__all__}
-    assert codes == {"CLEAN": 0, "FINDINGS": 1, "USAGE": 2, "UNREACHABLE": 3, "REFUSED": 4, "MISTAKE": 70}
+    assert codes == {"CLEAN": 0, "FINDINGS": 1, "USAGE": 2, "UNREACHABLE": 3, "REFUSED": 4, "INTERNAL_ERROR": 70}
 
 
 def test_the_verbs_are_these() -> None:

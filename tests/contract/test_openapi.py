@@ -8,20 +8,24 @@ from typing import Any
 
 import pytest
 
+from contractlog.clients import Registry
 from contractlog.compatibility.errors import RegistryError
-from contractlog.registry import parameters as parameters_module
-from contractlog.registry.openapi import document, text
-from contractlog.registry.pages.reference import reference
+from contractlog.compatibility.schema import SchemaDraft
+from contractlog.registry.app import create_app
+from contractlog.registry.http import openapi_descriptions as parameters_module
+from contractlog.registry.http.openapi_file import build_document, render_yaml
+from contractlog.registry.http.reference_page.page import render_page
+from contractlog.registry.settings import Settings
 
 
 @pytest.fixture(scope="module")
 def described() -> dict[str, Any]:
-    return document()
+    return build_document()
 
 
 def test_openapi_yaml_is_current() -> None:
     written = Path(__file__).parents[2] / "openapi.yaml"
-    assert written.read_text() == text(), "run: python -m contractlog.registry.openapi"
+    assert written.read_text() == render_yaml(), "run: python -m contractlog.registry.http.openapi_file"
 
 
 def test_every_reference_leads_somewhere_and_every_body_is_used(described: dict[str, Any]) -> None:
@@ -88,4 +92,16 @@ def test_requests_are_listed_group_by_group_in_the_order_that_people_expect(desc
     assert all(len(tags) == 1 for tags in listed)
     assert list(dict.fromkeys(tags[0] for tags in listed)) == groups
     assert [groups.index(tags[0]) for tags in listed] == sorted(groups.index(tags[0]) for tags in listed)
-    assert re.findall(r'<h2 id="([^"]+)">', reference(described)) == [*groups, "bodies"]
+    assert re.findall(r'<h2 id="([^"]+)">', render_page(described)) == [*groups, "bodies"]
+
+
+def test_a_difference_has_the_members_that_are_described(described: dict[str, Any]) -> None:
+    bodies = described["components"]["schemas"]
+    with Registry(app=create_app(Settings(database_url="sqlite:///:memory:"))) as registry:
+        registry.register("s", SchemaDraft('{"type": "record", "name": "R", "fields": []}'))
+        later = SchemaDraft('{"type": "record", "name": "R", "fields": [{"name": "a", "type": "int"}]}')
+        difference = registry.difference(("s", "latest"), later)
+    [finding] = difference["findings"]
+    assert difference.keys() == bodies["DifferenceBody"]["properties"].keys()
+    assert finding.keys() == bodies["FindingBody"]["properties"].keys()
+    assert finding["mends"][0].keys() == bodies["FixBody"]["properties"].keys()

@@ -34,7 +34,7 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     (("users", "list", "--file", "none.toml"), 2, "`none.toml` cannot be read: No such file"),
     (("users", "list", "--file", "binary"), 2, "`binary` cannot be read: it is no text in UTF-8"),
     (("users", "add", "a", "--generate", "--file", "binary"), 2, "`binary` cannot be read: it is no text in UTF-8"),
-    (("users", "add", "a", "--generate", "--file", "."), 2, "the file of users `.` cannot be read: Is a directory"),
+    (("users", "add", "a", "--generate", "--file", "."), 2, "users `.` cannot be written: it is not a regular file"),
     (("users", "add", "a", "--generate", "--file", "no/u.toml"), 2, "`no/u.toml` cannot be written: No such file"),
     (
         ("users", "add", "a", "--read", "a*b", "--no-password", "--file", "u.toml"),

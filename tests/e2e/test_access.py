@@ -21,9 +21,9 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from contractlog.registry.access.failure_limits import NAME_FAILURES
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users import entry
+from contractlog.registry.access.users_file import format_entry
+from contractlog.registry.http.failure_limits import NAME_FAILURES
 
 from support.registry import served, start
 from support.tls import Authority, Pair
@@ -217,7 +217,7 @@ def test_users_that_change_are_known_without_a_restart(secured: str, authority: 
 @pytest.mark.parametrize("proxies", ["127.0.0.1,10.0.0.0/8", ""])
 def test_behind_a_trusted_proxy_the_address_is_what_it_says(database_url: str, tmp_path: Path, proxies: str) -> None:
     path = tmp_path / "users.toml"
-    path.write_text(entry("ci", HashedPassword.of("right", n=2, r=1, p=1), ["*"], []))
+    path.write_text(format_entry("ci", HashedPassword.of("right", n=2, r=1, p=1), ["*"], []))
     named = {"USERS_FILE": str(path), "TRUSTED_PROXIES": proxies, "LOG_LEVEL": "error"}
     with served(database_url, **{f"CONTRACTLOG_{name}": value for name, value in named.items()}) as url:
 

@@ -14,7 +14,7 @@ from confluent_kafka.schema_registry.common.schema_registry_client import (
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from confluent_kafka.serialization import MessageField, SerializationContext
 
-from contractlog.serdes.wire import unframe
+from contractlog.serdes.wire import decode_frame
 
 pytestmark = pytest.mark.e2e
 
@@ -58,6 +58,6 @@ def test_serializers_write_what_the_topic_is_bound_to(client: SchemaRegistryClie
     serializer = AvroSerializer(client, ORDER, conf={"auto.register.schemas": False})
     context = SerializationContext("orders", MessageField.VALUE)
     record = serializer({"total": 7}, context)
-    assert unframe(record)[0] == registered
+    assert decode_frame(record)[0] == registered
     assert AvroDeserializer(client, ORDER)(record, context) == {"total": 7}
     assert "orders-value" not in client.get_subjects()

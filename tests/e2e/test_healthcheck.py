@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.registry.healthcheck import check
+from contractlog.registry.healthcheck import check_readiness
 from contractlog.registry.settings import Settings
 
 from support.registry import served, start
@@ -32,16 +32,16 @@ def test_tls_and_allowed_hosts(tmp_path: Path, authority: Authority) -> None:
     given = {"tls_certificate": pair.certificate, "tls_key": pair.key, "allowed_hosts": "registry.example"}
     with served(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
         port = port_of(url)
-        assert check(Settings(port=port, **given)) == ""  # type: ignore[arg-type]
-        assert "does not answer" in check(Settings(port=port))  # without TLS
-        assert "answers 403" in check(Settings(port=port, **given | {"allowed_hosts": "other.example"}))  # type: ignore[arg-type]
+        assert check_readiness(Settings(port=port, **given)) == ""  # type: ignore[arg-type]
+        assert "does not answer" in check_readiness(Settings(port=port))  # without TLS
+        assert "answers 403" in check_readiness(Settings(port=port, **given | {"allowed_hosts": "other.example"}))  # type: ignore[arg-type]
 
 
 def test_certificates_of_clients(tmp_path: Path, authority: Authority) -> None:
     pair = authority.server()
     given = {"tls_certificate": pair.certificate, "tls_key": pair.key, "tls_client_ca": authority.certificate}
     with served(f"sqlite:///{tmp_path / 'r.db'}", **environment(given)) as url:
-        assert check(Settings(port=port_of(url), **given)) == ""  # type: ignore[arg-type]
+        assert check_readiness(Settings(port=port_of(url), **given)) == ""  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6 on this machine")
@@ -49,8 +49,8 @@ def test_an_address_of_ipv6(tmp_path: Path) -> None:
     process, url = start(f"sqlite:///{tmp_path / 'r.db'}", arguments=["--host", "::1"])
     try:
         assert url.startswith("http://[::1]:")
-        assert check(Settings(host="::1", port=port_of(url))) == ""
-        assert check(Settings(host="::", port=port_of(url))) == ""
+        assert check_readiness(Settings(host="::1", port=port_of(url))) == ""
+        assert check_readiness(Settings(host="::", port=port_of(url))) == ""
     finally:
         process.terminate()
         process.communicate(timeout=60)
@@ -60,12 +60,12 @@ def test_nobody_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     for host in ("127.0.0.1", "0.0.0.0", "localhost"):
-        assert f":{port}" in check(Settings(host=host, port=port))
+        assert f":{port}" in check_readiness(Settings(host=host, port=port))
 
 
 @pytest.mark.parametrize("host", ["a b", ".x", f"{'a' * 70}.x"])
 def test_a_host_that_is_no_name_is_a_sentence(host: str) -> None:
-    assert host in check(Settings(host=host, port=1))
+    assert host in check_readiness(Settings(host=host, port=1))
 
 
 def test_of_a_response_only_the_beginning_is_read() -> None:
@@ -83,6 +83,6 @@ def test_of_a_response_only_the_beginning_is_read() -> None:
         listener.settimeout(60)
         thread = Thread(target=answer, args=(listener,))
         thread.start()
-        assert check(Settings(port=listener.getsockname()[1])) == f"the registry answers 503: {'x' * 1_000}"
+        assert check_readiness(Settings(port=listener.getsockname()[1])) == f"the registry answers 503: {'x' * 1_000}"
         thread.join(timeout=60)
     assert not thread.is_alive()

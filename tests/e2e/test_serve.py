@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from sqlalchemy import make_url
 
-from contractlog.registry.database import newest, upgrade
+from contractlog.registry.database import newest_revision, upgrade
 
 from support.registry import served, start, stop
 
@@ -90,7 +90,7 @@ def test_db_shows_upgrades_and_downgrades(sqlite_url: str) -> None:
 
     assert db("current") == "none"
     assert not Path(sqlite_url.removeprefix("sqlite:///")).exists()  # to look is to touch nothing
-    assert db("upgrade") == db("current") == newest()
+    assert db("upgrade") == db("current") == newest_revision()
     assert db("downgrade", "base") == "base"
 
 
@@ -102,10 +102,10 @@ def test_db_tells_the_revisions_as_json(sqlite_url: str) -> None:
         assert told.keys() == {"format", "revision", "newest"}
         return told["revision"], told["newest"]
 
-    assert db("current") == (None, newest())
-    assert db("upgrade") == (newest(), newest())
-    assert db("downgrade", "0001") == db("current") == ("0001", newest())
-    assert db("downgrade", "base") == (None, newest())
+    assert db("current") == (None, newest_revision())
+    assert db("upgrade") == (newest_revision(), newest_revision())
+    assert db("downgrade", "0001") == db("current") == ("0001", newest_revision())
+    assert db("downgrade", "base") == (None, newest_revision())
 
 
 def test_serve_says_in_a_line_of_json_where_it_is_once_it_answers(sqlite_url: str) -> None:

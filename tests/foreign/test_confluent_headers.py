@@ -10,7 +10,7 @@ from confluent_kafka.schema_registry.avro import AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
 
 from contractlog.clients import Registry
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.spark_validation.audit import audit_range
 from contractlog.spark_validation.plan import make_plan
 from contractlog.spark_validation.sources.source import ArchiveSource

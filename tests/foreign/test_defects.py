@@ -27,7 +27,7 @@ from fastavro.schema import expand_schema
 
 from contractlog.clients import Registry
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import DecodeError, EncodeError

@@ -26,12 +26,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 import jsonschema
 
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError, EncodeError
-from contractlog.serdes.json_schema.holding import Validation
-from contractlog.serdes.json_schema.plan import JsonReader, JsonWriter
+from contractlog.serdes.json_schema.body_codec import JsonReader, JsonWriter
+from contractlog.serdes.json_schema.document_validator import ValidationSettings
 
 SECONDS, MEGABYTES = 1.0, 300
 TOLD: Final = 20
@@ -231,9 +231,9 @@ class Fuzzer:
         self.counts: Counter[str] = Counter()
         self.findings: dict[str, str] = {}
         self.judges = [jsonschema.Draft7Validator(schema) for schema in SCHEMAS]
-        parsed = [parse(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=False) for schema in SCHEMAS]
+        parsed = [parse_schema(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=False) for schema in SCHEMAS]
         self.readers, self.writers = [JsonReader(one) for one in parsed], [JsonWriter(one) for one in parsed]
-        self.telling = [JsonReader(one, None, Validation(words="jsonschema")) for one in parsed]
+        self.telling = [JsonReader(one, None, ValidationSettings(words="jsonschema")) for one in parsed]
 
     def turn(self) -> None:
         """Make a mutant and meet it."""

@@ -30,16 +30,16 @@ from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from contractlog.compatibility.change import change_between
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility, find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding as Broken
-from contractlog.compatibility.interning import Memo
-from contractlog.compatibility.judge import Earlier, differences, judge
+from contractlog.compatibility.fixes.engine import find_fix
+from contractlog.compatibility.formats import are_equivalent, format_schema, parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.mends import mend
-from contractlog.compatibility.parsing import equivalent, formatted, parse
+from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
+from contractlog.compatibility.schema_change import classify_change_between
 
 from support.schema_texts import Texts
 
@@ -99,7 +99,7 @@ class Fuzzer:
         self, what: str, text: str, *, strict: bool, referenced: Mapping[str, str] = NOTHING
     ) -> ParsedSchema | None:
         draft = SchemaDraft(text, self.type, tuple(Reference(name, name, 1) for name in referenced))
-        return self.timed(what, lambda: parse(draft, referenced, strict=strict))
+        return self.timed(what, lambda: parse_schema(draft, referenced, strict=strict))
 
     def turn(self) -> None:
         """Make a text and another one, and meet them."""
@@ -134,14 +134,14 @@ class Fuzzer:
 
     def looked_up(self, schema: ParsedSchema, other: ParsedSchema) -> None:
         """A lookup finds a schema by itself, and answers for any other; written out, a text may be too long."""
-        self.timed("resolved", lambda: formatted(schema, "resolved"))
-        self.timed("lookup of another", lambda: equivalent(schema, other))
-        if self.timed("lookup", lambda: equivalent(schema, schema)) is False:
+        self.timed("resolved", lambda: format_schema(schema, "resolved"))
+        self.timed("lookup of another", lambda: are_equivalent(schema, other))
+        if self.timed("lookup", lambda: are_equivalent(schema, schema)) is False:
             raise Finding("a lookup does not find the schema itself")
 
     def followed(self, text: str, first: ParsedSchema) -> None:
         """Meet a candidate with a history, each version made from the one before it."""
-        history, texts = [Earlier(1, first)], [text]
+        history, texts = [ParsedVersion(1, first)], [text]
         wanted = self.random.randint(5, 20)
         for _ in range(2 * wanted):
             try:
@@ -150,7 +150,7 @@ class Fuzzer:
                 return
             version = self.parsed("version", text[:4_000], strict=False, referenced=first.referenced)
             if version is not None and len(history) < wanted:
-                history.append(Earlier(len(history) + 1, version))
+                history.append(ParsedVersion(len(history) + 1, version))
                 texts.append(text)
         self.note(json.dumps([texts, dict(first.referenced)]))
         candidate = history.pop().parsed
@@ -158,13 +158,15 @@ class Fuzzer:
             for policy in self.policies:
                 self.held(candidate, history, policy)
 
-    def held(self, candidate: ParsedSchema, history: list[Earlier], policy: Policy) -> None:
+    def held(self, candidate: ParsedSchema, history: list[ParsedVersion], policy: Policy) -> None:
         """At every level the verdict over a history is that over each of its versions, with a memo and without one."""
         for level in Level:
             bare, known = (
                 self.timed(
                     f"judge {policy} {level} over {len(history)} versions",
-                    lambda memo=memo, level=level: judge(candidate, history, level, policy=policy, memo=memo),
+                    lambda memo=memo, level=level: check_compatibility(
+                        candidate, history, level, policy=policy, memo=memo
+                    ),
                     LONGER,
                 )
                 for memo in (None, self.memo)
@@ -174,7 +176,7 @@ class Fuzzer:
                 raise Finding(f"a memo changes the verdict over a history at {level} under {policy}")
             self.counts[f"{policy} history: {'compatible' if bare.compatible else 'not compatible'}"] += 1
             asked = reversed(history if level.transitive else history[-1:])
-            alone = ((one.version, judge(candidate, [one], level, policy=policy)) for one in asked)
+            alone = ((one.version, check_compatibility(candidate, [one], level, policy=policy)) for one in asked)
             version, verdict = next(((number, one) for number, one in alone if not one.compatible), (0, None))
             if verdict is None and not bare.compatible and not _is_limited(bare.findings):
                 raise Finding(f"the history is refused at {level} under {policy}, and no version of it")
@@ -192,10 +194,11 @@ class Fuzzer:
                 raise Finding(f"the {name} text is written differently when it is read again:\n{text}\n{written}")
 
     def judged(self, schema: ParsedSchema, earlier: ParsedSchema, policy: Policy, *, clean: bool = False) -> None:
-        history = [Earlier(1, earlier)]
+        history = [ParsedVersion(1, earlier)]
         bare, known = (
             self.timed(
-                f"judge {policy}", lambda memo=memo: judge(schema, history, Level.FULL, policy=policy, memo=memo)
+                f"judge {policy}",
+                lambda memo=memo: check_compatibility(schema, history, Level.FULL, policy=policy, memo=memo),
             )
             for memo in (None, self.memo)
         )
@@ -209,26 +212,29 @@ class Fuzzer:
 
     def changed(self, text: str, schema: ParsedSchema, earlier: ParsedSchema, policy: Policy) -> None:
         """The verdict over all levels is that of each level, and a mended text is a schema without the finding."""
-        history = [Earlier(1, earlier)]
-        change = self.timed(f"change {policy}", lambda: change_between(earlier, schema, policy=policy))
+        history = [ParsedVersion(1, earlier)]
+        change = self.timed(f"change {policy}", lambda: classify_change_between(earlier, schema, policy=policy))
         assert change is not None
         json.dumps(change.body())
         limited = _is_limited(change.findings)
         for level in (Level.BACKWARD, Level.FORWARD):
-            if not limited and change.satisfies(level) is not judge(schema, history, level, policy=policy).compatible:
+            if (
+                not limited
+                and change.satisfies(level) is not check_compatibility(schema, history, level, policy=policy).compatible
+            ):
                 raise Finding(f"the verdict over all levels differs at {level} under {policy}")
         if not change.comparisons or self.random.random() > MENDED:
             return
         comparison = change.comparisons[0]
         found, direction = comparison.findings[0], comparison.direction
-        mended = self.timed("mend", lambda: mend(text, found, schema, earlier, direction, policy=policy))
+        mended = self.timed("mend", lambda: find_fix(text, found, schema, earlier, direction, policy=policy))
         if mended is not None:
             self.counts["mended"] += 1
             again = self.parsed("parse mended", mended.text, strict=False, referenced=schema.referenced)
             if again is None:
                 raise Finding(f"the mended text is refused: {mended.text}")
-            left = [one for one in differences(again, earlier, direction, policy) if one.check == found.check]
-            before = [one for one in differences(schema, earlier, direction, policy) if one.check == found.check]
+            left = [one for one in find_differences(again, earlier, direction, policy) if one.check == found.check]
+            before = [one for one in find_differences(schema, earlier, direction, policy) if one.check == found.check]
             if len(left) >= len(before):
                 raise Finding(f"the mend removes nothing: {mended.text}")
 

@@ -41,23 +41,23 @@ def _replace(owner: Any, name: str, by: Any) -> None:
 
 def _lock_dropped() -> None:
     """Writes do not lock their contexts; and they take a moment, so that they meet."""
-    from contractlog.registry.storage import sql
+    from contractlog.registry.storage import sql_store
 
-    write_down = sql.write_down
+    write_down = sql_store.write_entries
 
     def slowly(*of: Any) -> None:
         time.sleep(0.02)
         write_down(*of)
 
-    _replace(sql, "lock", lambda *_of: None)
-    _replace(sql, "write_down", slowly)
+    _replace(sql_store, "lock_contexts", lambda *_of: None)
+    _replace(sql_store, "write_entries", slowly)
 
 
 def _id_reused() -> None:
     """The counter goes back to the largest id that is held."""
     from sqlalchemy import func, select
 
-    from contractlog.registry.storage import standing, tables
+    from contractlog.registry.storage import append_state, tables
 
     def counters(connection: Any, contexts: set[str]) -> dict[str, int]:
         c = tables.schemas.c
@@ -65,19 +65,19 @@ def _id_reused() -> None:
             connection.execute(select(tables.contexts.c.name).where(tables.contexts.c.name.in_(contexts))).scalars()
         )
         largest = dict(connection.execute(select(c.context, func.max(c.id)).group_by(c.context)).all())
-        return {context: standing.Counter(largest.get(context, 0) + 1, listed=True) for context in known}
+        return {context: append_state.IdCounter(largest.get(context, 0) + 1, listed=True) for context in known}
 
-    _replace(standing, "counters", counters)
+    _replace(append_state, "read_counters", counters)
 
 
 def _answer_before_commit() -> None:
     """The answer comes a moment before its commit."""
-    from contractlog.registry.storage.sql import SqlStore, _contexts, _run, lock
+    from contractlog.registry.storage.sql_store import SqlStore, _run, _touched_contexts, lock_contexts
 
     def transact(store: Any, batch: Sequence[Any]) -> list[Any]:
         connection = store._engines.writer.connect()
         transaction = connection.begin()
-        lock(connection, _contexts(batch))
+        lock_contexts(connection, _touched_contexts(batch))
         outcomes, touched = _run(connection, batch, store._clock())
 
         def commit() -> None:
@@ -89,15 +89,15 @@ def _answer_before_commit() -> None:
         threading.Timer(0.1, commit).start()
         return outcomes
 
-    _replace(SqlStore, "_transact", transact)
+    _replace(SqlStore, "_commit_batch", transact)
 
 
 def _stale_level() -> None:
     """Level, mode and group are those of a second ago, and nobody asks again under the lock."""
-    from contractlog.registry.services.judging import Judging
-    from contractlog.registry.storage import standing
+    from contractlog.registry.registration.check import CompatibilityChecker
+    from contractlog.registry.storage import append_state
 
-    configured, known = Judging.configured, {}
+    configured, known = CompatibilityChecker.read_settings, {}
 
     def remembered(judging: Any, snapshot: Any, subject: Any) -> Any:
         at, found = known.get(subject, (float("-inf"), None))
@@ -106,35 +106,37 @@ def _stale_level() -> None:
             known[subject] = (time.monotonic(), found)
         return found
 
-    _replace(Judging, "configured", remembered)
-    _replace(standing, "configured", lambda _connection, batch: {one.subject: one.configured for one in batch})
+    _replace(CompatibilityChecker, "read_settings", remembered)
+    _replace(append_state, "read_settings", lambda _connection, batch: {one.subject: one.configured for one in batch})
 
 
 def _row_lost() -> None:
     """One row in ten is not written, and takes no number."""
-    from contractlog.registry.storage import sql
+    from contractlog.registry.storage import sql_store
 
-    write_down, number = sql.write_down, count(1)
+    write_down, number = sql_store.write_entries, count(1)
 
     def most(connection: Any, lines: Sequence[Any], now: int) -> None:
         write_down(connection, [line for line in lines if next(number) % 10], now)
 
-    _replace(sql, "write_down", most)
+    _replace(sql_store, "write_entries", most)
 
 
 def _number_lost() -> None:
     """One number in ten is given to no row, as sequences of databases do when a transaction fails."""
-    from contractlog.registry.storage import lines, sql
+    from contractlog.registry.storage import journal_writer, sql_store
 
-    write_down, number = sql.write_down, count(1)
+    write_down, number = sql_store.write_entries, count(1)
 
     def skipping(connection: Any, written: Sequence[Any], now: int) -> None:
         if written and not next(number) % 10:
-            c = lines.tables.journal.c
-            connection.execute(lines.update(lines.tables.journal).values(next_sequence=c.next_sequence + 1))
+            c = journal_writer.tables.journal.c
+            connection.execute(
+                journal_writer.update(journal_writer.tables.journal).values(next_sequence=c.next_sequence + 1)
+            )
         write_down(connection, written, now)
 
-    _replace(sql, "write_down", skipping)
+    _replace(sql_store, "write_entries", skipping)
 
 
 def _numbers_unlocked() -> None:
@@ -144,17 +146,19 @@ def _numbers_unlocked() -> None:
     """
     from sqlalchemy import NullPool, create_engine
 
-    from contractlog.registry.storage import lines, locks, sql
+    from contractlog.registry.storage import journal_writer, locks, sql_store
 
     def lock_some(connection: Any, contexts: Any) -> None:
         for name in sorted(contexts if contexts is not None else {".", ".eu", ".us"}):
-            locks._take(connection, name)
+            locks._lock_row(connection, name)
 
     def numbered_beside(connection: Any, written: Sequence[Any], now: int) -> None:
         if not written:
             return
-        c = lines.tables.journal.c
-        statement = lines.update(lines.tables.journal).values(next_sequence=c.next_sequence + len(written))
+        c = journal_writer.tables.journal.c
+        statement = journal_writer.update(journal_writer.tables.journal).values(
+            next_sequence=c.next_sequence + len(written)
+        )
         with create_engine(connection.engine.url, poolclass=NullPool).begin() as other:
             following = other.execute(statement.returning(c.next_sequence)).scalar_one()
         time.sleep(0.3 * (following % 2))
@@ -171,22 +175,22 @@ def _numbers_unlocked() -> None:
             }
             for place, line in enumerate(written)
         ]
-        connection.execute(lines.insert(lines.tables.changes), rows)
+        connection.execute(journal_writer.insert(journal_writer.tables.changes), rows)
 
-    _replace(sql, "lock", lock_some)
-    _replace(sql, "write_down", numbered_beside)
+    _replace(sql_store, "lock_contexts", lock_some)
+    _replace(sql_store, "write_entries", numbered_beside)
 
 
 def _not_retired() -> None:
     """A hard deletion lets go of the versions and forgets the id."""
-    from contractlog.registry.storage.writes import Transaction
+    from contractlog.registry.storage.transaction import Transaction
 
     _replace(Transaction, "retire", lambda *_of: None)
 
 
 def _not_forgotten() -> None:
     """What is in memory stays there, whatever happens."""
-    from contractlog.registry.cache import ByteCache
+    from contractlog.registry.http.fastpath.byte_cache import ByteCache
 
     create = ByteCache.__init__
     _replace(ByteCache, "__init__", lambda cache, limit, **_more: create(cache, limit, seconds=3_600.0))
@@ -196,42 +200,42 @@ def _not_forgotten() -> None:
 
 def _version_skipped() -> None:
     """A number is left out now and then."""
-    from contractlog.registry.storage import standing
+    from contractlog.registry.storage import append_state
 
-    states, number = standing.states, count(1)
+    states, number = append_state.read_states, count(1)
 
     def higher(*of: Any) -> tuple[dict[Any, Any], dict[Any, int]]:
         more = not next(number) % 4
         found, highest = states(*of)
         return found, {subject: version + more for subject, version in highest.items()}
 
-    _replace(standing, "states", higher)
+    _replace(append_state, "read_states", higher)
 
 
 def _group_skipped() -> None:
     """Versions of other groups are compared with, too."""
-    from contractlog.registry.services import judging
+    from contractlog.registry.registration import check
 
-    _replace(judging, "_same_group", lambda *_of: True)
+    _replace(check, "_in_same_group", lambda *_of: True)
 
 
 def _hashes_collide() -> None:
     """The hash of a content is the first half byte of it."""
-    from contractlog.registry.services.understanding import Understood
+    from contractlog.registry.registration.parser import ParsedDraft
 
-    content = Understood.content
+    content = ParsedDraft.content
 
     def colliding(understood: Any, *of: Any, **more: Any) -> Any:
         found = content(understood, *of, **more)
         return replace(found, hash=found.hash[0] * 64, normalized_hash=found.hash[0] * 64)
 
-    _replace(Understood, "content", colliding)
+    _replace(ParsedDraft, "content", colliding)
 
 
 def _read_late() -> None:
     """Versions are read in the state of a quarter of a second ago."""
-    from contractlog.registry.services.asking import Asking
-    from contractlog.registry.storage.reads import Snapshot
+    from contractlog.registry.features.read_service import ReadService
+    from contractlog.registry.storage.snapshot import Snapshot
 
     kept: dict[str, Any] = {"at": float("-inf")}
     alone = threading.Lock()
@@ -247,20 +251,22 @@ def _read_late() -> None:
 
         return await service._threads.run(ask)
 
-    _replace(Asking, "_ask", ask_late)
+    _replace(ReadService, "_query", ask_late)
 
 
 def _mode_ignored() -> None:
     """READONLY refuses nothing."""
-    from contractlog.registry.services import levels, permits, registration, retirement
+    from contractlog.registry.features.config import service as config_service
+    from contractlog.registry.registration import deletion, mode_policy
+    from contractlog.registry.registration import service as registration_service
 
-    for module in (levels, permits, registration, retirement):
-        _replace(module, "refuse_read_only", lambda *_of: None)
+    for module in (config_service, mode_policy, registration_service, deletion):
+        _replace(module, "reject_read_only", lambda *_of: None)
 
 
 def _half_deleted() -> None:
     """Of the versions of a subject, the newest is left."""
-    from contractlog.registry.storage.writes import Transaction
+    from contractlog.registry.storage.transaction import Transaction
 
     hide = Transaction.soft_delete
     _replace(
@@ -275,14 +281,14 @@ def _half_deleted() -> None:
 def _refused_and_done() -> None:
     """One write in ten is answered with an error after it was done."""
     from contractlog.compatibility.errors import OperationNotPermitted
-    from contractlog.registry.storage.sql import SqlStore
+    from contractlog.registry.storage.sql_store import SqlStore
 
-    transact, number = SqlStore._transact, count(1)
+    transact, number = SqlStore._commit_batch, count(1)
 
     def lying(store: Any, batch: Sequence[Any]) -> list[Any]:
         return [one if next(number) % 10 else OperationNotPermitted("no") for one in transact(store, batch)]
 
-    _replace(SqlStore, "_transact", lying)
+    _replace(SqlStore, "_commit_batch", lying)
 
 
 DEFECTS: Final = {

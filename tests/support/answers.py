@@ -9,14 +9,14 @@ from urllib.parse import quote
 from sqlalchemy import delete, insert
 
 from contractlog.compatibility.names import GLOBAL_CONTEXT
-from contractlog.registry.moving.lines import read_lines, written
-from contractlog.registry.moving.picture import Picture
-from contractlog.registry.moving.report import Report
-from contractlog.registry.moving.stored import pictured
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.values import FIRST_CONTEXT
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.storage.model import FIRST_CONTEXT
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.transaction import Transaction
+from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.file_format import format_lines, read_lines
+from contractlog.registry.transfer.report import TransferReport
+from contractlog.registry.transfer.snapshot import RegistrySnapshot
 
 if TYPE_CHECKING:
     import httpx2
@@ -44,48 +44,48 @@ def empty(client: httpx2.Client) -> None:
         transaction.connection.execute(insert(tables.contexts).values(name=FIRST_CONTEXT, next_schema_id=1))
 
     services = client.app.state.services  # type: ignore[attr-defined]
-    services.store.change(work).result()
+    services.store.transact(work).result()
     services.cache.forget_all()
 
 
-def require_answers(client: httpx2.Client, store: Store) -> Picture:
+def require_answers(client: httpx2.Client, store: Store) -> RegistrySnapshot:
     """Ask for everything, export it and read the export; return what is held."""
-    with store.reading() as snapshot:
-        picture = pictured(snapshot)
-    for path in (*_EVERYWHERE, *_paths(picture)):
+    with store.open_snapshot() as snapshot:
+        state = read_database(snapshot)
+    for path in (*_EVERYWHERE, *_paths(state)):
         answer = client.get(path)
         assert answer.status_code < 500, (path, answer.text)
         if not path.partition("?")[0].endswith("/schema"):  # the text as it is
             answer.json()
-    for subject in {version.subject for version in picture.versions.values()}:
+    for subject in {version.subject for version in state.versions.values()}:
         for path in ("/subjects/{}/versions", "/subjects/{}", "/compatibility/subjects/{}/versions/latest"):
             answer = client.post(path.format(quote(str(subject), safe="")), json={"schema": '"boolean"'})
             assert answer.status_code < 500, (path, answer.text)
-    with store.reading() as snapshot:
-        lines = list(written(pictured(snapshot), {}))
-    assert list(written(read_lines(lines, Report()), {})) == lines
-    return picture
+    with store.open_snapshot() as snapshot:
+        lines = list(format_lines(read_database(snapshot), {}))
+    assert list(format_lines(read_lines(lines, TransferReport()), {})) == lines
+    return state
 
 
-def _paths(picture: Picture) -> Iterator[str]:
-    bound = {one.subject for one in picture.associations.values()}
-    for subject in sorted(picture.subjects | picture.settings.keys() | picture.modes.keys() | bound):
+def _paths(state: RegistrySnapshot) -> Iterator[str]:
+    bound = {one.subject for one in state.associations.values()}
+    for subject in sorted(state.subjects | state.settings.keys() | state.modes.keys() | bound):
         name = quote(str(subject) if subject.name else f":{subject.context}:", safe="")
         yield from (f"/config/{name}", f"/config/{name}?defaultToGlobal=true", f"/mode/{name}")
         if subject.name and subject.context != GLOBAL_CONTEXT:
             yield from (f"/subjects/{name}/versions?deleted=true", f"/subjects/{name}/versions/latest")
             yield from (f"/associations/subjects/{name}", f"/contractlog/v1/graph/{name}")
-    for subject, number in picture.versions:
+    for subject, number in state.versions:
         path = f"/subjects/{quote(str(subject), safe='')}/versions/{number}"
         yield from (f"{path}?deleted=true", f"{path}/schema?deleted=true", f"{path}/referencedby")
-    for context, schema_id in (*picture.schemas, *picture.retired):
+    for context, schema_id in (*state.schemas, *state.retired):
         scope = f"subject={quote(f':{context}:', safe='')}"
         yield f"/schemas/ids/{schema_id}?{scope}"
         yield from (f"/schemas/ids/{schema_id}/{part}?{scope}" for part in ("schema", "subjects", "versions"))
-    for schema in picture.schemas.values():
+    for schema in state.schemas.values():
         if schema.guid:
             yield from (f"/schemas/guids/{schema.guid}", f"/schemas/guids/{schema.guid}/ids")
-    for one in picture.associations.values():
+    for one in state.associations.values():
         names = (quote(name, safe="") for name in (one.resource_namespace, one.resource_name))
         yield "/associations/resources/" + "/".join(names)
         if one.resource_id:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from contractlog.clients import calls, own_calls
-from contractlog.clients.calls import Call
-from contractlog.clients.values import AssociationDraft, Config, Resource
+from contractlog.clients import calls
+from contractlog.clients.bodies import AssociationDraft, Config, Resource
+from contractlog.clients.calls import Call, extensions
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft
@@ -28,9 +28,9 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "by_guid": [calls.by_guid("g")],
     "by_id": [calls.by_id(1)],
     "change_many": [calls.change_many([])],
-    "changes": [own_calls.changes()],
+    "changes": [extensions.changes()],
     "check": [calls.check("s", DRAFT), calls.check("s", DRAFT, number=1)],
-    "check_many": [own_calls.check_many([("s", DRAFT)])],
+    "check_many": [extensions.check_many([("s", DRAFT)])],
     "clusters": [calls.clusters()],
     "config": [calls.config(), calls.config("s")],
     "conformance": [calls.conformance("t")],
@@ -43,17 +43,17 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "delete_version": [calls.delete_version("s", 1)],
     "deployment": [calls.deployment()],
     "derive": [calls.derive("s", 1)],
-    "difference": [own_calls.difference(("s", 1), ("s", 2)), own_calls.difference(("s", 1), DRAFT)],
+    "difference": [extensions.difference(("s", 1), ("s", 2)), extensions.difference(("s", 1), DRAFT)],
     "ensure_bound": [calls.ensure_bound(RESOURCE, BOUND)],
-    "fetches": [own_calls.fetches(1)],
-    "graph": [own_calls.graph("s")],
-    "permissions": [own_calls.permissions("s")],
+    "fetches": [extensions.fetches(1)],
+    "graph": [extensions.graph("s")],
+    "permissions": [extensions.permissions("s")],
     "ids_of_guid": [calls.ids_of_guid("g")],
     "latest_with_metadata": [calls.latest_with_metadata("s", {"k": "v"})],
     "level": [calls.level(), calls.level("s")],
     "live": [calls.live()],
     "lookup": [calls.lookup("s", DRAFT)],
-    "lookup_many": [own_calls.lookup_many([("s", DRAFT)])],
+    "lookup_many": [extensions.lookup_many([("s", DRAFT)])],
     "metrics": [calls.metrics()],
     "mode": [calls.mode(), calls.mode("s")],
     "policy": [calls.policy(), calls.policy("s")],
@@ -62,7 +62,7 @@ EXAMPLES: dict[str, list[Call[Any]]] = {
     "referenced_by": [calls.referenced_by("s", 1)],
     "register": [calls.register("s", DRAFT)],
     "schemas": [calls.schemas()],
-    "search": [own_calls.search(field="f")],
+    "search": [extensions.search(field="f")],
     "server_version": [calls.server_version()],
     "set_config": [calls.set_config(Config()), calls.set_config({}, "s")],
     "set_level": [calls.set_level(Level.NONE), calls.set_level(Level.NONE, "s")],

@@ -16,19 +16,19 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Final
 
-from contractlog.compatibility.avro.nodes import Field, Node, Record, Schema, Union
+from contractlog.compatibility.avro.types import AvroSchema, AvroType, Field, Record, Union
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import check, parse
+from contractlog.compatibility.formats import compare_schemas, parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.serdes.avro.defaults import default_of
-from contractlog.serdes.avro.failure import Failure
-from contractlog.serdes.avro.generated.compiling import compiled
-from contractlog.serdes.avro.generated.graph import Unfit
-from contractlog.serdes.avro.generated.reading import reading
-from contractlog.serdes.avro.generated.source import Source
-from contractlog.serdes.avro.generated.writing import writing
-from contractlog.serdes.avro.interpreted import InterpretedReader, InterpretedWriter
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.codegen.codec_graph import NotGenerated
+from contractlog.serdes.avro.codegen.compiler import compile_source
+from contractlog.serdes.avro.codegen.read_emitter import generate_reader
+from contractlog.serdes.avro.codegen.source_text import SourceText
+from contractlog.serdes.avro.codegen.write_emitter import generate_writer
+from contractlog.serdes.avro.interpreter.defaults import make_default
+from contractlog.serdes.avro.interpreter.failure import CodecFailure
+from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, InterpretedWriter
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS
 from contractlog.serdes.errors import SerializationError
 
@@ -155,7 +155,7 @@ def _with_logical_types(schemas: list[Any], random: Random) -> list[Any]:
 def _parsed(texts: Texts) -> ParsedSchema | None:
     leaned_on = {f"r{index}": text for index, text in enumerate(texts[:-1])}
     try:
-        return parse(SchemaDraft(texts[-1]), leaned_on, strict=False)
+        return parse_schema(SchemaDraft(texts[-1]), leaned_on, strict=False)
     except InvalidSchema:
         return None
 
@@ -163,7 +163,7 @@ def _parsed(texts: Texts) -> ParsedSchema | None:
 def _written(proof: Proof, pair: Pair, answer: Mapping[str, Any]) -> list[bytes]:
     """Return the bytes of a pair's values, which should be Java's."""
     exact = InterpretedWriter(pair.parsed[0])
-    code = _code(lambda: writing(exact.codec, DEFAULT_LIMITS))
+    code = _code(lambda: generate_writer(exact.codec, DEFAULT_LIMITS))
     bodies = [exact.encode(value) for value in pair.values]
     for value, body in zip(pair.values, bodies, strict=True):
         served, generated = _served(code, value, b"")
@@ -183,7 +183,7 @@ def _written(proof: Proof, pair: Pair, answer: Mapping[str, Any]) -> list[bytes]
 def _read(proof: Proof, pair: Pair, bodies: list[bytes]) -> list[Any]:
     """Return what is read of a pair's bytes, told, or the error; generated code and interpreter do the same."""
     exact = InterpretedReader(*pair.parsed)
-    code = _code(lambda: reading(exact.reader, DEFAULT_LIMITS))
+    code = _code(lambda: generate_reader(exact.reader, DEFAULT_LIMITS))
     answers = [_outcome(exact.decode, body) for body in bodies]
     for body, ours in zip(bodies, answers, strict=True):
         served, generated = _served(code, body, 0)
@@ -193,10 +193,10 @@ def _read(proof: Proof, pair: Pair, bodies: list[bytes]) -> list[Any]:
     return answers
 
 
-def _code(write: Callable[[], Source]) -> Callable[..., Any] | None:
+def _code(write: Callable[[], SourceText]) -> Callable[..., Any] | None:
     try:
-        return compiled(write())
-    except Unfit:
+        return compile_source(write())
+    except NotGenerated:
         return None
 
 
@@ -244,7 +244,7 @@ def _met(proof: Proof, pair: Pair, body: bytes, ours: Any, fate: Sequence[Any]) 
         proof.disagree(f"{_sign(differs, pair.parsed[1].root)}reading: {differs}", *pair.texts, body.hex())
 
 
-def _sign(differs: str, reader: Schema) -> str:
+def _sign(differs: str, reader: AvroSchema) -> str:
     """Say what is special about the reader's field in which a value or an error differs."""
     field = differs.partition(":")[0]
     if field in _later_defaults(reader):
@@ -253,10 +253,10 @@ def _sign(differs: str, reader: Schema) -> str:
 
 
 def _is_ambiguous(writer: ParsedSchema, reader: ParsedSchema) -> bool:
-    return any(finding.check == "AVRO_FIELD_AMBIGUOUS" for finding in check(reader, writer))
+    return any(finding.check == "AVRO_FIELD_AMBIGUOUS" for finding in compare_schemas(reader, writer))
 
 
-def _later_defaults(schema: Schema) -> set[str]:
+def _later_defaults(schema: AvroSchema) -> set[str]:
     """Return the names of fields whose default is none of the first branch of their union."""
     return {
         field.name
@@ -265,15 +265,15 @@ def _later_defaults(schema: Schema) -> set[str]:
     }
 
 
-def _fields(schema: Schema) -> Iterator[Field]:
+def _fields(schema: AvroSchema) -> Iterator[Field]:
     records = (node for node in schema.types.values() if isinstance(node, Record))
     return (field for record in records for field in record.fields)
 
 
-def _fits(schema: Schema, field: Field, branch: Node) -> bool:
+def _fits(schema: AvroSchema, field: Field, branch: AvroType) -> bool:
     try:
-        default_of(schema, replace(field, type=branch))()
-    except Failure:
+        make_default(schema, replace(field, type=branch))()
+    except CodecFailure:
         return False
     return True
 

@@ -10,16 +10,16 @@ from random import Random
 from typing import Any, Final
 from uuid import UUID
 
-from contractlog.compatibility.avro.nodes import (
+from contractlog.compatibility.avro.types import (
     Array,
+    AvroSchema,
+    AvroType,
     Enum,
     Fixed,
     Map,
-    Named,
-    Node,
+    NamedType,
     Primitive,
     Record,
-    Schema,
     Union,
 )
 
@@ -44,7 +44,7 @@ class NoFiniteValueError(Exception):
 class Datums:
     """Makes values of a schema; what recursion there is comes to an end wherever the schema lets it."""
 
-    def __init__(self, schema: Schema, random: Random) -> None:
+    def __init__(self, schema: AvroSchema, random: Random) -> None:
         self.schema = schema
         self.random = random
         self._heights = self._measured()
@@ -63,11 +63,11 @@ class Datums:
         """Whether any of the types has no finite value."""
         return any(height >= _ENDLESS for height in self._heights.values())
 
-    def height(self, node: Node) -> int:
+    def height(self, node: AvroType) -> int:
         """How many levels the smallest value of a node has; very many where it has none."""
         found = self.schema.resolve(node)
         match found:
-            case Named(name=name):
+            case NamedType(name=name):
                 return self._heights[name]
             case Union(branches=branches):
                 return min((1 + self.height(branch) for branch in branches), default=_ENDLESS)
@@ -89,7 +89,7 @@ class Datums:
             if self._heights == before:
                 return before
 
-    def _pair(self, node: Node, depth: int) -> Pair:
+    def _pair(self, node: AvroType, depth: int) -> Pair:
         found = self.schema.resolve(node)
         match found:
             case Union(branches=branches):
@@ -110,12 +110,12 @@ class Datums:
                 return self._scalar(found)
         raise NotImplementedError(found.kind)
 
-    def _length(self, items: Node, depth: int) -> int:
+    def _length(self, items: AvroType, depth: int) -> int:
         if depth > _DEEP or self.height(items) >= _ENDLESS:
             return 0
         return self.random.choice([0, 1, 1, 2, 3])
 
-    def _chosen(self, branches: tuple[Node, ...], depth: int) -> Pair:
+    def _chosen(self, branches: tuple[AvroType, ...], depth: int) -> Pair:
         finite = [index for index, branch in enumerate(branches) if self.height(branch) < _ENDLESS]
         least = min(finite, key=lambda index: self.height(branches[index]))
         index = least if depth > _DEEP else self.random.choice(finite)
@@ -135,7 +135,7 @@ class Datums:
             natural = raw
         return (raw if self.random.random() < 0.3 else natural), _told(raw)
 
-    def _plain(self, kind: str, node: Node) -> Any:  # noqa: PLR0911 -- one line per type
+    def _plain(self, kind: str, node: AvroType) -> Any:  # noqa: PLR0911 -- one line per type
         random = self.random
         match kind:
             case "null":
@@ -158,8 +158,8 @@ class Datums:
         return random.randbytes(node.size)
 
 
-def _called(node: Node) -> str:
-    return node.name if isinstance(node, Named) else node.kind.lower()
+def _called(node: AvroType) -> str:
+    return node.name if isinstance(node, NamedType) else node.kind.lower()
 
 
 def _members(made: Mapping[str, Pair]) -> Pair:
@@ -172,13 +172,13 @@ def _told(raw: Any) -> Any:
     return {"b": raw.hex()} if isinstance(raw, bytes) else raw
 
 
-def _date(random: Random, _: Node) -> Pair:
+def _date(random: Random, _: AvroType) -> Pair:
     raw = random.choice([0, -1, -719_162, 2_932_896, random.randint(-700_000, 2_900_000)])
     return raw, date.fromordinal(raw + _EPOCH.toordinal())
 
 
-def _time_of_day(a_second: int) -> Callable[[Random, Node], Pair]:
-    def made(random: Random, _: Node) -> Pair:
+def _time_of_day(a_second: int) -> Callable[[Random, AvroType], Pair]:
+    def made(random: Random, _: AvroType) -> Pair:
         raw = random.choice([0, 86_400 * a_second - 1, random.randrange(86_400 * a_second)])
         seconds, rest = divmod(raw, a_second)
         return raw, time(seconds // 3600, seconds // 60 % 60, seconds % 60, rest * (1_000_000 // a_second))
@@ -186,8 +186,8 @@ def _time_of_day(a_second: int) -> Callable[[Random, Node], Pair]:
     return made
 
 
-def _moment(a_second: int, epoch: datetime) -> Callable[[Random, Node], Pair]:
-    def made(random: Random, _: Node) -> Pair:
+def _moment(a_second: int, epoch: datetime) -> Callable[[Random, AvroType], Pair]:
+    def made(random: Random, _: AvroType) -> Pair:
         raw = random.choice(
             [0, -1, random.randint(-62_000_000_000, 250_000_000_000) * a_second + random.choice([0, 7])]
         )
@@ -196,17 +196,17 @@ def _moment(a_second: int, epoch: datetime) -> Callable[[Random, Node], Pair]:
     return made
 
 
-def _uuid(random: Random, _: Node) -> Pair:
+def _uuid(random: Random, _: AvroType) -> Pair:
     made = UUID(int=random.getrandbits(128))
     return str(made), made
 
 
-def _uuid_bytes(random: Random, _: Node) -> Pair:
+def _uuid_bytes(random: Random, _: AvroType) -> Pair:
     made = UUID(int=random.getrandbits(128))
     return made.bytes, made
 
 
-def _decimal(random: Random, node: Node) -> Pair:
+def _decimal(random: Random, node: AvroType) -> Pair:
     precision, scale = (int(node.props[word].value) if word in node.props else 0 for word in ("precision", "scale"))
     unscaled = random.choice([0, 1, -1, 10**precision - 1, random.randrange(-(10**precision) + 1, 10**precision)])
     least = (abs(unscaled).bit_length() + 8) // 8

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 
 from support.avro_decorated import decorated
@@ -60,7 +60,7 @@ def _told(proof: Proof, text: str, departures: set[str], *case: Any) -> None:
 
 def _parsed(texts: list[str]) -> ParsedSchema | None:
     try:
-        return parse(SchemaDraft(texts[-1]), dict(zip("abc", texts[:-1], strict=False)), strict=False)
+        return parse_schema(SchemaDraft(texts[-1]), dict(zip("abc", texts[:-1], strict=False)), strict=False)
     except InvalidSchema:
         return None
 

@@ -6,17 +6,17 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
-from contractlog.serdes.avro.plan import AvroReader, AvroWriter
 from contractlog.serdes.errors import SerializationError
 
 NEVER: Final = 10**9  #: records to interpret first, where no code is to be written
 
 
 def parsed(schema: Any) -> ParsedSchema:
-    return parse(SchemaDraft(json.dumps(schema)), strict=False)
+    return parse_schema(SchemaDraft(json.dumps(schema)), strict=False)
 
 
 def encode(schema: Any, value: Any) -> bytes:

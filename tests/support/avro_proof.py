@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from contractlog.compatibility.avro.fingerprint import fingerprints, parsing_form
-from contractlog.compatibility.checks import AVRO_CAUTIONS, CATALOGUE
+from contractlog.compatibility.catalogue import AVRO_WARNINGS, CATALOGUE
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.formats import compare_schemas, find_warnings, parse_schema
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.messages import messages
-from contractlog.compatibility.parsing import cautions, check, parse
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.compatibility.verdict_messages import format_messages
 
+from support.avro_fingerprints import compute_fingerprints, write_parsing_form
 from support.avro_spoiled import spoiled_text
 from support.avro_versions import FEATURES, RichSchemas, features, version
 from support.java_avro import Judge, avro, confluent
@@ -105,7 +105,7 @@ class Proof:
 
     def thin(self, least: int) -> list[str]:
         """Return the checks and features of which there were too few pairs in one of the verdicts."""
-        names = [f"{name} {verdict}" for name in (*NEAR, *AVRO_CAUTIONS, *FEATURES) for verdict in ("yes", "no")]
+        names = [f"{name} {verdict}" for name in (*NEAR, *AVRO_WARNINGS, *FEATURES) for verdict in ("yes", "no")]
         return [name for name in names if self.counts[name] < least]
 
 
@@ -140,8 +140,8 @@ def reading(java: Judge, random: Random, count: int) -> Proof:
         new, old = _parsed(reader, strict=True), _parsed(writer, strict=False)
         if new is None or old is None or "Undefined schema" in theirs.get("error", ""):
             continue
-        found = list(check(new, old))
-        _count(proof, tags, found, list(cautions(new, old)))
+        found = list(compare_schemas(new, old))
+        _count(proof, tags, found, list(find_warnings(new, old)))
         refused = bool(theirs.get("findings"))
         proof.counts["verdicts agree"] += refused == bool(found) and "error" not in theirs
         if found and not theirs.get("findings"):
@@ -175,8 +175,8 @@ def messaging(java: Judge, checker: Judge, random: Random, refusals: int) -> Pro
             if new is None or old is None or not theirs.get("messages"):
                 continue
             proof.counts["refusals"] += 1
-            verdict = judge(new, [Earlier(1, old)], level)
-            said = [text for text in messages(verdict)[:-1] if not text.startswith("{oldSchemaVersion")]
+            verdict = check_compatibility(new, [ParsedVersion(1, old)], level)
+            said = [text for text in format_messages(verdict)[:-1] if not text.startswith("{oldSchemaVersion")]
             ours = [match.groups() for match in map(_MESSAGE.fullmatch, said) if match]
             if ours == expected and list(map(_pathless, said)) == list(map(_pathless, theirs["messages"])):
                 proof.counts["to the letter"] += 1
@@ -232,15 +232,15 @@ def _pairs(random: Random) -> list[tuple[Texts, Texts, set[str]]]:
 def _parsed(texts: Texts, *, strict: bool) -> ParsedSchema | None:
     leaned_on = {f"r{index}": text for index, text in enumerate(texts[:-1])}
     try:
-        return parse(SchemaDraft(texts[-1]), leaned_on, strict=strict)
+        return parse_schema(SchemaDraft(texts[-1]), leaned_on, strict=strict)
     except InvalidSchema:
         return None
 
 
 def _same_texts(proof: Proof, texts: Texts, ours: ParsedSchema, theirs: dict[str, Any]) -> None:
-    prints = fingerprints(ours.root)
+    prints = compute_fingerprints(ours.root)
     pairs = {
-        "parsing form": (parsing_form(ours.root), theirs["parsing"]),
+        "parsing form": (write_parsing_form(ours.root), theirs["parsing"]),
         "fingerprints": ((prints.crc64, prints.md5, prints.sha256), (theirs["crc"], theirs["md5"], theirs["sha256"])),
     }
     if len(texts) == 1:  # else Java writes in place what is leaned on

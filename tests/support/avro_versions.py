@@ -36,7 +36,7 @@ class RichSchemas(Schemas):
         self.spaces = [""]
 
     def schemas(self) -> list[Any]:
-        """Return the schemas leaned on, then the one that leans on them."""
+        """Return the dependencies, then the schema that references them."""
         self.defined, self.count = [], 0
         leaned_on = [self.record(1) for _ in range(self.random.choice([0, 0, 0, 1, 2]))]
         return [*leaned_on, self.record(3)]

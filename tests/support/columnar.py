@@ -15,13 +15,13 @@ import fastavro
 import numpy as np
 import pyarrow as pa
 
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.names import SchemaId
-from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.spark_validation.columnar.avro import AvroValidator
-from contractlog.spark_validation.columnar.limits import Limits
-from contractlog.spark_validation.columnar.validate import Checked, FieldColumn, check_part
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.spark_validation.columnar.avro_validator import AvroValidator
+from contractlog.spark_validation.columnar.limits import ValidationLimits
+from contractlog.spark_validation.columnar.validation import ColumnOutcomes, FieldColumn, validate_column
 
 Schema = Any
 ID = SchemaId(7)
@@ -62,19 +62,19 @@ def framed(body: bytes, schema_id: int = ID) -> bytes:
     return b"\0" + struct.pack(">I", schema_id) + body
 
 
-def avro_validator(schema: Schema, limits: Limits | None = None, *, few: int = 0) -> AvroValidator:
+def avro_validator(schema: Schema, limits: ValidationLimits | None = None, *, few: int = 0) -> AvroValidator:
     """Return a validator; ``few=0`` never uses the scalar walker, ``few=MANY`` nothing else."""
-    parsed = parse(SchemaDraft(json.dumps(schema)), strict=False)
-    return AvroValidator(parsed.root, limits or Limits(), few=few)
+    parsed = parse_schema(SchemaDraft(json.dumps(schema)), strict=False)
+    return AvroValidator(parsed.root, limits or ValidationLimits(), few=few)
 
 
-def check(bodies: Sequence[bytes | None], validator: AvroValidator, *, columns: bool = False) -> Checked:
+def check(bodies: Sequence[bytes | None], validator: AvroValidator, *, columns: bool = False) -> ColumnOutcomes:
     """Judge framed bodies by one schema."""
     records = [None if body is None else framed(body) for body in bodies]
-    return check_part(pa.array(records, pa.binary()), {ID: validator}, None, columns=columns)
+    return validate_column(pa.array(records, pa.binary()), {ID: validator}, None, columns=columns)
 
 
-def outcomes(checked: Checked) -> list[tuple[str, str, str]]:
+def outcomes(checked: ColumnOutcomes) -> list[tuple[str, str, str]]:
     """Return outcome, pointer and field of each record."""
     return [
         (Outcome(code).name, *(checked.places_table[place] if place >= 0 else ("", "")))

@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from contractlog.serdes.avro.interpreted import InterpretedReader
-from contractlog.serdes.avro.plan import AvroReader
+from contractlog.serdes.avro.body_codec import AvroReader
+from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
 from contractlog.serdes.errors import DecodeError, ReaderMismatch
 
 from support.java_values import told

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsonschema import Draft202012Validator
 
-from contractlog.registry.openapi import document
+from contractlog.registry.http.openapi_file import build_document
 
 if TYPE_CHECKING:
     import httpx2
 
 __all__ = ["DOCUMENT", "OPERATIONS", "judge"]
 
-DOCUMENT: Final = document()
+DOCUMENT: Final = build_document()
 OPERATIONS: Final = [(method.upper(), path) for path, operations in DOCUMENT["paths"].items() for method in operations]
 
 

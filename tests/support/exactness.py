@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.formats import compare_schemas, parse_schema
 from contractlog.compatibility.json_schema.exact.catalogue import FORMAT, UNDECIDED
-from contractlog.compatibility.parsing import check, parse
-from contractlog.compatibility.policy import Policy, breaking
+from contractlog.compatibility.policy import Policy, select_breaking
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 from support.json_schemas import URIS, Instances, Schemas, Versions, validator
@@ -21,12 +21,12 @@ _DOCUMENTS = 12  # for each side of a pair
 
 def parsed(schema: Any) -> ParsedSchema:
     """Understand a schema that is no text yet."""
-    return parse(SchemaDraft(schema if isinstance(schema, str) else json.dumps(schema), SchemaType.JSON))
+    return parse_schema(SchemaDraft(schema if isinstance(schema, str) else json.dumps(schema), SchemaType.JSON))
 
 
 def exactly(reader: Any, writer: Any) -> tuple[Finding, ...]:
     """Return what breaks under the policy."""
-    return breaking(check(parsed(reader), parsed(writer), Policy.EXACT), Policy.EXACT)
+    return select_breaking(compare_schemas(parsed(reader), parsed(writer), Policy.EXACT), Policy.EXACT)
 
 
 @dataclass

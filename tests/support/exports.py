@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from contractlog.registry.moving.lines import FORMAT
+from contractlog.registry.transfer.file_format import FORMAT
 
 Line = dict[str, Any]
 HEADER: Line = {"format": FORMAT}

@@ -17,10 +17,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
@@ -267,7 +267,7 @@ HOSTILE: dict[str, Hostile] = {
 
 
 class Meeting:
-    """A schema is parsed, written, and judged against itself and its variant; each of that is timed."""
+    """A schema is parsed, written, and compared with itself and its variant; each of that is timed."""
 
     def __init__(self, hostile: Hostile) -> None:
         self.hostile = hostile
@@ -282,13 +282,15 @@ class Meeting:
             self.slowest = max(self.slowest, time.process_time() - start)
 
     def parsed(self, text: str, *, strict: bool = True) -> ParsedSchema:
-        return self.timed(lambda: parse(SchemaDraft(text, self.hostile.type), self.referenced, strict=strict))
+        return self.timed(lambda: parse_schema(SchemaDraft(text, self.hostile.type), self.referenced, strict=strict))
 
     def judged(self, schema: ParsedSchema, earlier: ParsedSchema, policy: Policy) -> tuple[str, ...]:
         """The first checks that break, in both directions."""
         found = set[str]()
         for level in (Level.BACKWARD, Level.FORWARD):
-            verdict = self.timed(lambda level=level: judge(schema, [Earlier(1, earlier)], level, policy=policy))  # type: ignore[misc]
+            verdict = self.timed(
+                lambda level=level: check_compatibility(schema, [ParsedVersion(1, earlier)], level, policy=policy)
+            )  # type: ignore[misc]
             found.update(finding.check for finding in verdict.findings)
         return tuple(sorted(found))
 

@@ -223,7 +223,7 @@ EXACT: dict[str, list[Mutation]] = {
     "JSON_EXACT_COMBINED": [drop_branch],
     "JSON_EXACT_FORMAT": [dated],
 }
-"""Under the policy EXACT; what is undecided has no mend, since it is not known what breaks."""
+"""Under the policy EXACT; what is undecided has no fix, since it is not known what breaks."""
 
 
 def everywhere(schema: Node) -> Iterator[Node]:

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from contractlog.contracts.observed.report import Edge
-from contractlog.contracts.observed.samples import FieldSample, merge_samples
-from contractlog.contracts.observed.states import AuditState
-from contractlog.spark_validation.lineage.sampling import sample
+from contractlog.contracts.audit.report import LineageEdge
+from contractlog.contracts.audit.samples import FieldSample, merge_samples
+from contractlog.contracts.audit.state import AuditState
+from contractlog.spark_validation.lineage.sampling import sample_fields
 
 __all__ = ["Column", "Record", "pairs", "sampled"]
 
@@ -36,13 +36,13 @@ def sampled(topics: Mapping[str, Sequence[Record]], batch: int = 20_000) -> Audi
         for start in range(0, len(records), batch):
             part = records[start : start + batch]
             times, offsets = np.array([time for time, _ in part]), np.arange(start, start + len(part))
-            for field, found in sample(_columns([value for _, value in part]), times, 0, offsets).items():
+            for field, found in sample_fields(_columns([value for _, value in part]), times, 0, offsets).items():
                 place = topic, "value", field
                 samples[place] = merge_samples(samples[place], found) if place in samples else found
     return AuditState(samples=samples)
 
 
-def pairs(edges: Sequence[Edge]) -> set[tuple[str, str]]:
+def pairs(edges: Sequence[LineageEdge]) -> set[tuple[str, str]]:
     """Return edges as ``topic.field`` pairs, source first."""
     return {(".".join(edge["from"].values()), ".".join(edge["to"].values())) for edge in edges}  # type: ignore[arg-type]
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.fixes.engine import find_fix
+from contractlog.compatibility.formats import are_equivalent, parse_schema
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.mends import mend
-from contractlog.compatibility.parsing import equivalent, parse
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
 
@@ -55,7 +55,7 @@ def leading_to(place: str, drafts: Sequence[str] = DRAFTS) -> Iterator[tuple[Sch
 
 def everything_of(kind: SchemaType, text: str) -> Iterator[str]:
     """Do all that a registry does with a schema, itself leant on or not; say what came of it."""
-    writer = parse(
+    writer = parse_schema(
         SchemaDraft(json.dumps(WRITER), SchemaType.JSON) if kind is SchemaType.JSON else SchemaDraft('"int"')
     )
     reference = Reference("leg", "leg", 1)
@@ -64,17 +64,17 @@ def everything_of(kind: SchemaType, text: str) -> Iterator[str]:
         (True, False), (SchemaDraft(text, kind), SchemaDraft(json.dumps(leaning), kind, (reference,)))
     ):
         try:
-            parsed = parse(draft, {"leg": text} if draft.references else {}, strict=strict)
+            parsed = parse_schema(draft, {"leg": text} if draft.references else {}, strict=strict)
             yield from _compared(parsed, writer, draft.text)
         except InvalidSchema as problem:
             yield f"refused: {problem}"
 
 
 def _compared(parsed: ParsedSchema, writer: ParsedSchema, text: str) -> Iterator[str]:
-    yield f"canonical: {parsed.canonical}, found: {equivalent(parsed, writer)}"
+    yield f"canonical: {parsed.canonical}, found: {are_equivalent(parsed, writer)}"
     for policy in Policy:
-        verdict = judge(parsed, [Earlier(1, writer)], Level.FULL, policy=policy)
+        verdict = check_compatibility(parsed, [ParsedVersion(1, writer)], Level.FULL, policy=policy)
         for finding in verdict.findings:
             yield f"{policy}: {finding.check} {finding.detail}"
         for finding in verdict.findings[:1] if policy is Policy.STRICT else ():
-            yield str(mend(text, finding, parsed, writer, Direction.BACKWARD))
+            yield str(find_fix(text, finding, parsed, writer, Direction.BACKWARD))

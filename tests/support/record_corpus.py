@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from contractlog.compatibility.avro.nodes import Schema
+from contractlog.compatibility.avro.types import AvroSchema
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
-from contractlog.serdes.avro.interpreted import InterpretedWriter
+from contractlog.serdes.avro.interpreter.interpreter import InterpretedWriter
 
 from support.avro_datums import Datums, NoFiniteValueError
 from support.avro_plans import parsed, record
@@ -175,7 +175,7 @@ def _texts(schema: Any) -> list[str] | None:
 
 def _subject(name: str, writer: list[str], reader: list[str] | None, random: Random) -> Subject:
     understood = _understood(writer)
-    root: Schema = understood.root
+    root: AvroSchema = understood.root
     datums, encode = Datums(root, random), InterpretedWriter(understood).encode
     if datums.endless():  # a record that holds itself: Java cannot read what may hold it, even where it does not
         raise NoFiniteValueError
@@ -184,4 +184,4 @@ def _subject(name: str, writer: list[str], reader: list[str] | None, random: Ran
 
 def _understood(texts: list[str]) -> ParsedSchema:
     leaned_on = {f"r{index}": text for index, text in enumerate(texts[:-1])}
-    return parse(SchemaDraft(texts[-1]), leaned_on, strict=False) if leaned_on else parsed(json.loads(texts[-1]))
+    return parse_schema(SchemaDraft(texts[-1]), leaned_on, strict=False) if leaned_on else parsed(json.loads(texts[-1]))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from contractlog.clients import Registry
     from contractlog.registry.settings import Settings
-    from contractlog.registry.storage.protocol import Store
+    from contractlog.registry.storage.store import Store
     from contractlog.registry.testing import Registries
 
 
@@ -139,11 +139,11 @@ def in_process(settings: Settings) -> Iterator[httpx2.Client]:
     """Make an app, and a plain client that calls it."""
     import httpx2
 
-    from contractlog.clients.inprocess import BlockingASGI
+    from contractlog.clients.asgi_transport import BlockingASGITransport
     from contractlog.registry.app import create_app
 
     app = create_app(settings)
-    with httpx2.Client(transport=BlockingASGI(app), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry") as client:
         client.app = app  # type: ignore[attr-defined]
         yield client
     app.state.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from contractlog.contracts.observed.report import FORMAT, Edge, Report, TopicPart, ViolationLine
+from contractlog.contracts.audit.report import FORMAT, AuditReport, LineageEdge, TopicPart, ViolationLine
 
 __all__ = ["edge", "flights", "part", "report", "violation"]
 
@@ -104,7 +104,7 @@ def part(
     }
 
 
-def edge(source: str, target: str, field: str, method: str = "copy") -> Edge:
+def edge(source: str, target: str, field: str, method: str = "copy") -> LineageEdge:
     """Make a lineage edge between fields of one name."""
     return {
         "from": {"topic": source, "field": field},
@@ -116,7 +116,7 @@ def edge(source: str, target: str, field: str, method: str = "copy") -> Edge:
     }
 
 
-def report(*parts: TopicPart, edges: list[Edge] | None = None) -> Report:
+def report(*parts: TopicPart, edges: list[LineageEdge] | None = None) -> AuditReport:
     """Make a report of parts."""
     return {
         "format": FORMAT,
@@ -130,7 +130,7 @@ def report(*parts: TopicPart, edges: list[Edge] | None = None) -> Report:
     }
 
 
-def flights() -> Report:
+def flights() -> AuditReport:
     """Make a report like the demo's: one topic failing, one degraded, the rest fine."""
     return report(
         part(

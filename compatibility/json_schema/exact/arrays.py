@@ -5,105 +5,113 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from contractlog.compatibility.json_schema.exact.demands import Count, Elements, Literal, Unique
-from contractlog.compatibility.json_schema.exact.strings import lengths
+from contractlog.compatibility.json_schema.exact.demands import ContainsItems, ItemValues, Literal, UniqueItems
+from contractlog.compatibility.json_schema.exact.strings import size_limits
 
-__all__ = ["Shape", "none_left"]
+__all__ = ["ArrayDemands", "is_unsatisfiable"]
 
-Asks: TypeAlias = Callable[[Iterable[Literal]], bool]
+ClosedCheck: TypeAlias = Callable[[Iterable[Literal]], bool]
 
 
-class Shape:
+class ArrayDemands:
     """The demands on an array, combined."""
 
     def __init__(self, literals: list[Literal]) -> None:
-        self.least, self.most = lengths(literals)
+        self.min_size, self.max_size = size_limits(literals)
         self.everywhere: list[tuple[int, int | None, Literal]] = []
         self.somewhere: list[tuple[int, int | None, Literal]] = []  #: literals that an item in the range satisfies
-        self.at_least: list[Count] = []
-        self.fewer: list[Count] = []
+        self.at_least: list[ContainsItems] = []
+        self.fewer: list[ContainsItems] = []
         self.unique: set[bool] = set()
         for demand, wanted in literals:
             match demand:
-                case Elements() if wanted:
+                case ItemValues() if wanted:
                     self.everywhere.append((demand.start, demand.stop, (demand.body, True)))
-                case Elements() if demand.stop == demand.start + 1:
+                case ItemValues() if demand.stop == demand.start + 1:
                     self.everywhere.append((demand.start, demand.stop, (demand.body, False)))
-                    self.least = max(self.least, demand.stop)
-                case Elements():
+                    self.min_size = max(self.min_size, demand.stop)
+                case ItemValues():
                     self.somewhere.append((demand.start, demand.stop, (demand.body, False)))
-                    self.least = max(self.least, demand.start + 1)
-                case Count() if wanted:
+                    self.min_size = max(self.min_size, demand.start + 1)
+                case ContainsItems() if wanted:
                     self.at_least.append(demand)
-                    self.least = max(self.least, demand.size)
-                case Count() if demand.size == 1:
+                    self.min_size = max(self.min_size, demand.size)
+                case ContainsItems() if demand.size == 1:
                     self.everywhere.append((0, None, (demand.body, False)))
-                case Count():
+                case ContainsItems():
                     self.fewer.append(demand)
-                case Unique():
+                case UniqueItems():
                     self.unique.add(wanted)
                 case _:
                     pass
         if False in self.unique:
-            self.least = max(self.least, 2)
+            self.min_size = max(self.min_size, 2)
 
     def at(self, index: int) -> list[Literal]:
         """Return the demands on the item at an index."""
-        return [one for start, stop, one in self.everywhere if start <= index and (stop is None or index < stop)]
+        return [
+            literal for start, stop, literal in self.everywhere if start <= index and (stop is None or index < stop)
+        ]
 
     def starts(self, start: int, stop: int | None) -> list[int]:
         """Return the start of each range of indexes with the same demands, up to the maximum length."""
-        end = _smaller(stop, self.most)
-        edges = {start} | {edge for one, other, _ in self.everywhere for edge in (one, other) if edge is not None}
+        end = _smaller_limit(stop, self.max_size)
+        edges = {start} | {edge for low, high, _ in self.everywhere for edge in (low, high) if edge is not None}
         return sorted(edge for edge in edges if edge >= start and (end is None or edge < end))
 
-    def shorten(self, asks: Asks) -> None:
+    def shorten(self, seems_closed: ClosedCheck) -> None:
         """Limit the length to the first index at which no item is possible."""
         for index in self.starts(0, None):
-            found = self.at(index)
-            if found and asks(found):
-                self.most = _smaller(self.most, index)
+            demands = self.at(index)
+            if demands and seems_closed(demands):
+                self.max_size = _smaller_limit(self.max_size, index)
                 return
 
 
-def none_left(literals: list[Literal], asks: Asks) -> bool:
+def is_unsatisfiable(literals: list[Literal], seems_closed: ClosedCheck) -> bool:
     """Return True if certainly no array satisfies the demands."""
-    shape = Shape(literals)
-    if shape.unique == {True, False} or (shape.most is not None and shape.least > shape.most):
+    demands = ArrayDemands(literals)
+    if demands.unique == {True, False} or (demands.max_size is not None and demands.min_size > demands.max_size):
         return True
-    shape.shorten(asks)
-    if shape.most is not None and shape.least > shape.most:
+    demands.shorten(seems_closed)
+    if demands.max_size is not None and demands.min_size > demands.max_size:
         return True
-    if any(_nowhere(shape, *one, asks) for one in shape.somewhere):
+    if any(_fits_nowhere(demands, *requirement, seems_closed) for requirement in demands.somewhere):
         return True
-    if any(_nowhere(shape, 0, None, (count.body, True), asks) for count in shape.at_least):
+    if any(_fits_nowhere(demands, 0, None, (count.body, True), seems_closed) for count in demands.at_least):
         return True
-    return any(_too_many(shape, count, asks) for count in shape.fewer)
+    return any(_has_too_many(demands, count, seems_closed) for count in demands.fewer)
 
 
-def _nowhere(shape: Shape, start: int, stop: int | None, wanted: Literal, asks: Asks) -> bool:
+def _fits_nowhere(
+    demands: ArrayDemands, start: int, stop: int | None, wanted: Literal, seems_closed: ClosedCheck
+) -> bool:
     """Return True if no item in the range can satisfy the literal."""
-    return all(asks([*shape.at(index), wanted]) for index in shape.starts(start, stop))
+    return all(seems_closed([*demands.at(index), wanted]) for index in demands.starts(start, stop))
 
 
-def _too_many(shape: Shape, fewer: Count, asks: Asks) -> bool:
+def _has_too_many(demands: ArrayDemands, fewer: ContainsItems, seems_closed: ClosedCheck) -> bool:
     """Return True if at least ``fewer.size`` items certainly satisfy the body, although fewer may."""
     certain = 0
-    starts = shape.starts(0, None)
+    starts = demands.starts(0, None)
     for position, index in enumerate(starts):
-        end = starts[position + 1] if position + 1 < len(starts) else shape.least
-        stretch = min(end, shape.least) - index
-        if stretch > 0 and asks([*shape.at(index), (fewer.body, False)]):
+        end = starts[position + 1] if position + 1 < len(starts) else demands.min_size
+        stretch = min(end, demands.min_size) - index
+        if stretch > 0 and seems_closed([*demands.at(index), (fewer.body, False)]):
             certain += stretch
     if certain >= fewer.size:
         return True
-    return any(count.size >= fewer.size and _implied(shape, count, fewer, asks) for count in shape.at_least)
+    return any(
+        count.size >= fewer.size and _is_implied(demands, count, fewer, seems_closed) for count in demands.at_least
+    )
 
 
-def _implied(shape: Shape, count: Count, fewer: Count, asks: Asks) -> bool:
+def _is_implied(demands: ArrayDemands, count: ContainsItems, fewer: ContainsItems, seems_closed: ClosedCheck) -> bool:
     """Return True if every item that satisfies the body of ``count`` satisfies that of ``fewer``."""
-    return all(asks([*shape.at(index), (count.body, True), (fewer.body, False)]) for index in shape.starts(0, None))
+    return all(
+        seems_closed([*demands.at(index), (count.body, True), (fewer.body, False)]) for index in demands.starts(0, None)
+    )
 
 
-def _smaller(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else min(one, other)
+def _smaller_limit(first: int | None, second: int | None) -> int | None:
+    return second if first is None else first if second is None else min(first, second)

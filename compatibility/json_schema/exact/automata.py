@@ -1,4 +1,4 @@
-"""Nondeterministic finite automata that search for a pattern in a text."""
+"""Nondeterministic finite automata that search for a pattern in a text, and their sets of characters."""
 
 from __future__ import annotations
 
@@ -7,9 +7,58 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from contractlog.compatibility.json_schema.exact.characters import LAST, Ranges
+__all__ = [
+    "CHARACTER_CLASSES",
+    "DOT",
+    "MAX_CODE",
+    "MAX_CONFIGURATIONS",
+    "MAX_STATES",
+    "Automaton",
+    "CharacterRanges",
+    "NotRegular",
+    "complement",
+    "merge_ranges",
+]
 
-__all__ = ["MAX_CONFIGURATIONS", "MAX_STATES", "Automaton", "NotRegular"]
+MAX_CODE: Final = 0x10FFFF
+
+CharacterRanges = tuple[tuple[int, int], ...]
+
+
+def merge_ranges(*pairs: tuple[int, int]) -> CharacterRanges:
+    """Return the ranges sorted, with adjacent and overlapping ones merged."""
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(pairs):
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
+        else:
+            merged.append((low, high))
+    return tuple(merged)
+
+
+def complement(ranges: CharacterRanges) -> CharacterRanges:
+    """Return the complement of a set of characters."""
+    gaps, start = [], 0
+    for low, high in ranges:
+        if start < low:
+            gaps.append((start, low - 1))
+        start = high + 1
+    if start <= MAX_CODE:
+        gaps.append((start, MAX_CODE))
+    return tuple(gaps)
+
+
+_DIGIT: Final = merge_ranges((48, 57))
+_WORD: Final = merge_ranges((48, 57), (65, 90), (95, 95), (97, 122))
+_SPACE: Final = merge_ranges(
+    (9, 13), (32, 32), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029), (0x202F, 0x202F),
+    (0x205F, 0x205F), (0x3000, 0x3000), (0xFEFF, 0xFEFF),
+)  # fmt: skip
+DOT: Final = complement(merge_ranges((10, 10), (13, 13), (0x2028, 0x2029)))
+CHARACTER_CLASSES: Final = {
+    "d": _DIGIT, "D": complement(_DIGIT), "w": _WORD, "W": complement(_WORD), "s": _SPACE, "S": complement(_SPACE),
+}  # fmt: skip
+
 
 MAX_STATES: Final = 1_500
 MAX_CONFIGURATIONS: Final = 2_000
@@ -23,46 +72,47 @@ class NotRegular(Exception):
 class Automaton:
     """An automaton; state 0 is the start, state 1 means that the pattern was found."""
 
-    moves: list[list[tuple[Ranges, int]]] = field(default_factory=lambda: [[], []])
-    free: list[list[tuple[str, int]]] = field(
-        default_factory=lambda: [[], []]
-    )  #: transitions without a character: always, only at the start (``^``) or only at the end (``$``)
+    transitions: list[list[tuple[CharacterRanges, int]]] = field(default_factory=lambda: [[], []])
+    #: transitions without a character: always, only at the start (``^``) or only at the end (``$``)
+    empty_transitions: list[list[tuple[str, int]]] = field(default_factory=lambda: [[], []])
     _steps: dict[tuple[frozenset[int], int], frozenset[int]] = field(default_factory=dict)
 
-    def state(self) -> int:
+    def add_state(self) -> int:
         """Add a state and return it."""
-        if len(self.moves) > MAX_STATES:
+        if len(self.transitions) > MAX_STATES:
             raise NotRegular
-        self.moves.append([])
-        self.free.append([])
-        return len(self.moves) - 1
+        self.transitions.append([])
+        self.empty_transitions.append([])
+        return len(self.transitions) - 1
 
     def closure(self, states: Iterable[int], *, start: bool = False, end: bool = False) -> frozenset[int]:
         """Return all states that are reachable without a character."""
         allowed = {""} | ({"^"} if start else set()) | ({"$"} if end else set())
         seen = set(states)
-        waiting = list(seen)
-        while waiting:
-            for condition, target in self.free[waiting.pop()]:
+        pending = list(seen)
+        while pending:
+            for condition, target in self.empty_transitions[pending.pop()]:
                 if condition in allowed and target not in seen:
                     seen.add(target)
-                    waiting.append(target)
+                    pending.append(target)
         return frozenset({1}) if 1 in seen else frozenset(seen)
 
     def step(self, states: frozenset[int], character: int) -> frozenset[int]:
         """Return the states after a character; state 1 is final."""
         if 1 in states:
             return states
-        known = self._steps.get((states, character))
-        if known is not None:
-            return known
-        reached = {target for state in states for ranges, target in self.moves[state] if _contains(ranges, character)}
-        found = self.closure(reached | {0})
+        cached = self._steps.get((states, character))
+        if cached is not None:
+            return cached
+        reached = {
+            target for state in states for ranges, target in self.transitions[state] if _contains(ranges, character)
+        }
+        result = self.closure(reached | {0})
         if len(self._steps) < MAX_CONFIGURATIONS:
-            self._steps[states, character] = found
-        return found
+            self._steps[states, character] = result
+        return result
 
-    def found(self, states: frozenset[int], *, start: bool) -> bool:
+    def accepts(self, states: frozenset[int], *, start: bool) -> bool:
         """Return True if the pattern is found when the text ends here."""
         return 1 in states or 1 in self.closure(states, start=start, end=True)
 
@@ -71,10 +121,10 @@ class Automaton:
         states = self.closure({0}, start=True)
         for character in text:
             states = self.step(states, ord(character))
-        return self.found(states, start=not text)
+        return self.accepts(states, start=not text)
 
 
-def _contains(ranges: Ranges, character: int) -> bool:
+def _contains(ranges: CharacterRanges, character: int) -> bool:
     """Return True if sorted ranges have a character."""
-    place = bisect_right(ranges, (character, LAST))
+    place = bisect_right(ranges, (character, MAX_CODE))
     return place > 0 and ranges[place - 1][1] >= character

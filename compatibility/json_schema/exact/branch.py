@@ -7,27 +7,27 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from contractlog.compatibility.json_schema.exact.demands import (
-    All,
-    AtLeast,
-    AtMost,
     Atom,
+    Conjunction,
     Demand,
-    Kinds,
+    Disjunction,
     Literal,
-    Not,
-    Schema,
-    Some,
-    Values,
+    MaxSize,
+    MinSize,
+    Negation,
+    SchemaDemand,
+    TypeIn,
+    ValueIn,
 )
 
-__all__ = ["Branch", "Choice", "opposite"]
+__all__ = ["Branch", "Choice", "negate"]
 
-_LOOK: Final = 3  #: depth to which demands are inspected without splitting them
+_INSPECTION_DEPTH: Final = 3  #: depth to which demands are inspected without splitting them
 
 Choice: TypeAlias = tuple[tuple[Literal, ...], ...]  #: alternatives, each a conjunction; one must hold
 
 
-def opposite(literal: Literal) -> Literal:
+def negate(literal: Literal) -> Literal:
     """Return the negation of a literal."""
     return literal[0], not literal[1]
 
@@ -42,49 +42,49 @@ class Branch:
     choices: list[Choice] = field(default_factory=list)  #: open choices
     keys: frozenset[Any] | None = None  #: the only possible values, if they are listed
     value: list[Any] = field(default_factory=list)  #: a value known to satisfy the goal
-    looks: int = 0  #: number of demands inspected, to be charged as steps
+    inspected: int = 0  #: number of demands inspected, to be charged as steps
 
     def copy(self) -> Branch:
         """Return a copy to continue from."""
         return Branch(self.kind, set(self.literals), list(self.atoms), list(self.choices), self.keys)
 
-    def settled(self, literal: Literal, look: int = _LOOK) -> bool | None:
+    def truth_of(self, literal: Literal, depth: int = _INSPECTION_DEPTH) -> bool | None:
         """Return whether a literal holds in this branch; None if undecided without splitting it."""
         if literal in self.literals:
             return True
-        if opposite(literal) in self.literals:
+        if negate(literal) in self.literals:
             return False
-        answer = self._seen(literal[0], look)
-        return answer if answer is None else answer is literal[1]
+        truth = self._truth_of_demand(literal[0], depth)
+        return truth if truth is None else truth is literal[1]
 
-    def _seen(self, demand: Demand, look: int) -> bool | None:  # noqa: PLR0911 - one for each kind
+    def _truth_of_demand(self, demand: Demand, depth: int) -> bool | None:  # noqa: PLR0911 - one for each kind
         match demand:
-            case Kinds():
+            case TypeIn():
                 if self.kind in demand.names:
                     return True
                 return None if self.kind == "number" and "integer" in demand.names else False
-            case Values():
+            case ValueIn():
                 return None if any(kind == self.kind for kind, _ in demand.keys) else False
-            case AtLeast() | AtMost() | Atom():
+            case MinSize() | MaxSize() | Atom():
                 return None if demand.kind == self.kind else True
-            case Not() if look:
-                answer = self.settled((demand.body, True), look - 1)
-                return None if answer is None else not answer
-            case All() if look:
-                return self._folded(demand.parts, look, last=True)
-            case Some() if look:
-                return self._folded(demand.parts, look, last=False)
-            case Schema() if look:
-                return self._folded([part.demand for part in demand.parts], look, last=True)
+            case Negation() if depth:
+                truth = self.truth_of((demand.body, True), depth - 1)
+                return None if truth is None else not truth
+            case Conjunction() if depth:
+                return self._fold(demand.parts, depth, neutral=True)
+            case Disjunction() if depth:
+                return self._fold(demand.parts, depth, neutral=False)
+            case SchemaDemand() if depth:
+                return self._fold([part.demand for part in demand.parts], depth, neutral=True)
             case _:
                 return None
 
-    def _folded(self, parts: Sequence[Demand], look: int, *, last: bool) -> bool | None:
-        known = True
+    def _fold(self, parts: Sequence[Demand], depth: int, *, neutral: bool) -> bool | None:
+        is_decided = True
         for part in parts:
-            self.looks += 1
-            answer = self.settled((part, True), look - 1)
-            if answer is (not last):
-                return answer
-            known = known and answer is not None
-        return last if known else None
+            self.inspected += 1
+            truth = self.truth_of((part, True), depth - 1)
+            if truth is (not neutral):
+                return truth
+            is_decided = is_decided and truth is not None
+        return neutral if is_decided else None

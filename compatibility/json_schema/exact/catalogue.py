@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["ADMITTED", "BY_WORD", "EXACT_CHECKS", "FORMAT", "UNDECIDED", "ExactCheck", "check_of"]
+__all__ = [
+    "ALLOWED_EXACT_CHECKS",
+    "CHECKS_BY_KEYWORD",
+    "EXACT_CHECKS",
+    "FORMAT",
+    "UNDECIDED",
+    "ExactCheck",
+    "find_check",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +25,7 @@ class ExactCheck:
     id: str
     title: str
     explanation: str
-    mend: str
+    fix: str
     bad: tuple[str, str]
     good: tuple[str, str]
 
@@ -110,8 +118,8 @@ UNDECIDED: Final = ExactCheck(
 EXACT_CHECKS: Final = (
     _BOUND, _COMBINED, FORMAT, _FORBIDDEN, _ITEMS, _PATTERN, _REQUIRED, _TYPE, _VALUE, UNDECIDED,
 )  # fmt: skip
-ADMITTED: Final = frozenset({FORMAT.id})  #: reported, but breaking only on request
-BY_WORD: Final[Mapping[str, ExactCheck]] = MappingProxyType(
+ALLOWED_EXACT_CHECKS: Final = frozenset({FORMAT.id})  #: reported, but breaking only on request
+CHECKS_BY_KEYWORD: Final[Mapping[str, ExactCheck]] = MappingProxyType(
     {
         "type": _TYPE,
         **dict.fromkeys(("enum", "const"), _VALUE),
@@ -139,6 +147,6 @@ BY_WORD: Final[Mapping[str, ExactCheck]] = MappingProxyType(
 )
 
 
-def check_of(word: str) -> ExactCheck:
+def find_check(keyword: str) -> ExactCheck:
     """Return the check of a keyword; by default the one for members and items that are not permitted."""
-    return BY_WORD.get(word, _FORBIDDEN)
+    return CHECKS_BY_KEYWORD.get(keyword, _FORBIDDEN)

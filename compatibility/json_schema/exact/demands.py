@@ -1,7 +1,7 @@
 """Demands: constraints on a value, independent of drafts and keywords; atoms and their combinations.
 
 An atom concerns one JSON type (``kind``) and holds for values of every other type. Equal demands have equal values and
-hashes; two ``Schema`` objects are equal if they and everything that they refer to demand the same.
+hashes; two ``SchemaDemand`` objects are equal if they and everything that they refer to demand the same.
 """
 
 from __future__ import annotations
@@ -14,107 +14,107 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar, dataclass_transform
 __all__ = [
     "FALSE",
     "TRUE",
-    "All",
-    "AtLeast",
-    "AtMost",
     "Atom",
-    "Bound",
-    "Count",
+    "Conjunction",
+    "ContainsItems",
     "Demand",
-    "Elements",
-    "Format",
+    "Disjunction",
+    "ExactlyOne",
     "Goal",
-    "Has",
-    "Kinds",
-    "Lexical",
+    "HasFormat",
+    "HasMember",
+    "IntegerNotation",
+    "ItemValues",
+    "KeywordDemand",
     "Literal",
-    "Members",
-    "Multiple",
+    "MatchesPattern",
+    "MaxSize",
+    "MemberNames",
+    "MemberValues",
+    "MinSize",
+    "MultipleOf",
     "NameSet",
-    "Names",
-    "Not",
-    "One",
-    "Part",
-    "Pattern",
-    "Schema",
-    "Some",
-    "Unique",
-    "Unknown",
-    "Values",
+    "Negation",
+    "NumericLimit",
+    "SchemaDemand",
+    "TypeIn",
+    "Undecidable",
+    "UniqueItems",
+    "ValueIn",
 ]
 
 
 T = TypeVar("T")
 
 
-class _Hashed:
+class _CachedHash:
     """Base class with a slot for the cached hash."""
 
     __slots__ = ("_hash",)
 
 
 @dataclass_transform(frozen_default=True)
-def _composed(cls: type[T]) -> type[T]:
+def _composite(cls: type[T]) -> type[T]:
     """Declare a class of composed demands, whose hash is computed once."""
-    made = dataclass(frozen=True, slots=True)(cls)
-    work_out = made.__hash__
+    decorated = dataclass(frozen=True, slots=True)(cls)
+    compute_hash = decorated.__hash__
 
-    def remembered(self: Any) -> int:
+    def cached_hash(self: Any) -> int:
         try:
-            found: int = self._hash
+            value: int = self._hash
         except AttributeError:
-            found = work_out(self)
-            object.__setattr__(self, "_hash", found)
-        return found
+            value = compute_hash(self)
+            object.__setattr__(self, "_hash", value)
+        return value
 
-    made.__hash__ = remembered  # type: ignore[method-assign]
-    return made
+    decorated.__hash__ = cached_hash  # type: ignore[method-assign]
+    return decorated
 
 
-@_composed
-class All(_Hashed):
+@_composite
+class Conjunction(_CachedHash):
     """Every part holds."""
 
     parts: tuple[Demand, ...]
 
 
-@_composed
-class Some(_Hashed):
+@_composite
+class Disjunction(_CachedHash):
     """At least one part holds."""
 
     parts: tuple[Demand, ...]
 
 
-@_composed
-class One(_Hashed):
+@_composite
+class ExactlyOne(_CachedHash):
     """Exactly one part holds."""
 
     parts: tuple[Demand, ...]
 
 
-@_composed
-class Not(_Hashed):
+@_composite
+class Negation(_CachedHash):
     """The body does not hold."""
 
     body: Demand
 
 
 @dataclass(frozen=True, slots=True)
-class Kinds:
+class TypeIn:
     """The value has one of these types; ``integer`` stands for whole numbers."""
 
     names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ValueIn:
     """The value is one of these, given as keys."""
 
     keys: frozenset[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class Undecidable:
     """A demand that cannot be decided; equal if the keys are equal."""
 
     reason: str
@@ -129,14 +129,14 @@ class Atom:
 
 
 @dataclass(frozen=True, slots=True)
-class Lexical(Atom):
+class IntegerNotation(Atom):
     """The number is written without fraction and exponent, as draft 4 requires of integers."""
 
     kind: ClassVar[str] = "number"
 
 
 @dataclass(frozen=True, slots=True)
-class Bound(Atom):
+class NumericLimit(Atom):
     """The number is on one side of a limit."""
 
     kind: ClassVar[str] = "number"
@@ -146,7 +146,7 @@ class Bound(Atom):
 
 
 @dataclass(frozen=True, slots=True)
-class Multiple(Atom):
+class MultipleOf(Atom):
     """The number is a multiple of ``step``."""
 
     kind: ClassVar[str] = "number"
@@ -154,7 +154,7 @@ class Multiple(Atom):
 
 
 @dataclass(frozen=True, slots=True)
-class AtLeast:
+class MinSize:
     """A string, array or object has at least this size."""
 
     kind: str
@@ -162,7 +162,7 @@ class AtLeast:
 
 
 @dataclass(frozen=True, slots=True)
-class AtMost:
+class MaxSize:
     """A string, array or object has at most this size."""
 
     kind: str
@@ -170,7 +170,7 @@ class AtMost:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern(Atom):
+class MatchesPattern(Atom):
     """The pattern is found in the string."""
 
     kind: ClassVar[str] = "string"
@@ -178,15 +178,15 @@ class Pattern(Atom):
 
 
 @dataclass(frozen=True, slots=True)
-class Format(Atom):
+class HasFormat(Atom):
     """The string has a format."""
 
     kind: ClassVar[str] = "string"
     name: str
 
 
-@_composed
-class NameSet(_Hashed):
+@_composite
+class NameSet(_CachedHash):
     """A set of names: those listed or matching a pattern; if inverted, all others."""
 
     names: frozenset[str] = frozenset()
@@ -195,15 +195,15 @@ class NameSet(_Hashed):
 
 
 @dataclass(frozen=True, slots=True)
-class Has(Atom):
+class HasMember(Atom):
     """The object has the member."""
 
     kind: ClassVar[str] = "object"
     name: str
 
 
-@_composed
-class Members(_Hashed, Atom):
+@_composite
+class MemberValues(_CachedHash, Atom):
     """Every member whose name is in the set has a value that satisfies the body."""
 
     kind: ClassVar[str] = "object"
@@ -211,16 +211,16 @@ class Members(_Hashed, Atom):
     body: Demand
 
 
-@_composed
-class Names(_Hashed, Atom):
+@_composite
+class MemberNames(_CachedHash, Atom):
     """Every member's name satisfies the body."""
 
     kind: ClassVar[str] = "object"
     body: Demand
 
 
-@_composed
-class Elements(_Hashed, Atom):
+@_composite
+class ItemValues(_CachedHash, Atom):
     """Every item from ``start`` up to ``stop`` (None for the end) satisfies the body."""
 
     kind: ClassVar[str] = "array"
@@ -229,8 +229,8 @@ class Elements(_Hashed, Atom):
     body: Demand
 
 
-@_composed
-class Count(_Hashed, Atom):
+@_composite
+class ContainsItems(_CachedHash, Atom):
     """At least ``size`` items satisfy the body."""
 
     kind: ClassVar[str] = "array"
@@ -239,42 +239,42 @@ class Count(_Hashed, Atom):
 
 
 @dataclass(frozen=True, slots=True)
-class Unique(Atom):
+class UniqueItems(Atom):
     """No two items are equal."""
 
     kind: ClassVar[str] = "array"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class KeywordDemand:
     """The demand of one keyword of a schema."""
 
-    word: str
+    keyword: str
     at: str  #: JSON Pointer of the keyword
     demand: Demand
 
 
-class Schema:
+class SchemaDemand:
     """A schema at its position; its parts are converted on first use."""
 
     __slots__ = ("_parts", "_read", "at", "digest", "owner")
 
-    def __init__(self, digest: bytes, at: str, owner: str, read: Callable[[], Iterator[Part]]) -> None:
+    def __init__(self, digest: bytes, at: str, owner: str, read: Callable[[], Iterator[KeywordDemand]]) -> None:
         self.digest = digest
         self.at = at  #: JSON Pointer into the text; in a referenced schema ``NAME#POINTER``
         self.owner = owner  #: ``reader`` or ``writer``
         self._read = read
-        self._parts: tuple[Part, ...] | None = None
+        self._parts: tuple[KeywordDemand, ...] | None = None
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[KeywordDemand, ...]:
         """The demands of the keywords."""
         if self._parts is None:
             self._parts = tuple(self._read())
         return self._parts
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Schema) and self.digest == other.digest)
+        return self is other or (isinstance(other, SchemaDemand) and self.digest == other.digest)
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -283,8 +283,20 @@ class Schema:
         return f"Schema({self.owner} {self.at or '/'})"
 
 
-Demand: TypeAlias = All | Some | One | Not | Kinds | Values | Unknown | AtLeast | AtMost | Atom | Schema
+Demand: TypeAlias = (
+    Conjunction
+    | Disjunction
+    | ExactlyOne
+    | Negation
+    | TypeIn
+    | ValueIn
+    | Undecidable
+    | MinSize
+    | MaxSize
+    | Atom
+    | SchemaDemand
+)
 Literal: TypeAlias = tuple[Demand, bool]  #: a demand, and True if it must hold or False if it must not
 Goal: TypeAlias = frozenset[Literal]
-TRUE: Final = All(())
-FALSE: Final = Some(())
+TRUE: Final = Conjunction(())
+FALSE: Final = Disjunction(())

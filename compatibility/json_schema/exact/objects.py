@@ -13,28 +13,28 @@ from typing import Final, TypeAlias
 
 from contractlog.compatibility.json_schema.exact.demands import (
     FALSE,
-    Has,
-    Kinds,
+    HasMember,
     Literal,
-    Members,
-    Names,
+    MatchesPattern,
+    MemberNames,
+    MemberValues,
     NameSet,
-    Pattern,
-    Values,
+    TypeIn,
+    ValueIn,
 )
-from contractlog.compatibility.json_schema.exact.evaluate import Evaluator, is_named
-from contractlog.compatibility.json_schema.exact.strings import lengths
+from contractlog.compatibility.json_schema.exact.evaluator import Evaluator, contains_name
+from contractlog.compatibility.json_schema.exact.strings import size_limits
 
-__all__ = ["Case", "Contents", "Sought", "none_left", "only_name"]
+__all__ = ["MemberCase", "ObjectDemands", "RequiredMember", "is_unsatisfiable", "single_name"]
 
 _MAX_PATTERNS: Final = 5
-_ALL: Final = NameSet(inverted=True)
+_ANY_NAME: Final = NameSet(inverted=True)
 
-Asks: TypeAlias = Callable[[Iterable[Literal]], bool]
+ClosedCheck: TypeAlias = Callable[[Iterable[Literal]], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class RequiredMember:
     """A member that must exist: its set of names, and demands on its value and name."""
 
     names: NameSet
@@ -43,143 +43,148 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class MemberCase:
     """A possible name for a member, with the demands on its value."""
 
-    name: str | None  #: None for any name that satisfies ``naming``
-    naming: tuple[Literal, ...]
+    name: str | None  #: None for any name that satisfies ``name_demands``
+    name_demands: tuple[Literal, ...]
     value: tuple[Literal, ...]
 
 
 @dataclass(slots=True)
-class Contents:
+class ObjectDemands:
     """The demands on an object, combined."""
 
-    least: int = 0
-    most: int | None = None
+    min_size: int = 0
+    max_size: int | None = None
     required: dict[str, None] = field(default_factory=dict)
     everywhere: list[tuple[NameSet, Literal]] = field(default_factory=list)
-    naming: list[Literal] = field(default_factory=list)
-    sought: list[Sought] = field(default_factory=list)
+    name_demands: list[Literal] = field(default_factory=list)
+    required_members: list[RequiredMember] = field(default_factory=list)
     patterns: int = 0  #: number of patterns that a name must be matched with
-    _places: dict[str | None, list[int]] = field(default_factory=dict)  #: indexes into ``everywhere`` by single name
+    _indexes: dict[str | None, list[int]] = field(default_factory=dict)  #: indexes into ``everywhere`` by single name
 
     @classmethod
-    def of(cls, literals: list[Literal]) -> Contents:
+    def of(cls, literals: list[Literal]) -> ObjectDemands:
         """Combine the demands."""
-        contents = cls(*lengths(literals))
+        contents = cls(*size_limits(literals))
         for demand, wanted in literals:
             match demand:
-                case Has() if wanted:
+                case HasMember() if wanted:
                     contents.required[demand.name] = None
-                case Has():
+                case HasMember():
                     contents.everywhere.append((NameSet(frozenset({demand.name})), (FALSE, True)))
-                case Members() if wanted:
+                case MemberValues() if wanted:
                     contents.everywhere.append((demand.names, (demand.body, True)))
-                case Members() if (name := only_name(demand.names)) is not None:
+                case MemberValues() if (name := single_name(demand.names)) is not None:
                     contents.required[name] = None  # a name has one member, so all demands on the name apply to it
                     contents.everywhere.append((demand.names, (demand.body, False)))
-                case Members():
-                    contents.sought.append(Sought(demand.names, value=((demand.body, False),)))
-                case Names() if wanted:
-                    contents.naming.append((demand.body, True))
-                case Names():
-                    contents.sought.append(Sought(_ALL, name=((demand.body, False),)))
+                case MemberValues():
+                    contents.required_members.append(RequiredMember(demand.names, value=((demand.body, False),)))
+                case MemberNames() if wanted:
+                    contents.name_demands.append((demand.body, True))
+                case MemberNames():
+                    contents.required_members.append(RequiredMember(_ANY_NAME, name=((demand.body, False),)))
                 case _:
                     pass
-        for place, (names, _) in enumerate(contents.everywhere):
-            contents._places.setdefault(only_name(names), []).append(place)
+        for index, (names, _) in enumerate(contents.everywhere):
+            contents._indexes.setdefault(single_name(names), []).append(index)
             contents.patterns += len(names.patterns)
         return contents
 
-    def named(self) -> list[str]:
+    def mentioned_names(self) -> list[str]:
         """Return every name that the demands mention."""
-        found = dict(self.required)
-        for names in [names for names, _ in self.everywhere] + [sought.names for sought in self.sought]:
-            found |= dict.fromkeys(sorted(names.names))
-        return list(found)
+        mentioned = dict(self.required)
+        for names in [names for names, _ in self.everywhere] + [member.names for member in self.required_members]:
+            mentioned |= dict.fromkeys(sorted(names.names))
+        return list(mentioned)
 
     def at(self, name: str) -> list[Literal]:
         """Return the demands that certainly apply to the member of a name."""
-        certain = self._places.get(name, [])
-        others = [place for place in self._places.get(None, ()) if is_named(self.everywhere[place][0], name)]
-        return [self.everywhere[place][1] for place in sorted(certain + others)]
+        certain = self._indexes.get(name, [])
+        matching = [index for index in self._indexes.get(None, ()) if contains_name(self.everywhere[index][0], name)]
+        return [self.everywhere[index][1] for index in sorted(certain + matching)]
 
-    def cases(self, sought: Sought, evaluator: Evaluator) -> Iterator[Case]:
+    def cases(self, member: RequiredMember, evaluator: Evaluator) -> Iterator[MemberCase]:
         """Yield all possible names for a member, as cases that cover everything."""
-        full = self.most is not None and len(self.required) >= self.most
-        listed = sorted(sought.names.names) if not sought.names.inverted and not sought.names.patterns else None
-        for name in self.named() if listed is None else listed:
-            evaluator.match(len(sought.names.patterns))
-            if is_named(sought.names, name) is False or (full and name not in self.required):
+        is_full = self.max_size is not None and len(self.required) >= self.max_size
+        listed = sorted(member.names.names) if not member.names.inverted and not member.names.patterns else None
+        for name in self.mentioned_names() if listed is None else listed:
+            evaluator.charge_match(len(member.names.patterns))
+            if contains_name(member.names, name) is False or (is_full and name not in self.required):
                 continue
-            if not any(_speaks_against(evaluator, name, one) for one in (*sought.name, *self.naming)):
-                evaluator.match(self.patterns)
-                yield Case(name, (), (*sought.value, *self.at(name)))
-        if listed is None and not full:
-            yield from self._others(sought)
+            if not any(_contradicts(evaluator, name, literal) for literal in (*member.name, *self.name_demands)):
+                evaluator.charge_match(self.patterns)
+                yield MemberCase(name, (), (*member.value, *self.at(name)))
+        if listed is None and not is_full:
+            yield from self._unmentioned_cases(member)
 
-    def _others(self, sought: Sought) -> Iterator[Case]:
+    def _unmentioned_cases(self, member: RequiredMember) -> Iterator[MemberCase]:
         """Yield the cases for names that are not mentioned, one for each combination of matching patterns."""
-        sets = [names for names, _ in self.everywhere] + [sought.names]
+        sets = [names for names, _ in self.everywhere] + [member.names]
         patterns = sorted({pattern for names in sets for pattern in names.patterns})
-        spoken = Values(frozenset(("string", name) for name in self.named()))
-        text: tuple[Literal, ...] = ((Kinds(frozenset({"string"})), True), (spoken, False))
-        naming = (*text, *sought.name, *self.naming)
+        mentioned = ValueIn(frozenset(("string", name) for name in self.mentioned_names()))
+        text: tuple[Literal, ...] = ((TypeIn(frozenset({"string"})), True), (mentioned, False))
+        name_demands = (*text, *member.name, *self.name_demands)
         if len(patterns) > _MAX_PATTERNS:
-            yield Case(None, naming, sought.value)
+            yield MemberCase(None, name_demands, member.value)
             return
         for signs in product((True, False), repeat=len(patterns)):
             matched = {pattern for pattern, sign in zip(patterns, signs, strict=True) if sign}
-            if _reaches(sought.names, matched):
+            if _may_contain(member.names, matched):
                 signed: tuple[Literal, ...] = tuple(
-                    (Pattern(pattern), sign) for pattern, sign in zip(patterns, signs, strict=True)
+                    (MatchesPattern(pattern), sign) for pattern, sign in zip(patterns, signs, strict=True)
                 )
-                met = tuple(one for names, one in self.everywhere if _reaches(names, matched))
-                yield Case(None, (*naming, *signed), (*sought.value, *met))
+                applying = tuple(literal for names, literal in self.everywhere if _may_contain(names, matched))
+                yield MemberCase(None, (*name_demands, *signed), (*member.value, *applying))
 
 
-def only_name(names: NameSet) -> str | None:
+def single_name(names: NameSet) -> str | None:
     """Return the only name in a set; None if there may be others."""
     return next(iter(names.names)) if len(names.names) == 1 and not names.inverted and not names.patterns else None
 
 
-def _reaches(names: NameSet, matched: set[str]) -> bool:
+def _may_contain(names: NameSet, matched: set[str]) -> bool:
     """Return True if a set contains unmentioned names that match exactly these patterns."""
     return bool(names.patterns & matched) is not names.inverted
 
 
-def _speaks_against(evaluator: Evaluator, name: str, literal: Literal) -> bool:
-    answer = evaluator.meets(name, literal[0])
-    return answer is not None and answer is not literal[1]
+def _contradicts(evaluator: Evaluator, name: str, literal: Literal) -> bool:
+    truth = evaluator.evaluate(name, literal[0])
+    return truth is not None and truth is not literal[1]
 
 
-def none_left(literals: list[Literal], asks: Asks, evaluator: Evaluator) -> bool:
+def is_unsatisfiable(literals: list[Literal], seems_closed: ClosedCheck, evaluator: Evaluator) -> bool:
     """Return True if certainly no object satisfies the demands."""
-    contents = Contents.of(literals)
-    least = max(contents.least, len(contents.required))
-    if contents.most is not None and least > contents.most:
+    contents = ObjectDemands.of(literals)
+    min_size = max(contents.min_size, len(contents.required))
+    if contents.max_size is not None and min_size > contents.max_size:
         return True
     for name in contents.required:
-        evaluator.match(contents.patterns)
-        found = contents.at(name)
-        if (found and asks(found)) or any(_speaks_against(evaluator, name, one) for one in contents.naming):
+        evaluator.charge_match(contents.patterns)
+        demands = contents.at(name)
+        if (demands and seems_closed(demands)) or any(
+            _contradicts(evaluator, name, literal) for literal in contents.name_demands
+        ):
             return True
-    if any(all(_closed(case, asks) for case in contents.cases(sought, evaluator)) for sought in contents.sought):
+    if any(
+        all(_is_closed(case, seems_closed) for case in contents.cases(member, evaluator))
+        for member in contents.required_members
+    ):
         return True
-    return contents.least > len(contents.required) and _too_few(contents, asks, evaluator)
+    return contents.min_size > len(contents.required) and _has_too_few_members(contents, seems_closed, evaluator)
 
 
-def _closed(case: Case, asks: Asks) -> bool:
-    return bool(case.value and asks(case.value)) or bool(case.naming and asks(case.naming))
+def _is_closed(case: MemberCase, seems_closed: ClosedCheck) -> bool:
+    return bool(case.value and seems_closed(case.value)) or bool(case.name_demands and seems_closed(case.name_demands))
 
 
-def _too_few(contents: Contents, asks: Asks, evaluator: Evaluator) -> bool:
+def _has_too_few_members(contents: ObjectDemands, seems_closed: ClosedCheck, evaluator: Evaluator) -> bool:
     """Return True if fewer members are possible than required."""
     possible = 0
-    for case in contents.cases(Sought(_ALL), evaluator):
-        if not _closed(case, asks):
+    for case in contents.cases(RequiredMember(_ANY_NAME), evaluator):
+        if not _is_closed(case, seems_closed):
             if case.name is None:
                 return False
             possible += 1
-    return possible < contents.least
+    return possible < contents.min_size

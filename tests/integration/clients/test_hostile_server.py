@@ -19,9 +19,9 @@ import pytest
 from contractlog.clients import AsyncRegistry, Registry, Retries, Security
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UnreadableAnswer
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.registry.moving.report import Report
-from contractlog.registry.moving.sending import send
-from contractlog.registry.moving.sources import LiveSource
+from contractlog.registry.transfer.report import TransferReport
+from contractlog.registry.transfer.sources import RestSource
+from contractlog.registry.transfer.upload import upload_export
 
 pytestmark = pytest.mark.integration
 
@@ -270,11 +270,11 @@ def blocking_subjects(url: str) -> list[str]:
 
 
 def imported(url: str) -> Any:
-    return LiveSource(url, timeout=30).picture(Report())
+    return RestSource(url, timeout=30).read_snapshot(TransferReport())
 
 
 def sent(url: str) -> None:
-    send(url, ["{}"], Report(), security=Security(), timeout=30, dry_run=True, modes=False)
+    upload_export(url, ["{}"], TransferReport(), security=Security(), timeout=30, dry_run=True, modes=False)
 
 
 def require_little_memory(read: Callable[[str], Any], behaviour: Behaviour, match: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import check, parse
+from contractlog.compatibility.formats import compare_schemas, parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes.errors import ReaderMismatch
 
@@ -49,8 +49,8 @@ def test_a_union_default_beside_an_open_record_is_filled_in(java_avro: Judge) ->
     reader = record("R", field("b", "int"), field("a", ["R", {"type": "map", "values": "long"}], default={}))
     writer = record("R", field("b", "int"))
     assert "Schema fields not set yet" in parse_error(java_avro, reader)
-    assert parse(SchemaDraft(json.dumps(reader)), strict=True)
-    assert list(check(parsed(reader), parsed(writer))) == []
+    assert parse_schema(SchemaDraft(json.dumps(reader)), strict=True)
+    assert list(compare_schemas(parsed(reader), parsed(writer))) == []
     assert evolve(writer, {"b": 1}, reader) == {"b": 1, "a": {}}
 
 
@@ -59,7 +59,7 @@ def test_a_recursive_type_that_is_defined_twice_alike_is_that_type(java_avro: Ju
     node = record("A", field("n", ["null", "A"]))
     twice = record("R", field("a", ["null", node]), field("b", ["null", node]))
     assert "Can't redefine: A" in parse_error(java_avro, twice)
-    once = json.loads(parse(SchemaDraft(json.dumps(twice)), strict=True).canonical)
+    once = json.loads(parse_schema(SchemaDraft(json.dumps(twice)), strict=True).canonical)
     assert once == record("R", field("a", ["null", node]), field("b", ["null", "A"]))
     assert javas(java_avro, once, once) == ({"findings": []}, {"read": 20})
     value = {"a": {"n": {"n": None}}, "b": {"n": None}}
@@ -72,8 +72,8 @@ def test_data_of_a_stored_name_that_no_new_schema_may_have_is_read(java_avro: Ju
     old, renamed = (record(name, field("x", "int")) for name in ("a..b", "a.b"))
     assert "Empty name" in javas(java_avro, old, old)[0]["error"]
     with pytest.raises(InvalidSchema):
-        parse(SchemaDraft(json.dumps(old)), strict=True)
-    assert list(check(parsed(old), parsed(old))) == []
+        parse_schema(SchemaDraft(json.dumps(old)), strict=True)
+    assert list(compare_schemas(parsed(old), parsed(old))) == []
     assert javas(java_avro, renamed, renamed) == ({"findings": []}, {"read": 20})
     assert encode(old, {"x": 3}) == encode(renamed, {"x": 3})
     assert decode(old, encode(renamed, {"x": 3})) == {"x": 3}
@@ -86,7 +86,7 @@ def test_an_ambiguous_field_is_refused_by_both_though_both_would_read_it_by_its_
     compared, decoded = javas(java_avro, reader, writer)
     assert "matches multiple fields" in compared["error"]
     assert decoded == {"read": 20}
-    assert [finding.check for finding in check(parsed(reader), parsed(writer))] == ["AVRO_FIELD_AMBIGUOUS"]
+    assert [finding.check for finding in compare_schemas(parsed(reader), parsed(writer))] == ["AVRO_FIELD_AMBIGUOUS"]
     assert evolve(writer, {"a": 1, "b": 2}, reader) == {"a": 1, "b": 2}
 
 
@@ -103,7 +103,7 @@ def test_a_default_of_a_later_branch_is_read_here_and_not_by_java(java_avro: Jud
     compared, decoded = javas(java_avro, reader, record("R"))
     assert compared == {"findings": []}
     assert "error" in decoded
-    assert list(check(parsed(reader), parsed(record("R")))) == []
+    assert list(compare_schemas(parsed(reader), parsed(record("R")))) == []
     assert evolve(record("R"), {}, reader) == {"a": default}
 
 
@@ -125,8 +125,8 @@ def test_a_default_that_java_takes_for_one_and_that_is_none_is_admitted_as_there
     compared, decoded = javas(java_avro, reader, record("R"))
     assert compared == {"findings": []}
     assert ("error" not in decoded) == java_reads
-    assert parse(SchemaDraft(json.dumps(reader)), strict=True)
-    assert list(check(parsed(reader), parsed(record("R")))) == []
+    assert parse_schema(SchemaDraft(json.dumps(reader)), strict=True)
+    assert list(compare_schemas(parsed(reader), parsed(record("R")))) == []
     with pytest.raises(ReaderMismatch, match="its default is no value of its type"):
         evolve(record("R"), {}, reader)
 
@@ -136,7 +136,7 @@ def test_an_endless_default_is_the_branch_that_ends(java_avro: Judge) -> None:
     compared, decoded = javas(java_avro, reader, record("R"))
     assert compared == {"findings": []}
     assert "StackOverflowError" in decoded["error"]
-    assert list(check(parsed(reader), parsed(record("R")))) == []
+    assert list(compare_schemas(parsed(reader), parsed(record("R")))) == []
     assert evolve(record("R"), {}, reader) == {"a": 1.5}
 
 

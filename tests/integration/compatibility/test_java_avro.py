@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
+from contractlog.compatibility.formats import compare_schemas
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.messages import messages
-from contractlog.compatibility.parsing import check
+from contractlog.compatibility.verdict_messages import format_messages
 
 from support.avro_normal import DEPARTURES, normalizing
 from support.avro_plans import evolve, parsed
@@ -115,8 +115,8 @@ def test_a_path_names_the_branch_of_the_writers_union_and_keeps_what_leads_to_it
     reader, writer, expected = PLACES[case]
     (theirs,) = java_avro.ask([{"op": "compare", "reader": [json.dumps(reader)], "writer": [json.dumps(writer)]}])
     assert [(kind, path) for kind, path, _ in theirs["findings"]] == expected
-    verdict = judge(parsed(reader), [Earlier(1, parsed(writer))], Level.BACKWARD)
-    told = [text for text in messages(verdict) if text.startswith("{errorType")]
+    verdict = check_compatibility(parsed(reader), [ParsedVersion(1, parsed(writer))], Level.BACKWARD)
+    told = [text for text in format_messages(verdict) if text.startswith("{errorType")]
     assert [(kind, f"path '{path}'" in text) for text, (kind, path) in zip(told, expected, strict=True)] == [
         (kind, True) for kind, _ in expected
     ]
@@ -145,7 +145,7 @@ def test_a_verdict_under_an_open_assumption_is_what_java_admits_and_cannot_read(
     theirs, data = java_avro.ask([{"op": "compare", **texts}, {"op": "decode", **texts, "seed": 1, "count": 50}])
     assert theirs["findings"] == []
     assert "error" in data
-    assert {finding.check for finding in check(parsed(reader), parsed(writer))} == {"AVRO_TYPE_CHANGED"}
+    assert {finding.check for finding in compare_schemas(parsed(reader), parsed(writer))} == {"AVRO_TYPE_CHANGED"}
 
 
 @pytest.mark.parametrize(
@@ -182,5 +182,5 @@ def test_what_the_specification_admits_and_javas_decoder_cannot_read_is_read_her
     theirs, data = java_avro.ask([{"op": "compare", **texts}, {"op": "decode", **texts, "seed": 1, "count": 20}])
     assert theirs["findings"] == []
     assert "error" in data
-    assert list(check(parsed(reader), parsed(writer))) == []
+    assert list(compare_schemas(parsed(reader), parsed(writer))) == []
     assert evolve(writer, value, reader) == read

@@ -117,7 +117,7 @@ def test_a_database_that_hangs_does_not_hang_the_registry(database: tuple[Server
 def test_a_statement_that_is_only_slow_does_not_count_as_a_database_that_hangs(postgres_url: str) -> None:
     upgrade(postgres_url)
     store = open_store(Settings(database_url=postgres_url, answer_timeout_ms=1_000))
-    slow = store.change(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(2.5)").scalar())
+    slow = store.transact(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(2.5)").scalar())
     assert slow.result(30) == ""
     store.check(20)
     store.close()
@@ -126,8 +126,8 @@ def test_a_statement_that_is_only_slow_does_not_count_as_a_database_that_hangs(p
 def test_a_read_waits_for_a_connection_no_longer_than_it_may(postgres_url: str) -> None:
     upgrade(postgres_url)
     store = open_store(Settings(database_url=postgres_url, read_threads=1, checkout_timeout_ms=100))
-    with store.reading(), store.reading():
-        with pytest.raises(StoreError, match="all connections to the database are in use"), store.reading():
+    with store.open_snapshot(), store.open_snapshot():
+        with pytest.raises(StoreError, match="all connections to the database are in use"), store.open_snapshot():
             pass
         store.check(20)  # over a connection of its own
     store.close()

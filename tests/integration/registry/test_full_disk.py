@@ -16,8 +16,8 @@ from contractlog.compatibility.errors import StoreError
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.sql import SqlStore
+from contractlog.registry.storage.sql_store import SqlStore
+from contractlog.registry.storage.store import Store
 
 from support.registry import in_process, start
 
@@ -98,7 +98,7 @@ def test_a_postgresql_without_room_refuses_writes_in_words_and_stays_ready(postg
         assert http.post("/subjects/s/versions", json=schema(1)).status_code == 200
         store: Store = http.app.state.services.store  # type: ignore[attr-defined]
         full = "DO $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$"
-        change = store.change(lambda change: change._connection.exec_driver_sql(full))
+        change = store.transact(lambda change: change._connection.exec_driver_sql(full))
         with pytest.raises(StoreError, match="disk full"):
             change.result(40)
         assert_reads_stay(http)
@@ -112,9 +112,9 @@ def test_a_commit_that_fails_is_not_a_database_that_is_away(tmp_path: Path) -> N
     assert isinstance(store, SqlStore)
     app = create_app(Settings(), store)
     event.listen(store._engines.writer, "commit", _fail)
-    assert isinstance(store.change(lambda change: change.journal("test", "t")).exception(40), StoreError)
+    assert isinstance(store.transact(lambda change: change.journal("test", "t")).exception(40), StoreError)
     event.remove(store._engines.writer, "commit", _fail)
-    with store.reading():
+    with store.open_snapshot():
         pass
     assert not store._availability.away
     app.state.close()

@@ -19,9 +19,9 @@ from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
-from contractlog.registry.storage.locks import lock
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.values import Configured
+from contractlog.registry.storage.locks import lock_contexts
+from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.store import Store
 
 from support.registry import in_process
 
@@ -30,14 +30,14 @@ STRING, LONG = '"string"', '"long"'
 
 @pytest.fixture
 def http(store: Store) -> Iterator[httpx2.Client]:
-    from contractlog.clients.inprocess import BlockingASGI
+    from contractlog.clients.asgi_transport import BlockingASGITransport
 
-    with httpx2.Client(transport=BlockingASGI(create_app(store=store)), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(create_app(store=store)), base_url="http://registry") as client:
         yield client
 
 
 def lines(store: Store) -> list[dict[str, Any]]:
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         rows = snapshot.connection.execute(select(tables.changes).order_by(tables.changes.c.sequence)).mappings().all()
     return [dict(row) | {"details": json.loads(row["details"]) if row["details"] else {}} for row in rows]
 
@@ -122,13 +122,13 @@ def test_numbers_have_no_gaps_whatever_fails(store: Store, http: httpx2.Client) 
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(one, range(40)))
-        failed = [store.change(fail) for _ in range(10)]
+        failed = [store.transact(fail) for _ in range(10)]
     assert all(isinstance(one.exception(30), ValueError) for one in failed)
     found = lines(store)
     assert [line["sequence"] for line in found] == list(range(1, len(found) + 1))
     registered = sum(line["action"] == "version.registered" for line in found)
     deleted = sum(line["action"] == "version.hard_deleted" for line in found)
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         held = len(snapshot.connection.execute(select(tables.versions.c.version)).all())
     assert registered - deleted == held
     assert registered > 5
@@ -136,14 +136,16 @@ def test_numbers_have_no_gaps_whatever_fails(store: Store, http: httpx2.Client) 
 
 def test_a_change_that_fails_takes_nothing_with_it(store: Store) -> None:
     def half(transaction: Any) -> None:
-        transaction.configure(Subject.parse("s"), Configured(normalize=True))
+        transaction.configure(Subject.parse("s"), ScopeSettings(normalize=True))
         raise ValueError
 
     good = [
-        store.change(lambda transaction, n=n: transaction.configure(Subject.parse(f"g{n}"), Configured(normalize=True)))
+        store.transact(
+            lambda transaction, n=n: transaction.configure(Subject.parse(f"g{n}"), ScopeSettings(normalize=True))
+        )
         for n in range(3)
     ]
-    assert isinstance(store.change(half).exception(30), ValueError)
+    assert isinstance(store.transact(half).exception(30), ValueError)
     assert [one.result(30) for one in good] == [None] * 3
     assert [line["target"] for line in lines(store)] == ["g0", "g1", "g2"]
 
@@ -160,10 +162,10 @@ def test_only_writes_to_the_same_context_wait_for_each_other(postgres_url: str) 
 
     def waits(held: set[str] | None, wanted: set[str] | None) -> bool:
         with first.begin() as one, second.connect() as other:
-            lock(one, held)
+            lock_contexts(one, held)
             other.execute(text("SET lock_timeout = '200ms'"))
             try:
-                lock(other, wanted)
+                lock_contexts(other, wanted)
             except OperationalError:
                 return True
             return False

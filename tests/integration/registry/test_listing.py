@@ -9,17 +9,17 @@ import pytest
 from sqlalchemy import insert
 
 from contractlog.compatibility.names import Subject
-from contractlog.registry.services.lookup import Lookup
-from contractlog.registry.services.threads import Threads
-from contractlog.registry.services.understanding import Understanding
-from contractlog.registry.services.viewing import Viewing
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.schemas.store import SchemaFilter
+from contractlog.registry.features.schemas.views import ViewRenderer
+from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.extended import Wanted
-from contractlog.registry.storage.finding import by_id
-from contractlog.registry.storage.paging import Page
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.values import Seen, key_of
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.storage.lookup import find_by_id
+from contractlog.registry.storage.model import Deleted, subject_key
+from contractlog.registry.storage.page import Page
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.transaction import Transaction
 
 COUNT = 20_000
 LONGEST_STALL = 0.1  #: seconds
@@ -42,7 +42,7 @@ def fill(transaction: Transaction, names: list[str]) -> None:
         },
     )
     subjects = [
-        {"id": number, "key": key_of(Subject(".", name)), "context": ".", "name": name, "revision": 1}
+        {"id": number, "key": subject_key(Subject(".", name)), "context": ".", "name": name, "revision": 1}
         for number, name in enumerate(names, 1)
     ]
     execute(insert(tables.subjects), subjects)
@@ -51,29 +51,29 @@ def fill(transaction: Transaction, names: list[str]) -> None:
 
 
 @pytest.fixture
-def lookup(store: Store) -> Lookup:
-    return Lookup(store, Threads(4, max_waiting=100), Viewing(Understanding()))
+def lookup(store: Store) -> SubjectService:
+    return SubjectService(store, ThreadPools(4, max_waiting=100), ViewRenderer(SchemaParser()))
 
 
-def test_names_are_sorted_by_their_bytes_on_every_database(store: Store, lookup: Lookup) -> None:
+def test_names_are_sorted_by_their_bytes_on_every_database(store: Store, lookup: SubjectService) -> None:
     names = ["b", "a", "B", "A", "_", "-", "é", "z", "ä", "10", "2", "a-b", "a_b", "ab", "\U0001f600", "￿"]
-    store.change(lambda transaction: fill(transaction, names)).result()
+    store.transact(lambda transaction: fill(transaction, names)).result()
     ordered = sorted(names)
 
     async def ask() -> None:
-        assert await lookup.subjects(":*:", Seen.LIVE) == ordered
-        pages = [await lookup.subjects("", Seen.LIVE, Page(offset, 5)) for offset in range(0, 20, 5)]
+        assert await lookup.subjects(":*:", Deleted.EXCLUDED) == ordered
+        pages = [await lookup.subjects("", Deleted.EXCLUDED, Page(offset, 5)) for offset in range(0, 20, 5)]
         assert [name for page in pages for name in page] == ordered
-        found = await lookup.extended(Wanted(), Page(3, 4))
+        found = await lookup.list_versions(SchemaFilter(), Page(3, 4))
         assert [str(one.schema.subject) for one in found] == ordered[3:7]
 
     asyncio.run(ask())
 
 
 @pytest.mark.slow
-def test_listing_20_000_subjects_makes_nobody_wait(store: Store, lookup: Lookup) -> None:
+def test_listing_20_000_subjects_makes_nobody_wait(store: Store, lookup: SubjectService) -> None:
     names = [f"orders-{number:05}-value" for number in range(COUNT)]
-    store.change(lambda transaction: fill(transaction, names)).result()
+    store.transact(lambda transaction: fill(transaction, names)).result()
 
     async def watch(done: asyncio.Event) -> float:
         longest = 0.0
@@ -87,8 +87,8 @@ def test_listing_20_000_subjects_makes_nobody_wait(store: Store, lookup: Lookup)
         done = asyncio.Event()
         watching = asyncio.create_task(watch(done))
         for _ in range(5):
-            assert await lookup.subjects(":*:", Seen.LIVE) == names
-        assert await lookup.subjects(":*:", Seen.LIVE, Page(19_999, 5)) == names[-1:]
+            assert await lookup.subjects(":*:", Deleted.EXCLUDED) == names
+        assert await lookup.subjects(":*:", Deleted.EXCLUDED, Page(19_999, 5)) == names[-1:]
         done.set()
         return await watching
 
@@ -98,11 +98,11 @@ def test_listing_20_000_subjects_makes_nobody_wait(store: Store, lookup: Lookup)
 @pytest.mark.slow
 def test_an_id_with_20_000_holders_is_found_without_reading_them(store: Store) -> None:
     names = [f"s{number}" for number in range(COUNT)]
-    store.change(lambda transaction: fill(transaction, names)).result()
-    with store.reading() as snapshot:
+    store.transact(lambda transaction: fill(transaction, names)).result()
+    with store.open_snapshot() as snapshot:
         began = time.perf_counter()
         for _ in range(10):
-            found = by_id(snapshot, 1, None)
+            found = find_by_id(snapshot, 1, None)
             assert found is not None
             assert str(found.subject) == "s0"
         assert (time.perf_counter() - began) / 10 < LONGEST_STALL

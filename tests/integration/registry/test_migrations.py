@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import insert, inspect, select
 
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.registry.database import current, downgrade, newest, open_store, upgrade
+from contractlog.registry.database import current_revision, downgrade, newest_revision, open_store, upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import open_engines, parse_url
@@ -39,14 +39,14 @@ def test_migrations_make_exactly_the_tables_of_the_code(database: str) -> None:
 
 
 def test_migrations_go_up_and_down_and_up_again(database: str) -> None:
-    assert current(database)[0] is None
-    assert upgrade(database) == upgrade(database) == current(database)[1]
+    assert current_revision(database)[0] is None
+    assert upgrade(database) == upgrade(database) == current_revision(database)[1]
     assert downgrade(database, "base") is None
     engines = open_engines(parse_url(database))
     with engines.writer.begin() as connection:
         assert inspect(connection).get_table_names() == ["alembic_version"]
     engines.dispose()
-    assert upgrade(database) == current(database)[0]
+    assert upgrade(database) == current_revision(database)[0]
 
 
 def test_going_back_keeps_the_newest_audit_of_each_range(database: str) -> None:
@@ -82,7 +82,7 @@ def test_the_newest_file_is_the_newest_migration() -> None:
     config = Config()
     config.set_main_option("script_location", "contractlog.migrations:")
     config.set_main_option("path_separator", "os")
-    assert newest() == ScriptDirectory.from_config(config).get_current_head()
+    assert newest_revision() == ScriptDirectory.from_config(config).get_current_head()
 
 
 def test_tables_that_only_a_later_release_can_serve_are_a_usage_error(database: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import MetaData, create_engine, inspect, select, text
 
 from contractlog.compatibility.errors import Unreachable
-from contractlog.registry.database import current, downgrade, newest, upgrade
+from contractlog.registry.database import current_revision, downgrade, newest_revision, upgrade
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
@@ -21,7 +21,7 @@ from support.registry import in_process
 if TYPE_CHECKING:
     import httpx2
 
-STEP_BACK = f"{int(newest()) - 1:04}"
+STEP_BACK = f"{int(newest_revision()) - 1:04}"
 R, R2 = (json.dumps({"type": "record", "name": "R", "fields": fields}) for fields in ([], [
     {"name": "x", "type": ["null", "long"], "default": None, "doc": "größer"},
 ]))  # fmt: skip
@@ -69,13 +69,13 @@ def fill(http: httpx2.Client) -> None:
     for method, path, body in requests:
         answer = http.request(method, path, json=body)
         assert answer.status_code == 200, (method, path, answer.text)
-    http.app.state.services.own.counts.write_down()  # type: ignore[attr-defined]
+    http.app.state.services.extensions.counts.flush()  # type: ignore[attr-defined]
     assert hits(http)
 
 
 def hits(http: httpx2.Client) -> list[Any]:
     """Search, once all is indexed."""
-    http.app.state.services.own.start()  # type: ignore[attr-defined]
+    http.app.state.services.extensions.start()  # type: ignore[attr-defined]
     until = time.monotonic() + 20
     while True:
         told: dict[str, Any] = http.get("/contractlog/v1/search", params={"field": "x"}).json()
@@ -126,7 +126,7 @@ def test_a_step_back_and_on_again_keeps_what_both_revisions_hold(database: str) 
     assert downgrade(database, STEP_BACK) == STEP_BACK
     before = held(database)
     assert within(full, before) == before
-    assert upgrade(database) == newest()
+    assert upgrade(database) == newest_revision()
     again = held(database)
     assert set(again) == set(full)
     assert within(again, before) == before
@@ -150,9 +150,9 @@ def test_an_upgrade_does_not_wait_long_for_others_and_says_what_to_do(postgres_u
         other.execute(text(locking))
         with pytest.raises(Unreachable, match=r"was not changed: another session holds .* run this again"):
             upgrade(postgres_url, lock_timeout_ms=200)
-    assert current(postgres_url)[0] == STEP_BACK
+    assert current_revision(postgres_url)[0] == STEP_BACK
     assert held(postgres_url) == before
-    assert upgrade(postgres_url) == newest()
+    assert upgrade(postgres_url) == newest_revision()
     with engine.connect() as connection:
         assert set(inspect(connection).get_table_names()) == {*tables.metadata.tables, "alembic_version"}
     engine.dispose()
@@ -170,9 +170,9 @@ def test_a_statement_of_an_upgrade_does_not_take_longer_than_it_may(postgres_url
         connection.execute(text("CREATE EVENT TRIGGER slow ON ddl_command_start EXECUTE FUNCTION slow()"))
     with pytest.raises(Unreachable, match=r"was not changed: a statement took longer .* run this again"):
         upgrade(postgres_url, statement_timeout_ms=200)
-    assert current(postgres_url)[0] == STEP_BACK
+    assert current_revision(postgres_url)[0] == STEP_BACK
     assert held(postgres_url) == before
     with engine.begin() as connection:
         connection.execute(text("DROP EVENT TRIGGER slow"))
-    assert upgrade(postgres_url) == newest()
+    assert upgrade(postgres_url) == newest_revision()
     engine.dispose()

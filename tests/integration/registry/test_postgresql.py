@@ -14,9 +14,9 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.values import Configured
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.transaction import Transaction
 
 from support.postgres import NEWEST, OLDEST
 from support.registry import in_process
@@ -47,29 +47,29 @@ def test_the_newest_and_the_oldest_version_that_are_promised_are_met(
 
 
 def test_lost_connections_are_made_again(store: Store, database: str) -> None:
-    store.change(lambda change: change.configure(Subject(".", ""), Configured(level=Level.FULL))).result(30)
+    store.transact(lambda change: change.configure(Subject(".", ""), ScopeSettings(level=Level.FULL))).result(30)
     store.check(20)
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'contractlog'"
         )
     store.check(20)
-    store.change(lambda change: change.configure(Subject(".", ""), Configured(level=Level.NONE))).result(30)
-    with store.reading() as snapshot:
-        assert snapshot.configured([Subject(".", "")])[Subject(".", "")].level is Level.NONE
+    store.transact(lambda change: change.configure(Subject(".", ""), ScopeSettings(level=Level.NONE))).result(30)
+    with store.open_snapshot() as snapshot:
+        assert snapshot.read_settings([Subject(".", "")])[Subject(".", "")].level is Level.NONE
 
 
 def test_a_connection_lost_while_writing_says_that_nobody_knows(store: Store) -> None:
     def lose(change: Transaction) -> None:
         change._connection.exec_driver_sql("SELECT pg_terminate_backend(pg_backend_pid())")
 
-    assert isinstance(store.change(lose).exception(30), StoreTimeout)
-    store.change(lambda change: change.journal("test", "after")).result(30)
+    assert isinstance(store.transact(lose).exception(30), StoreTimeout)
+    store.transact(lambda change: change.journal("test", "after")).result(30)
 
 
 def test_a_statement_that_takes_too_long_is_given_up(database: str) -> None:
     store = open_store(Settings(database_url=database, statement_timeout_ms=100))
-    slow = store.change(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(30)"))
+    slow = store.transact(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(30)"))
     assert isinstance(slow.exception(20), StoreTimeout)
     store.close()
 

@@ -9,12 +9,12 @@ import httpx2
 import pytest
 from sqlalchemy import select, update
 
-from contractlog.compatibility.identity import CANONICAL_FORM
+from contractlog.compatibility.content_identity import CANONICAL_FORM
 from contractlog.registry.app import create_app
-from contractlog.registry.services.reindexing import reindex
+from contractlog.registry.registration.hash_upgrade import upgrade_hashes
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.transaction import Transaction
 
 RECORD = json.dumps({"type": "record", "name": "R", "fields": []})
 LEANING = json.dumps({"type": "record", "name": "L", "fields": [{"name": "r", "type": "R"}]})
@@ -23,15 +23,15 @@ REFERENCE = {"name": "R", "subject": "r", "version": 1}
 
 @pytest.fixture
 def http(store: Store) -> Iterator[httpx2.Client]:
-    from contractlog.clients.inprocess import BlockingASGI
+    from contractlog.clients.asgi_transport import BlockingASGITransport
 
-    with httpx2.Client(transport=BlockingASGI(create_app(store=store)), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(create_app(store=store)), base_url="http://registry") as client:
         yield client
 
 
 def state(store: Store) -> tuple[list[object], list[object]]:
     c, s = tables.contents.c, tables.schemas.c
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         execute = snapshot.connection.execute
         contents = execute(select(c.context, c.hash, c.schema_id).order_by(c.context, c.hash)).all()
         schemas = execute(select(s.context, s.id, s.hash, s.normalized_hash, s.guid, s.text, s.canonical_form)).all()
@@ -54,12 +54,12 @@ def test_hashes_of_another_form_are_made_again_and_nothing_else_changes(store: S
         transaction.connection.execute(update(tables.schemas).values(**{k: _short(v) for k, v in old.items()}))
         transaction.connection.execute(update(tables.contents).values(hash=_short("old " + c.hash)))
 
-    store.change(age).result(60)
+    store.transact(age).result(60)
     lost = http.post("/subjects/r", json={"schema": RECORD})
     assert lost.json()["error_code"] == 40403
-    assert store.change(reindex).result(60) == 4
+    assert store.transact(upgrade_hashes).result(60) == 4
     assert state(store) == before
-    assert store.change(reindex).result(60) == 0
+    assert store.transact(upgrade_hashes).result(60) == 0
     found = http.post("/subjects/r", json={"schema": RECORD}).json()
     assert (found["id"], found["version"]) == (1, 1)
     assert {row[-1] for row in before[1]} == {CANONICAL_FORM}

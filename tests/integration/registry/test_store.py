@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from contractlog.compatibility.content_identity import compute_guid, hash_content
 from contractlog.compatibility.errors import (
     IdGapNotPermitted,
     InvalidSchema,
@@ -17,13 +18,21 @@ from contractlog.compatibility.errors import (
     StoreError,
     SubjectNotFound,
 )
-from contractlog.compatibility.identity import content_hash, guid
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
-from contractlog.registry.storage.protocol import Store
-from contractlog.registry.storage.values import Append, Configured, Content, Seen, Stale, SubjectState, Target, scopes
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.storage.model import (
+    Append,
+    Content,
+    Deleted,
+    ReferenceTarget,
+    ScopeSettings,
+    Stale,
+    SubjectState,
+    scope_chain,
+)
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.transaction import Transaction
 
 from support.registry import EACH_DATABASE, empty_database
 
@@ -36,13 +45,13 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def content(text: str, **members: object) -> Content:
-    digest = content_hash(text)
-    return replace(Content(text, text, SchemaType.AVRO, digest, digest, guid(text)), **members)
+    digest = hash_content(text)
+    return replace(Content(text, text, SchemaType.AVRO, digest, digest, compute_guid(text)), **members)
 
 
 def judged(store: Store, subject: Subject, one: Content, **members: object) -> Append:
-    with store.reading() as snapshot:
-        configured = Configured.inherited(snapshot.configured(scopes(subject)).values())
+    with store.open_snapshot() as snapshot:
+        configured = ScopeSettings.merge(snapshot.read_settings(scope_chain(subject)).values())
         return Append(subject, one, snapshot.state(subject), configured, **members)
 
 
@@ -55,18 +64,18 @@ def put(store: Store, text: str, subject: Subject = ORDERS, **members: object) -
 
 
 def soft_delete(store: Store, subject: Subject, *numbers: int) -> None:
-    store.change(lambda change: change.soft_delete(subject, change.state(subject).id or 0, numbers)).result(30)
+    store.transact(lambda change: change.soft_delete(subject, change.state(subject).id or 0, numbers)).result(30)
 
 
 def hard_delete(store: Store, subject: Subject, *numbers: int) -> None:
-    store.change(lambda change: change.hard_delete(subject, change.state(subject).id or 0, numbers)).result(30)
+    store.transact(lambda change: change.hard_delete(subject, change.state(subject).id or 0, numbers)).result(30)
 
 
-def target(store: Store, subject: Subject, number: int) -> Target:
-    with store.reading() as snapshot:
+def target(store: Store, subject: Subject, number: int) -> ReferenceTarget:
+    with store.open_snapshot() as snapshot:
         found = snapshot.version(subject, number)
         assert found is not None
-        return Target(snapshot.state(subject).id or 0, number, found.schema_id)
+        return ReferenceTarget(snapshot.state(subject).id or 0, number, found.schema_id)
 
 
 def journal(store: Store) -> list[tuple[str, str]]:
@@ -74,7 +83,7 @@ def journal(store: Store) -> list[tuple[str, str]]:
 
     from contractlog.registry.storage.tables import changes
 
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         rows = snapshot._rows(select(changes.c.action, changes.c.target).order_by(changes.c.sequence))
     return [(row.action, row.target) for row in rows]
 
@@ -90,7 +99,7 @@ def test_one_content_has_one_id_in_a_context_and_its_own_in_each(store: Store) -
     abroad = put(store, "a", Subject.parse(":.eu:orders"))
     assert (here.schema_id, there.schema_id, abroad.schema_id) == (2, 2, 1)
     assert here.guid == abroad.guid
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         assert snapshot.contexts() == [".", ".eu"]
         assert snapshot.ids_of_guid(here.guid or "") == [(".", 2), (".eu", 1)]
 
@@ -107,13 +116,13 @@ def test_what_changed_since_it_was_judged_is_stale(store: Store) -> None:
     late = judged(store, ORDERS, content("late"))
     put(store, "first")
     assert isinstance(store.append(late).result(30), Stale)
-    with store.reading() as snapshot:
-        assert snapshot.versions(ORDERS, Seen.ALL) == [(1, False)]
+    with store.open_snapshot() as snapshot:
+        assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(1, False)]
 
 
 def test_a_level_set_meanwhile_makes_a_judgement_stale(store: Store) -> None:
     late = judged(store, ORDERS, content("late"))
-    store.change(lambda change: change.configure(Subject(".", ""), Configured(level=Level.FULL))).result(30)
+    store.transact(lambda change: change.configure(Subject(".", ""), ScopeSettings(level=Level.FULL))).result(30)
     assert isinstance(store.append(late).result(30), Stale)
 
 
@@ -145,11 +154,11 @@ def test_two_subjects_in_one_batch_share_the_id_of_one_content(store: Store) -> 
 
 def test_a_failing_member_of_a_batch_fails_alone(store: Store) -> None:
     def fail(change: Transaction) -> None:
-        change.configure(ORDERS, Configured(level=Level.NONE))
+        change.configure(ORDERS, ScopeSettings(level=Level.NONE))
         raise SubjectNotFound(subject="orders")
 
     def break_down(change: Transaction) -> None:
-        change.configure(ORDERS, Configured(level=Level.NONE))
+        change.configure(ORDERS, ScopeSettings(level=Level.NONE))
         raise ZeroDivisionError
 
     def break_a_law(change: Transaction) -> None:
@@ -163,8 +172,8 @@ def test_a_failing_member_of_a_batch_fails_alone(store: Store) -> None:
         [fail, good, break_down, wrong_number, break_a_law],
         [SubjectNotFound, 1, ZeroDivisionError, InvalidSchema, StoreError],
     )
-    with store.reading() as snapshot:
-        assert snapshot.configured([ORDERS])[ORDERS].empty
+    with store.open_snapshot() as snapshot:
+        assert snapshot.read_settings([ORDERS])[ORDERS].empty
         assert snapshot.contexts() == ["."]
         assert snapshot.max_id(".") == 1
 
@@ -180,16 +189,16 @@ def test_an_append_that_breaks_down_fails_alone(store: Store) -> None:
         ],
         [1, AttributeError, 2],
     )
-    with store.reading() as snapshot:
-        assert set(snapshot.subjects(Seen.ALL)) == {ORDERS, third}
+    with store.open_snapshot() as snapshot:
+        assert set(snapshot.subjects(Deleted.INCLUDED)) == {ORDERS, third}
         assert snapshot.contexts() == ["."]
 
 
 def with_gate(store: Store, works: list, expected: list) -> None:
     """Hand in writes while the writer is held up, so that they make one batch."""
     gate = threading.Event()
-    held = store.change(lambda _change: gate.wait(30))
-    answers = [store.append(work) if isinstance(work, Append) else store.change(work) for work in works]
+    held = store.transact(lambda _change: gate.wait(30))
+    answers = [store.append(work) if isinstance(work, Append) else store.transact(work) for work in works]
     gate.set()
     assert held.result(30)
     for answer, wanted in zip(answers, expected, strict=True):
@@ -212,11 +221,11 @@ def test_soft_deleted_versions_keep_their_number_and_their_id(store: Store) -> N
     put(store, "a")
     put(store, "b")
     soft_delete(store, ORDERS, 1, 2)
-    with store.reading() as snapshot:
-        assert snapshot.versions(ORDERS, Seen.LIVE) == []
-        assert snapshot.versions(ORDERS, Seen.ALL) == [(1, True), (2, True)]
-        assert snapshot.subjects(Seen.LIVE) == []
-        assert snapshot.subjects(Seen.DELETED) == snapshot.subjects(Seen.ALL) == [ORDERS]
+    with store.open_snapshot() as snapshot:
+        assert snapshot.versions(ORDERS, Deleted.EXCLUDED) == []
+        assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(1, True), (2, True)]
+        assert snapshot.subjects(Deleted.EXCLUDED) == []
+        assert snapshot.subjects(Deleted.ONLY) == snapshot.subjects(Deleted.INCLUDED) == [ORDERS]
         found = snapshot.schema(".", 1)
     assert found is not None
     assert found.deleted
@@ -228,20 +237,20 @@ def test_registering_a_soft_deleted_content_again_takes_its_place(store: Store) 
     soft_delete(store, ORDERS, 1, 2)
     again = put(store, "b")
     assert (again.schema_id, again.version) == (2, 3)
-    with store.reading() as snapshot:
-        assert snapshot.versions(ORDERS, Seen.ALL) == [(1, True), (3, False)]
+    with store.open_snapshot() as snapshot:
+        assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(1, True), (3, False)]
 
 
 def test_an_id_is_never_used_again_not_even_for_the_same_content(store: Store) -> None:
     put(store, "a")
     soft_delete(store, ORDERS, 1)
     hard_delete(store, ORDERS, 1)
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         assert snapshot.schema(".", 1) is None
-        assert snapshot.subjects(Seen.ALL) == []
+        assert snapshot.subjects(Deleted.INCLUDED) == []
     again = put(store, "a")
     assert (again.schema_id, again.version) == (2, 1)
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         assert snapshot.schema(".", 1) is None
 
 
@@ -250,7 +259,7 @@ def test_an_id_that_another_subject_holds_survives_a_hard_delete(store: Store) -
     put(store, "a", Subject.parse("other"))
     soft_delete(store, ORDERS, 1)
     hard_delete(store, ORDERS, 1)
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         found = snapshot.schema(".", 1)
     assert found is not None
     assert str(found.subject) == "other"
@@ -260,63 +269,67 @@ def test_by_id_live_goes_before_deleted_and_the_preferred_subject_before_all(sto
     for name in ("a", "b", "c"):
         put(store, "text", Subject.parse(name))
     soft_delete(store, Subject.parse("a"), 1)
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         shown = [snapshot.schema(".", 1), snapshot.schema(".", 1, prefer=Subject.parse("a"))]
         assert [str(one.subject) for one in shown if one] == ["b", "a"]
-        assert [str(holder.subject) for holder in snapshot.holders(".", 1, Seen.LIVE)] == ["b", "c"]
+        assert [str(holder.subject) for holder in snapshot.holders(".", 1, Deleted.EXCLUDED)] == ["b", "c"]
 
 
 def test_references_are_known_from_both_ends(store: Store) -> None:
     base = Subject.parse("base")
     put(store, "base", base)
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         target_id = snapshot.state(base).id or 0
     put(store, "leaning", targets=(target(store, base, 1), target(store, base, 1)))
-    with store.reading() as snapshot:
-        assert snapshot.referenced_by(target_id, 1, Seen.LIVE) == [2]
-        assert snapshot.leaning(target_id, Seen.LIVE) == snapshot.leaning(target_id, Seen.LIVE, version=1) == 1
-        assert snapshot.leaning(target_id, Seen.LIVE, version=2) is None
+    with store.open_snapshot() as snapshot:
+        assert snapshot.referenced_by(target_id, 1, Deleted.EXCLUDED) == [2]
+        assert (
+            snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED)
+            == snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED, version=1)
+            == 1
+        )
+        assert snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED, version=2) is None
     soft_delete(store, ORDERS, 1)
-    with store.reading() as snapshot:
-        assert snapshot.leaning(target_id, Seen.LIVE) is None
-        assert snapshot.leaning(target_id, Seen.ALL) == 1
+    with store.open_snapshot() as snapshot:
+        assert snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED) is None
+        assert snapshot.lowest_referenced_version(target_id, Deleted.INCLUDED) == 1
 
 
 def test_settings_are_inherited_member_by_member(store: Store) -> None:
     eu = Subject.parse(":.eu:orders")
     scoped = {
-        Subject(".__GLOBAL", ""): Configured(level=Level.FULL, mode=Mode.READONLY),
-        Subject(".eu", ""): Configured(mode=Mode.READWRITE),
-        eu: Configured(normalize=True),
+        Subject(".__GLOBAL", ""): ScopeSettings(level=Level.FULL, mode=Mode.READONLY),
+        Subject(".eu", ""): ScopeSettings(mode=Mode.READWRITE),
+        eu: ScopeSettings(normalize=True),
     }
     for scope, configured in scoped.items():
-        store.change(lambda change, s=scope, c=configured: change.configure(s, c)).result(30)
-    with store.reading() as snapshot:
-        found = Configured.inherited(snapshot.configured(scopes(eu)).values())
-    assert found == Configured(level=Level.FULL, normalize=True, mode=Mode.READWRITE)
+        store.transact(lambda change, s=scope, c=configured: change.configure(s, c)).result(30)
+    with store.open_snapshot() as snapshot:
+        found = ScopeSettings.merge(snapshot.read_settings(scope_chain(eu)).values())
+    assert found == ScopeSettings(level=Level.FULL, normalize=True, mode=Mode.READWRITE)
 
 
 @pytest.mark.parametrize("name", ["x" * 1_000, "é☃😀" * 333, "a/b:c%d e", "'; DROP TABLE subjects; --", "_%", ""])
 def test_any_name_can_be_a_subject(store: Store, name: str) -> None:
     subject = Subject(".", name)
     put(store, "a", subject)
-    with store.reading() as snapshot:
-        assert snapshot.subjects(Seen.LIVE, prefix=name[:20]) == [subject]
+    with store.open_snapshot() as snapshot:
+        assert snapshot.subjects(Deleted.EXCLUDED, prefix=name[:20]) == [subject]
         assert snapshot.version(subject, None) is not None
 
 
 def test_a_prefix_is_taken_literally(store: Store) -> None:
     for name in ("a_b", "aXb", "A_b"):
         put(store, "a", Subject.parse(name))
-    with store.reading() as snapshot:
-        assert snapshot.subjects(Seen.LIVE, prefix="a_") == [Subject.parse("a_b")]
+    with store.open_snapshot() as snapshot:
+        assert snapshot.subjects(Deleted.EXCLUDED, prefix="a_") == [Subject.parse("a_b")]
 
 
 def test_every_effect_is_in_the_journal_in_order(store: Store) -> None:
     put(store, "a")
     soft_delete(store, ORDERS, 1)
     hard_delete(store, ORDERS, 1)
-    store.change(lambda change: change.configure(ORDERS, Configured(level=Level.NONE))).result(30)
+    store.transact(lambda change: change.configure(ORDERS, ScopeSettings(level=Level.NONE))).result(30)
     assert journal(store) == [
         ("version.registered", "orders/1"),
         ("version.soft_deleted", "orders/1"),
@@ -327,8 +340,8 @@ def test_every_effect_is_in_the_journal_in_order(store: Store) -> None:
 
 def test_conformance_is_appended_and_the_newest_is_shown(store: Store) -> None:
     def newest_after(ranges: str, entry: str) -> str:
-        store.change(lambda change: change.record_conformance("t", "value", ranges, entry)).result(30)
-        with store.reading() as snapshot:
+        store.transact(lambda change: change.record_conformance("t", "value", ranges, entry)).result(30)
+        with store.open_snapshot() as snapshot:
             (newest,) = snapshot.conformance("t")
         return newest.entry
 
@@ -342,7 +355,7 @@ def test_conformance_is_appended_and_the_newest_is_shown(store: Store) -> None:
     assert newest_after("r2", "two") == "two"
     assert newest_after("", "nothing") == "nothing"
     assert journal(store) == [("conformance.recorded", "t/value")] * 8
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         assert snapshot.conformance("other") == []
 
 
@@ -356,8 +369,8 @@ def test_many_threads_get_one_id_for_one_content_and_no_gaps_for_many(store: Sto
     assert len({same for same, _ in ids}) == 1
     everything = {one for pair in ids for one in pair}
     assert everything == set(range(1, 34))
-    with store.reading() as snapshot:
-        assert [number for number, _ in snapshot.versions(ORDERS, Seen.ALL)] == list(range(1, 33))
+    with store.open_snapshot() as snapshot:
+        assert [number for number, _ in snapshot.versions(ORDERS, Deleted.INCLUDED)] == list(range(1, 33))
         assert snapshot.max_id(".") == 33
 
 
@@ -374,21 +387,21 @@ def test_a_full_queue_refuses_at_once(database_url: str) -> None:
         started.set()
         return gate.wait(30)
 
-    held = store.change(hold)
+    held = store.transact(hold)
     assert started.wait(30)
-    waiting = [store.change(lambda _change: None) for _ in range(2)]
+    waiting = [store.transact(lambda _change: None) for _ in range(2)]
     with pytest.raises(Overloaded):
-        store.change(lambda _change: None)
+        store.transact(lambda _change: None)
     gate.set()
     assert held.result(30)
     assert [one.result(30) for one in waiting] == [None, None]
     store.close()
     with pytest.raises(StoreError):
-        store.change(lambda _change: None)
+        store.transact(lambda _change: None)
 
 
 def test_state_of_an_unknown_subject_is_empty(store: Store) -> None:
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         assert snapshot.state(ORDERS) == SubjectState()
         assert snapshot.version(ORDERS, None) is None
 
@@ -401,7 +414,7 @@ def in_one_batch(store: Store, *batch: Append) -> list[object]:
         entered.set()
         assert go_on.wait(30)
 
-    held = store.change(hold)
+    held = store.transact(hold)
     assert entered.wait(30)
     waiting = [store.append(one) for one in batch]
     go_on.set()
@@ -435,9 +448,9 @@ def test_no_id_is_given_out_after_the_last_one_and_the_neighbours_are_unharmed(s
     assert (again.schema_id, again.version) == (MAX_ID, 1)
     assert isinstance(elsewhere, RegisteredSchema)
     assert elsewhere.schema_id == 1
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         assert snapshot.max_id(".") == MAX_ID
-        assert snapshot.versions(Subject.parse("new"), Seen.ALL) == []
+        assert snapshot.versions(Subject.parse("new"), Deleted.INCLUDED) == []
 
 
 def test_no_version_comes_after_the_last_one_and_the_neighbours_are_unharmed(store: Store) -> None:
@@ -456,8 +469,8 @@ def test_no_version_comes_after_the_last_one_and_the_neighbours_are_unharmed(sto
     earlier = store.append(judged(store, ORDERS, content("e"), schema_id=9, version=3)).result(30)
     assert not isinstance(earlier, Stale)
     assert earlier.version == 3
-    with store.reading() as snapshot:
-        assert snapshot.versions(ORDERS, Seen.ALL) == [(3, False), (MAX_VERSION, False)]
+    with store.open_snapshot() as snapshot:
+        assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(3, False), (MAX_VERSION, False)]
 
 
 def test_versions_that_name_a_context_in_a_reference_are_found(store: Store) -> None:
@@ -466,9 +479,9 @@ def test_versions_that_name_a_context_in_a_reference_are_found(store: Store) -> 
     for text, subject in (("a", "base"), ("b", ":.:base"), ("c", "base")):
         put(store, text, references=(Reference(":R", subject, 1),), targets=(one,))
     put(store, "d")
-    with store.reading() as snapshot:
-        assert [found.version for found in snapshot.qualifying_versions(ORDERS, Seen.LIVE)] == [2]
+    with store.open_snapshot() as snapshot:
+        assert [found.version for found in snapshot.versions_with_qualified_references(ORDERS, Deleted.EXCLUDED)] == [2]
     soft_delete(store, ORDERS, 2)
-    with store.reading() as snapshot:
-        assert snapshot.qualifying_versions(ORDERS, Seen.LIVE) == []
-        assert [found.version for found in snapshot.qualifying_versions(ORDERS, Seen.ALL)] == [2]
+    with store.open_snapshot() as snapshot:
+        assert snapshot.versions_with_qualified_references(ORDERS, Deleted.EXCLUDED) == []
+        assert [found.version for found in snapshot.versions_with_qualified_references(ORDERS, Deleted.INCLUDED)] == [2]

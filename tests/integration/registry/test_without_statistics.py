@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Connection, Select, create_engine
 
 from contractlog.registry.database import upgrade
-from contractlog.registry.storage import foresight, reads, standing, words
+from contractlog.registry.storage import append_state, prefetch, search_index, snapshot
 from contractlog.registry.storage.engines import parse_url
-from contractlog.registry.storage.values import Seen
+from contractlog.registry.storage.model import Deleted
 
 pytestmark = pytest.mark.integration
 
@@ -32,15 +32,15 @@ UNWATCHED = ("subjects", "schemas", "contents", "versions", "search_terms")
 
 CONTENT = {"key": "k7", "context": ".", "hash": "h65"}
 QUESTIONS: dict[str, tuple[Select[Any], dict[str, Any]]] = {
-    "newest": (reads._LATEST[Seen.LIVE], {"key": "k7"}),
-    "row and highest": (reads._STANDING, {"key": "k7"}),
-    "same content": (reads._ALL_SAME[Seen.LIVE], CONTENT),
-    "same spelling": (reads._ALIKE[Seen.LIVE], CONTENT | {"hash": "n65"}),
-    "leaning": (reads._LEANING[Seen.LIVE, True], {"key": "k7"}),
-    "rows of a batch": (standing._STATES, {"keys": ["k7", "k8"]}),
-    "held by a batch": (standing._HELD, {"subjects": [7, 8], "schemas": [65, 66]}),
-    "read ahead": (foresight._LIVE, {"subjects": [7, 8, 9]}),
-    "to be indexed": (words._TEXTS, {"context": ".", "ids": [1, 2, 3, 4, SCHEMAS + 1]}),
+    "newest": (snapshot._LATEST[Deleted.EXCLUDED], {"key": "k7"}),
+    "row and highest": (snapshot._STATE_AND_HIGHEST, {"key": "k7"}),
+    "same content": (snapshot._ALL_WITH_HASH[Deleted.EXCLUDED], CONTENT),
+    "same spelling": (snapshot._EQUIVALENT[Deleted.EXCLUDED], CONTENT | {"hash": "n65"}),
+    "leaning": (snapshot._BY_DEPENDENCE[Deleted.EXCLUDED, True], {"key": "k7"}),
+    "rows of a batch": (append_state._STATES, {"keys": ["k7", "k8"]}),
+    "held by a batch": (append_state._VERSIONS, {"subjects": [7, 8], "schemas": [65, 66]}),
+    "read ahead": (prefetch._LIVE, {"subjects": [7, 8, 9]}),
+    "to be indexed": (search_index._TEXTS, {"context": ".", "ids": [1, 2, 3, 4, SCHEMAS + 1]}),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contractlog.spark_validation.report.html import render
+from contractlog.spark_validation.report.html_page import render
 
 from support.reports import flights, part, report, violation
 

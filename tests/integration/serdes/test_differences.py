@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.serdes.avro.plan import AvroReader
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.errors import DecodeError
 
 from support.avro_codec_proof import CLASSES
@@ -70,9 +70,7 @@ CASES = [
 
 def test_each_class_has_a_case_and_a_row() -> None:
     assert {case.name for case in CASES} == set(CLASSES)
-    section = (
-        PAGE.read_text(encoding="utf-8").partition("## Where Java Avro reads in another way")[2].partition("\n## ")[0]
-    )
+    section = PAGE.read_text(encoding="utf-8").partition("## Differences from Java Avro")[2].partition("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + len(CLASSES)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import DecodeError
 
 from support.avro_plans import decode, record, zigzag

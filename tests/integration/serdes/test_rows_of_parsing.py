@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 
 from support.java_avro import Judge
@@ -104,7 +104,7 @@ def test_a_text_is_a_schema_where_it_is_one_to_java(java_avro: Judge, case: Case
 
 def _is_one(text: str, *, strict: bool) -> bool:
     try:
-        parse(SchemaDraft(text), strict=strict)
+        parse_schema(SchemaDraft(text), strict=strict)
     except InvalidSchema:
         return False
     return True

@@ -12,7 +12,7 @@ import pytest
 
 import contractlog.clients.confluent as ours
 from contractlog.clients import AsyncRegistry, Registry
-from contractlog.compatibility.contract import Rule, RuleSet
+from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes import SerializationContext
 from contractlog.serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer

@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AsyncAvroDeserializer, AsyncAvroSerializer, AvroDeserializer, AvroSerializer
-from contractlog.serdes.avro.generated.shelf import CAPACITY, SHELF
-from contractlog.serdes.avro.interpreted import InterpretedReader
-from contractlog.serdes.avro.plan import AvroReader, AvroWriter
-from contractlog.serdes.wire import unframe
+from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
+from contractlog.serdes.avro.codegen.function_cache import CAPACITY, FUNCTION_CACHE
+from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader
+from contractlog.serdes.wire import decode_frame
 
 pytestmark = pytest.mark.integration
 
@@ -87,12 +87,14 @@ def is_what_went_in(client: Registry, written: list[Written]) -> set[int]:
         for topic in TOPICS
     }
     assert not ids["orders"] & ids["refunds"]
-    readers = {one: InterpretedReader(parse(client.schema_by_id(one).draft)) for some in ids.values() for one in some}
+    readers = {
+        one: InterpretedReader(parse_schema(client.schema_by_id(one).draft)) for some in ids.values() for one in some
+    }
     for topic, value, data in written:
-        schema_id, body = unframe(data)
+        schema_id, body = decode_frame(data)
         assert schema_id in ids[topic]
         assert readers[schema_id].decode(body) == value
-    return {int(unframe(data)[0]) for _, _, data in written}
+    return {int(decode_frame(data)[0]) for _, _, data in written}
 
 
 @pytest.fixture
@@ -159,7 +161,7 @@ def test_threads_share_a_serializer_whose_one_schema_has_another_id_in_each_subj
             made.append((topic, value, data))
         return made
 
-    carried = {(topic, int(unframe(data)[0])) for topic, _, data in everyone(work)}
+    carried = {(topic, int(decode_frame(data)[0])) for topic, _, data in everyone(work)}
     assert carried == {(topic, int(client.version(subject, 1).schema_id)) for topic, subject in subjects.items()}
     assert len({schema_id for _, schema_id in carried}) == 2
     assert all(client.versions(subject) == [1] for subject in subjects.values())
@@ -167,7 +169,7 @@ def test_threads_share_a_serializer_whose_one_schema_has_another_id_in_each_subj
 
 def test_threads_share_more_schemas_than_code_is_kept_for() -> None:
     """Code is let go of and written again while others run it; each schema goes on having its own."""
-    some = [parse(schema(f"topic{number}", number % len(ORDERS))) for number in range(CAPACITY + 60)]
+    some = [parse_schema(schema(f"topic{number}", number % len(ORDERS))) for number in range(CAPACITY + 60)]
     codecs = [(AvroWriter(one, interpreted_first=0), AvroReader(one, interpreted_first=0)) for one in some]
     exact = [InterpretedReader(one) for one in some]
 
@@ -180,7 +182,7 @@ def test_threads_share_more_schemas_than_code_is_kept_for() -> None:
         return []
 
     everyone(work)
-    assert len(SHELF) <= CAPACITY
+    assert len(FUNCTION_CACHE) <= CAPACITY
 
 
 def test_tasks_share_a_serializer_while_versions_come(app: Any, client: Registry, versions: Versions) -> None:

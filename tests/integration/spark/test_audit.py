@@ -23,20 +23,20 @@ from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.contracts.observed.report import PARTS, Part, Report, TopicPart
-from contractlog.contracts.observed.states import AuditState
-from contractlog.spark_validation.cluster import audit_ranges
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.report import PARTS, AuditReport, Part, TopicPart
+from contractlog.contracts.audit.state import AuditState
 from contractlog.spark_validation.errors import SparkFailed
-from contractlog.spark_validation.jobs.auditing import Order, audit_to_folder
-from contractlog.spark_validation.jobs.lines import lines
-from contractlog.spark_validation.plan import Expectation, Plan
+from contractlog.spark_validation.jobs.audit_job import AuditRequest, audit_to_folder
+from contractlog.spark_validation.jobs.terminal_report import format_report
+from contractlog.spark_validation.plan import AuditPlan, Expectation
 from contractlog.spark_validation.publish import publish
 from contractlog.spark_validation.sources import archive, kafka
 from contractlog.spark_validation.sources.kafka_ranges import plan_ranges
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
-from contractlog.spark_validation.states import read_state
+from contractlog.spark_validation.spark_audit import audit_ranges
+from contractlog.spark_validation.state_files import read_state
 
 from support.archives import ORDER, Record, framed, order, write_topic
 from support.kafka import Kafka
@@ -124,19 +124,19 @@ def audit(*arguments: object) -> int:
     return main(["audit", *map(str, arguments)])
 
 
-def report_in(folder: Path) -> Report:
+def report_in(folder: Path) -> AuditReport:
     """Read a report."""
-    report: Report = json.loads((folder / "report.json").read_text())
+    report: AuditReport = json.loads((folder / "report.json").read_text())
     return report
 
 
-def value_of(report: Report) -> TopicPart:
+def value_of(report: AuditReport) -> TopicPart:
     """Return the only entry about values."""
     (entry,) = [one for one in report["topics"] if one["part"] == "value"]
     return entry
 
 
-def assert_accounted(report: Report) -> None:
+def assert_accounted(report: AuditReport) -> None:
     """Every offset of every partition is read or absent; what is read conforms, violates or is a tombstone."""
     for entry in report["topics"]:
         assert entry["partitions"]
@@ -243,7 +243,7 @@ def test_records_of_a_schema_that_validators_cannot_use_do_not_hide_the_others(
         bad = registry.register("t-value", SchemaDraft('{"minLength": -1}', SchemaType.JSON)).schema_id
         values = [(good, b'{"at": 1}'), (bad, b"{}"), (good, b"{}"), (good, b'{"at": 2}')]
         write_topic(tmp_path / "archive", "t", [Record(at, value=framed(*value)) for at, value in enumerate(values)])
-        order = Order(registry, ArchiveSource(tmp_path / "archive"))
+        order = AuditRequest(registry, ArchiveSource(tmp_path / "archive"))
         report = audit_to_folder(order, tmp_path / "audit", say=print)
         assert publish(registry, report) == 2
         assert registry.conformance("t", part="value")[0]["unaudited"] == 1
@@ -254,7 +254,7 @@ def test_records_of_a_schema_that_validators_cannot_use_do_not_hide_the_others(
     (note,) = entry["notes"]
     assert f"1 record carries schema id {bad} (version 2 of `t-value`), which validators cannot use: " in note
     assert "of 0, at <code>/minLength</code>. Such records are not" in (tmp_path / "audit" / "report.html").read_text()
-    (line,) = [line for line in lines(report) if "t (key)" not in line]
+    (line,) = [line for line in format_report(report) if "t (key)" not in line]
     assert line.endswith("1 of 3 (33.3 %) records violate: SCHEMA_VIOLATION 1; 1 not audited (schema not usable)")
     outcomes = [set(cell.counts) for cell in read_state(tmp_path / "audit" / "state").cells.values()]
     assert {Outcome.SCHEMA_NOT_USABLE} in outcomes
@@ -324,7 +324,9 @@ def audit_one(spark: SparkSession, source: ArchiveSource, folder: Path, progress
     """Audit one offset of a topic that is held against nothing."""
     folder.mkdir()
     nothing: dict[tuple[str, Part], Expectation] = {("t", part): Expectation(audited=False) for part in PARTS}
-    return audit_ranges(spark, source, [OffsetRange("t", 0, 0, 1)], Plan(nothing, {}, {}), folder, progress=progress)
+    return audit_ranges(
+        spark, source, [OffsetRange("t", 0, 0, 1)], AuditPlan(nothing, {}, {}), folder, progress=progress
+    )
 
 
 def test_an_error_of_a_worker_that_is_none_of_ours_is_told_in_a_sentence(spark: SparkSession, tmp_path: Path) -> None:

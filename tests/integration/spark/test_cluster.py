@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.compatibility.errors import Unreachable
-from contractlog.spark_validation.cluster import audit_ranges
-from contractlog.spark_validation.plan import PARTS, Expectation, Plan
+from contractlog.spark_validation.plan import PARTS, AuditPlan, Expectation
 from contractlog.spark_validation.sources.records import OffsetRange
 from contractlog.spark_validation.sources.source import ArchiveSource
+from contractlog.spark_validation.spark_audit import audit_ranges
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,7 +30,7 @@ def test_a_source_that_is_gone_is_told_without_asking_it_for_every_range(spark: 
 
     source, violations = Gone(tmp_path), tmp_path / "violations"
     violations.mkdir()
-    plan = Plan({("t", part): Expectation(audited=False) for part in PARTS}, {}, {})
+    plan = AuditPlan({("t", part): Expectation(audited=False) for part in PARTS}, {}, {})
     ranges = [OffsetRange("t", 0, start, start + 1) for start in range(64)]
     with pytest.raises(Unreachable, match="the broker is gone"):
         audit_ranges(spark, source, ranges, plan, violations)

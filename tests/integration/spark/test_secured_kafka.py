@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from contractlog.clients import Registry
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.spark_validation.sources.data_source import KafkaDataSource
-from contractlog.spark_validation.sources.kafka_talk import shared_file
+from contractlog.spark_validation.sources.kafka_connection import require_shared_file
 from contractlog.spark_validation.sources.source import KafkaSource
+from contractlog.spark_validation.sources.spark_data_source import KafkaDataSource
 
 from support.archives import ORDER, order
 from support.kafka import SecuredKafka
@@ -72,7 +72,7 @@ def test_no_secret_is_in_the_output_the_report_or_the_event_log(
 
 
 def test_the_tasks_carry_the_path_of_the_properties_alone(properties: Path) -> None:
-    source = KafkaSource("127.0.0.1:9", config=shared_file(properties))
+    source = KafkaSource("127.0.0.1:9", config=require_shared_file(properties))
     assert SECRET.encode() not in pickle.dumps(source)
     assert SECRET not in repr(source)
     assert str(properties) in repr(source)

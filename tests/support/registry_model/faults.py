@@ -9,22 +9,17 @@ from typing import Any, Final
 
 import pytest
 
-from contractlog.registry.services import (
-    association_changes,
-    content_lookup,
-    contexts,
-    drafting,
-    levels,
-    registration,
-    retirement,
-    understanding,
-)
-from contractlog.registry.services.drafting import Derivation
-from contractlog.registry.services.judging import Judging
-from contractlog.registry.services.understanding import Understood
-from contractlog.registry.storage import appends, standing
-from contractlog.registry.storage.values import Configured
-from contractlog.registry.storage.writes import Transaction
+from contractlog.registry.features.associations import changes
+from contractlog.registry.features.config import service as config_service
+from contractlog.registry.features.contexts import service as contexts_service
+from contractlog.registry.registration import deletion, drafts, lookup, parser
+from contractlog.registry.registration import service as registration_service
+from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.drafts import Derivation
+from contractlog.registry.registration.parser import ParsedDraft
+from contractlog.registry.storage import append_state, batch_append
+from contractlog.registry.storage.model import ScopeSettings
+from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["FAULTS"]
 
@@ -69,40 +64,48 @@ def _of_the_latest(real: Any, service: Any, named: Any, _number: Any) -> Any:
 
 #: What is wrong, and how it comes about.
 FAULTS: Final[dict[str, Plant]] = {
-    "metadata are no part of identity": _instead(understanding, "hashes_of", _without_metadata),
-    "what others lean on can be deleted": _instead(Transaction, "leaning", _nothing),
+    "metadata are no part of identity": _instead(parser, "hash_draft", _without_metadata),
+    "what others lean on can be deleted": _instead(Transaction, "lowest_referenced_version", _nothing),
     "contexts have no settings": _instead(
-        Configured, "inherited", lambda real, chain: real(tuple(chain)[:1] + tuple(chain)[2:])
+        ScopeSettings, "merge", lambda real, chain: real(tuple(chain)[:1] + tuple(chain)[2:])
     ),
     "the config wins over what overrides it": _instead(
-        drafting, "overlaid_metadata", lambda real, *layers: real(*reversed(layers))
+        drafts, "merge_metadata", lambda real, *layers: real(*reversed(layers))
     ),
     "rules of the config are not added": _instead(
-        drafting, "overlaid_rules", lambda real, *layers: real(*layers[1:]) if len(layers) > 2 else real(*layers)
+        drafts, "merge_rule_sets", lambda real, *layers: real(*layers[1:]) if len(layers) > 2 else real(*layers)
     ),
-    "confluent:version is not written": _instead(drafting, "versioned", lambda _real, metadata, _number: metadata),
-    "transitive levels look at the latest alone": _instead(Judging, "selected", _newest_alone),
+    "confluent:version is not written": _instead(
+        drafts, "add_version_property", lambda _real, metadata, _number: metadata
+    ),
+    "transitive levels look at the latest alone": _instead(CompatibilityChecker, "select_versions", _newest_alone),
     "groups are not looked at": _instead(
-        Judging, "selected", lambda real, *of: real(*of[:-1], replace(of[-1], compatibility_group=None))
+        CompatibilityChecker,
+        "select_versions",
+        lambda real, *of: real(*of[:-1], replace(of[-1], compatibility_group=None)),
     ),
     "settings stay when a subject goes": _instead(Transaction, "configure", _settings_stay),
-    "READONLY lets deletions through": _instead(retirement, "refuse_read_only", _nothing),
-    "READONLY lets configs through": _instead(levels, "refuse_read_only", _nothing),
-    "a deletion does not follow the alias": _instead(retirement, "aliased", lambda _real, _snapshot, subject: subject),
-    "an import writes over an id": _instead(standing, "taken", lambda _real, *_of: {}),
-    "a bound subject can be deleted": _instead(retirement, "refuse_associated", _nothing),
-    "what a topic owned stays behind": _instead(association_changes, "_take_along", _nothing),
-    "tags are changed in the latest, whatever was named": _instead(registration.Registration, "_live", _of_the_latest),
-    "rules are merged and none removed": _instead(drafting, "without_rules", lambda _real, rules, _names: rules),
-    "nothing is normalized": _instead(
-        Understood, "content", lambda real, understood, snapshot, **_named: real(understood, snapshot, normalize=False)
+    "READONLY lets deletions through": _instead(deletion, "reject_read_only", _nothing),
+    "READONLY lets configs through": _instead(config_service, "reject_read_only", _nothing),
+    "a deletion does not follow the alias": _instead(
+        deletion, "resolve_alias", lambda _real, _snapshot, subject: subject
     ),
-    "soft-deleted ids are forgotten": _instead(appends._Plan, "_drop_older", _nothing),
-    "a lookup does not take over metadata": _instead(content_lookup, "completed", lambda _real, draft, *_of: draft),
-    "IMPORT begins beside live schemas": _instead(levels, "make_room", _nothing),
-    "a context goes with its schemas": _instead(contexts.contexts, "empty", lambda *_of: True),
+    "an import writes over an id": _instead(append_state, "read_assigned_ids", lambda _real, *_of: {}),
+    "a bound subject can be deleted": _instead(deletion, "reject_associated", _nothing),
+    "what a topic owned stays behind": _instead(changes, "_delete_owned_subject", _nothing),
+    "tags are changed in the latest, whatever was named": _instead(
+        registration_service.RegistrationService, "_find_live", _of_the_latest
+    ),
+    "rules are merged and none removed": _instead(drafts, "remove_rules", lambda _real, rules, _names: rules),
+    "nothing is normalized": _instead(
+        ParsedDraft, "content", lambda real, understood, snapshot, **_named: real(understood, snapshot, normalize=False)
+    ),
+    "soft-deleted ids are forgotten": _instead(batch_append._BatchPlan, "_drop_older", _nothing),
+    "a lookup does not take over metadata": _instead(lookup, "complete_draft", lambda _real, draft, *_of: draft),
+    "IMPORT begins beside live schemas": _instead(config_service, "purge_deleted_versions", _nothing),
+    "a context goes with its schemas": _instead(contexts_service.contexts, "is_empty", lambda *_of: True),
     "force lets nothing through": _instead(
-        registration.Registration,
+        registration_service.RegistrationService,
         "propose",
         lambda real, *of, **named: real(*of, **(named | {"force": False})),
     ),

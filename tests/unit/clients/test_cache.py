@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from contractlog.clients.cache import Aging, IdCache
-from contractlog.compatibility.contract import Metadata, Rule, RuleSet
+from contractlog.clients.cache import SchemaCache, TtlCache
+from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.names import SchemaId
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
@@ -16,7 +16,7 @@ def schema(number: int, size: int = 10) -> RegisteredSchema:
 
 
 def test_what_was_put_is_found_under_its_key() -> None:
-    cache = IdCache()
+    cache = SchemaCache()
     cache.put((None, 1), schema(1))
     assert cache.get((None, 1)) == schema(1)
     assert cache.get(("s", 1)) is None
@@ -24,7 +24,7 @@ def test_what_was_put_is_found_under_its_key() -> None:
 
 
 def test_the_oldest_go_when_it_gets_too_much() -> None:
-    cache = IdCache(capacity=100_000)
+    cache = SchemaCache(capacity=100_000)
     for number in range(100):
         cache.put(number, schema(number, 10_000))
     assert len(cache) == 9
@@ -42,7 +42,7 @@ def test_references_metadata_and_rules_count_as_texts_do() -> None:
         {"references": tuple(Reference("n", "s", number) for number in range(100))},
     ]
     for kept in beside:
-        cache = IdCache(capacity=100_000)
+        cache = SchemaCache(capacity=100_000)
         for number in range(100):
             cache.put(number, replace(schema(number), **kept))
         assert 3 <= len(cache) <= 9, kept
@@ -52,14 +52,14 @@ def test_references_metadata_and_rules_count_as_texts_do() -> None:
 
 
 def test_bytes_count_and_not_characters() -> None:
-    cache = IdCache(capacity=100_000)
+    cache = SchemaCache(capacity=100_000)
     for number in range(100):
         cache.put(number, replace(schema(number), text="\U0001f600" * 10_000))
     assert len(cache) == 2
 
 
 def test_a_schema_larger_than_the_memory_is_not_kept() -> None:
-    cache = IdCache(capacity=5_000)
+    cache = SchemaCache(capacity=5_000)
     cache.put(1, schema(1, 10_000))
     assert len(cache) == 0
     cache.put(2, schema(2))
@@ -67,7 +67,7 @@ def test_a_schema_larger_than_the_memory_is_not_kept() -> None:
 
 
 def test_putting_twice_counts_once_and_clearing_forgets() -> None:
-    cache = IdCache(capacity=5_000)
+    cache = SchemaCache(capacity=5_000)
     for _ in range(100):
         cache.put(1, schema(1, 2_000))
     assert len(cache) == 1
@@ -77,7 +77,7 @@ def test_putting_twice_counts_once_and_clearing_forgets() -> None:
 
 def test_what_grows_old_is_believed_for_its_life() -> None:
     now = 100.0
-    known: Aging[str, int] = Aging(10, 5, lambda: now)
+    known: TtlCache[str, int] = TtlCache(10, 5, lambda: now)
     known.put("a", 1, generation=known.generation)
     now = 109.9
     assert known.get("a") == 1
@@ -86,28 +86,28 @@ def test_what_grows_old_is_believed_for_its_life() -> None:
 
 
 def test_a_life_of_nothing_remembers_nothing() -> None:
-    known: Aging[str, int] = Aging(0, 5, lambda: 0.0)
+    known: TtlCache[str, int] = TtlCache(0, 5, lambda: 0.0)
     known.put("a", 1, generation=known.generation)
     assert known.get("a") is None
     assert len(known) == 0
 
 
 def test_what_grows_old_is_bounded_and_the_oldest_goes_first() -> None:
-    known: Aging[int, int] = Aging(10, 3, lambda: 0.0)
+    known: TtlCache[int, int] = TtlCache(10, 3, lambda: 0.0)
     for number in (0, 1, 2, 0, 3):
         known.put(number, number, generation=known.generation)
     assert [known.get(number) for number in range(4)] == [0, None, 2, 3]
 
 
 def test_an_answer_from_before_something_was_forgotten_is_not_remembered() -> None:
-    known: Aging[str, int] = Aging(10, 5, lambda: 0.0)
+    known: TtlCache[str, int] = TtlCache(10, 5, lambda: 0.0)
     known.put("other", 7, generation=known.generation)
     before = known.generation
-    known.forget(lambda key: key == "a")
+    known.invalidate(lambda key: key == "a")
     known.put("a", 1, generation=before)
     assert known.get("a") is None
     assert known.get("other") == 7
     known.put("a", 2, generation=known.generation)
     assert known.get("a") == 2
-    known.forget()
+    known.invalidate()
     assert len(known) == 0

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry
-from contractlog.clients.values import Association, AssociationDraft, Config, Resource
-from contractlog.compatibility.contract import Metadata, Rule, RuleSet
+from contractlog.clients.bodies import Association, AssociationDraft, Config, Resource
+from contractlog.compatibility.data_contract import Metadata, Rule, RuleSet
 from contractlog.compatibility.errors import (
     AssociationFrozen,
     AssociationNotFound,
@@ -145,7 +145,14 @@ JOURNEY: list[Step] = [
     ask("conformance", "t"),
     ask("metrics"),
 ]
-ELSEWHERE = {"close", "forget", "send", "walk", "with_context", "publish_conformance"}  # tested in other modules
+ELSEWHERE = {
+    "close",
+    "forget",
+    "send",
+    "send_sequence",
+    "with_context",
+    "publish_conformance",
+}  # tested in other modules
 
 
 async def travelled(make: Callable[..., Any]) -> list[Any]:

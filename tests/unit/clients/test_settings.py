@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients import calls
-from contractlog.clients.conversation import Attempt
+from contractlog.clients.retry import Attempt
 from contractlog.clients.settings import DEFAULT_URL, Address, Security, registry_url
 from contractlog.clients.transport import Transport
 from contractlog.compatibility.errors import UsageError
@@ -41,22 +41,22 @@ def test_who_asks_and_whom_to_trust_come_from_the_environment() -> None:
 
 def test_nothing_is_set_up_where_nothing_is_named() -> None:
     assert Security.from_environment({}) == Security()
-    assert Security().trust() is None
+    assert Security().tls_context() is None
 
 
 def test_files_that_cannot_be_used_are_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.pem"):
-        Security(ca=str(tmp_path / "nowhere.pem")).trust()
+        Security(ca=str(tmp_path / "nowhere.pem")).tls_context()
     (tmp_path / "text.pem").write_text("no certificate")
     for security in (Security(ca=str(tmp_path / "text.pem")), Security(certificate=str(tmp_path / "text.pem"))):
         with pytest.raises(UsageError, match=r"text\.pem"):
-            security.trust()
+            security.tls_context()
 
 
 def test_credentials_in_the_url_go_before_the_others() -> None:
     for url, sent in (("http://me:mine@r", ("me", "mine")), ("http://r", ("other", "theirs"))):
         known = {"CONTRACTLOG_REGISTRY_USER": "other", "CONTRACTLOG_REGISTRY_PASSWORD": "theirs"}
         transport = Transport(url, security=Security.from_environment(known))
-        request = transport.request_of(calls.subjects(), Attempt(0, 0, 1.0))
+        request = transport.build_request(calls.subjects(), Attempt(0, 0, 1.0))
         assert request["auth"] == sent
         transport.close()

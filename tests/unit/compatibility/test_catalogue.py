@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.compatibility.checks import CATALOGUE, CheckSpec
-from contractlog.compatibility.judge import DIFFERENT_TYPE, Earlier, judge
+from contractlog.compatibility.catalogue import CATALOGUE, CheckSpec
+from contractlog.compatibility.engine import DIFFERENT_TYPE, ParsedVersion, check_compatibility
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.compatibility.walk import work_limit_exceeded
 
@@ -27,7 +27,7 @@ def test_an_entry_is_found_by_its_id_and_explains_itself(spec: CheckSpec) -> Non
 def test_findings_that_no_check_makes_are_in_the_catalogue_too() -> None:
     for finding in (DIFFERENT_TYPE, work_limit_exceeded(1)):
         assert finding.check in CATALOGUE
-        assert finding.mend
+        assert finding.fix
         assert finding.message.format(reader="new", writer="old") == finding.message
 
 
@@ -55,7 +55,12 @@ def test_the_examples_of_another_type_are_true() -> None:
     spec = CATALOGUE["SCHEMA_TYPE_CHANGED"]
     assert spec.bad
     assert spec.good
-    reader = parse(SchemaDraft(spec.bad.reader))
-    other, same = parse(SchemaDraft(spec.bad.writer, SchemaType.JSON)), parse(SchemaDraft(spec.good.writer))
-    assert [one.check for one in judge(reader, [Earlier(1, other)], Level.FULL).findings] == [spec.id]
-    assert judge(reader, [Earlier(1, same)], Level.FULL).compatible
+    reader = parse_schema(SchemaDraft(spec.bad.reader))
+    other, same = (
+        parse_schema(SchemaDraft(spec.bad.writer, SchemaType.JSON)),
+        parse_schema(SchemaDraft(spec.good.writer)),
+    )
+    assert [one.check for one in check_compatibility(reader, [ParsedVersion(1, other)], Level.FULL).findings] == [
+        spec.id
+    ]
+    assert check_compatibility(reader, [ParsedVersion(1, same)], Level.FULL).compatible

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_text import MAX_NESTING, Number, plain, pointer, quoted, read, write
+from contractlog.compatibility.json_text import (
+    MAX_NESTING,
+    Number,
+    join_pointer,
+    parse_json,
+    quote_json,
+    to_plain_numbers,
+    write_json,
+)
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
@@ -24,37 +32,37 @@ VALUES = st.recursive(
 @given(value=VALUES, sort_keys=st.booleans())
 def test_what_is_written_is_what_was_read(value: Any, *, sort_keys: bool) -> None:
     text = json.dumps(value, ensure_ascii=False)
-    again = write(read(text, comments=True), lambda number: number.text, sort_keys=sort_keys)
-    assert plain(read(again)) == json.loads(text)
+    again = write_json(parse_json(text, comments=True), lambda number: number.text, sort_keys=sort_keys)
+    assert to_plain_numbers(parse_json(again)) == json.loads(text)
 
 
 def test_a_number_is_its_text() -> None:
-    number = read("1.50e1")
+    number = parse_json("1.50e1")
     assert number == Number("1.50e1")
     assert (number.integral, number.value, number.decimal) == (False, 15.0, Decimal("15.0"))
-    assert read("7").value == 7
+    assert parse_json("7").value == 7
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
 def test_nesting_is_counted_before_anything_recurses(opening: str) -> None:
     closing = "]" if opening == "[" else "}"
-    assert read(opening * MAX_NESTING + "1" * (opening != "[") + closing * MAX_NESTING)
+    assert parse_json(opening * MAX_NESTING + "1" * (opening != "[") + closing * MAX_NESTING)
     with pytest.raises(InvalidSchema, match="nested"):
-        read(opening * (MAX_NESTING + 1) + "1" + closing * (MAX_NESTING + 1))
+        parse_json(opening * (MAX_NESTING + 1) + "1" + closing * (MAX_NESTING + 1))
 
 
 def test_brackets_in_strings_and_comments_do_not_nest() -> None:
     brackets = "[" * 200
-    assert read(f'"{brackets}"') == brackets
-    assert read(f'/* {brackets} " */ "a//b" // {brackets}', comments=True) == "a//b"
+    assert parse_json(f'"{brackets}"') == brackets
+    assert parse_json(f'/* {brackets} " */ "a//b" // {brackets}', comments=True) == "a//b"
     with pytest.raises(InvalidSchema):
-        read('// why\n"a"')
+        parse_json('// why\n"a"')
 
 
 @given(TEXT)
 def test_strings_are_written_so_that_all_json_readers_read_them(text: str) -> None:
-    assert json.loads(quoted(text)) == text
+    assert json.loads(quote_json(text)) == text
 
 
 def test_pointers_escape_what_has_a_meaning() -> None:
-    assert pointer("/a", "x/y", 3, "~") == "/a/x~1y/3/~0"
+    assert join_pointer("/a", "x/y", 3, "~") == "/a/x~1y/3/~0"

@@ -25,7 +25,7 @@ def test_a_subject_is_what_its_text_says(context: str, name: str) -> None:
 def test_what_is_accepted_is_written_as_nothing_else(text: str) -> None:
     subject = Subject.parse(text)
     try:
-        subject.validated()
+        subject.validate()
     except InvalidSubject:
         assert text.startswith((":*:", ":.:"))
     else:
@@ -52,4 +52,4 @@ def test_only_the_first_two_colons_are_structural(text: str, context: str, name:
 @pytest.mark.parametrize("name", ["a\nb", "\x00", "__GLOBAL", "__EMPTY", ":.eu:a", ":.:a", ":.eu:", ":*:", ":*:a"])
 def test_control_characters_and_reserved_names_are_refused(name: str) -> None:
     with pytest.raises(InvalidSubject, match=r"is not a valid\.$"):
-        Subject(".", name).validated()
+        Subject(".", name).validate()

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import parse
-from contractlog.compatibility.positions import locate
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.json_positions import locate_pointer
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 from support.avro_schemas import Schemas
@@ -38,7 +38,7 @@ OBJECT = """{
 
 def refusal(text: str, kind: SchemaType, referenced: dict[str, str] | None = None) -> InvalidSchema:
     with pytest.raises(InvalidSchema) as refused:
-        parse(SchemaDraft(text, kind), referenced or {})
+        parse_schema(SchemaDraft(text, kind), referenced or {})
     return refused.value
 
 
@@ -81,12 +81,12 @@ def test_every_refusal_has_a_place_in_the_text(random: Random) -> None:
         assert 1 <= problem.line <= len(lines)
         assert 1 <= problem.column <= len(lines[problem.line - 1]) + 1
         if problem.at:
-            assert (problem.line, problem.column) == locate(text, problem.at)
+            assert (problem.line, problem.column) == locate_pointer(text, problem.at)
 
 
 def problem_of(text: str) -> InvalidSchema | None:
     try:
-        parse(SchemaDraft(text))
+        parse_schema(SchemaDraft(text))
     except InvalidSchema as problem:
         return problem
     return None

@@ -10,12 +10,12 @@ from typing import Any
 import fastavro
 import pytest
 
-from contractlog.compatibility.avro.checks import compare
-from contractlog.compatibility.avro.parse import parse_avro
-from contractlog.compatibility.checks import WORK_LIMIT_EXCEEDED
+from contractlog.compatibility.avro.parser import parse_avro
+from contractlog.compatibility.avro.rules import compare_avro
+from contractlog.compatibility.catalogue import WORK_LIMIT_EXCEEDED
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.parsing import check, parse
+from contractlog.compatibility.formats import compare_schemas, parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 
 A_SECOND = 1.0  # of processor time; each of these takes some hundredths
@@ -26,11 +26,11 @@ def record(name: str, *fields: tuple[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def findings(reader: Any, writer: Any) -> list[Finding]:
-    return list(check(*(parse(SchemaDraft(json.dumps(schema))) for schema in (reader, writer))))
+    return list(compare_schemas(*(parse_schema(SchemaDraft(json.dumps(schema))) for schema in (reader, writer))))
 
 
 def open_pair(number: str, *others: Any) -> dict[str, Any]:
-    """A's verdict is open while B's is made, and B leans on it."""
+    """A's verdict is open while B's is made, and B depends on it."""
     b = record("B", ("a", ["null", "A"]))
     a = record("A", ("b", ["null", b]), ("n", number))
     return record("R", ("u", [a, *others] if others else a), ("v", "B"))
@@ -80,9 +80,12 @@ def test_a_fan_out_over_references_is_parsed_and_compared_without_writing_it_out
     levels = fan_out("int")
     referenced = {level["name"]: json.dumps(level) for level in levels}
     top = SchemaDraft(json.dumps(record("Top", ("a", "L17"), ("b", "L17"))))
-    new, old = parse(top, referenced), parse(top, {**referenced, "L0": json.dumps(record("L0", ("x", "long")))})
+    new, old = (
+        parse_schema(top, referenced),
+        parse_schema(top, {**referenced, "L0": json.dumps(record("L0", ("x", "long")))}),
+    )
     assert len(new.canonical) < 100
-    assert [finding.reader_at for finding in check(new, old)] == ["L0#/fields/0/type"]
+    assert [finding.reader_at for finding in compare_schemas(new, old)] == ["L0#/fields/0/type"]
 
 
 def test_thousands_of_types_in_a_row_do_not_exhaust_the_stack() -> None:
@@ -98,11 +101,11 @@ def test_going_over_the_step_limit_is_a_finding() -> None:
         parse_avro(json.dumps([record(f"n{i}.R", ("x", number)) for i in range(50)]), {}, strict=True)[0]
         for number in ("int", "string")
     )
-    (finding,) = compare(reader, writer, limit=1_000)
+    (finding,) = compare_avro(reader, writer, limit=1_000)
     assert finding.check == WORK_LIMIT_EXCEEDED.id
     assert "1000" in finding.detail
-    assert len(list(compare(reader, writer))) == 50
-    assert list(compare(reader, writer, limit=1_000)) == [finding]
+    assert len(list(compare_avro(reader, writer))) == 50
+    assert list(compare_avro(reader, writer, limit=1_000)) == [finding]
 
 
 def test_unions_of_many_branches_that_all_look_alike_end_within_the_limit() -> None:
@@ -141,7 +144,7 @@ HOSTILE = {
 def test_hostile_schemas_are_refused_quickly(name: str) -> None:
     start = process_time()
     with pytest.raises(InvalidSchema):
-        parse(SchemaDraft(HOSTILE[name]))
+        parse_schema(SchemaDraft(HOSTILE[name]))
     assert process_time() - start < 2 * A_SECOND
 
 
@@ -149,8 +152,8 @@ def test_large_schemas_within_the_limits_are_understood() -> None:
     symbols = json.dumps({"type": "enum", "name": "E", "symbols": [f"S{i}" for i in range(50_000)]})
     branches = json.dumps([record(f"R{i}", ("a", "int")) for i in range(1_000)])
     for text in (symbols, branches):
-        schema = parse(SchemaDraft(text))
-        assert list(check(schema, parse(SchemaDraft(text)))) == []
+        schema = parse_schema(SchemaDraft(text))
+        assert list(compare_schemas(schema, parse_schema(SchemaDraft(text)))) == []
 
 
 def test_leaning_on_too_much_is_refused() -> None:
@@ -158,10 +161,10 @@ def test_leaning_on_too_much_is_refused() -> None:
     large = {f"r{i}": '{"type":"int","doc":"' + "x" * 1_000_000 + '"}' for i in range(11)}
     for referenced in (many, large):
         with pytest.raises(InvalidSchema, match="over the limit"):
-            parse(SchemaDraft('"int"'), referenced)
+            parse_schema(SchemaDraft('"int"'), referenced)
 
 
 def test_a_sentence_about_a_hostile_name_stays_short() -> None:
     with pytest.raises(InvalidSchema) as refusal:
-        parse(SchemaDraft(json.dumps("x" * 900_000)))
+        parse_schema(SchemaDraft(json.dumps("x" * 900_000)))
     assert len(refusal.value.message) < 1_000

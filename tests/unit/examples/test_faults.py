@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.names import SchemaId
 from contractlog.compatibility.schema import RegisteredSchema, SchemaType
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.spark_validation.columnar.validate import check_part, prepare
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.spark_validation.columnar.validation import make_validator, validate_column
 
 from flights import data
 from flights.avro_spans import encode_long, field_spans
@@ -59,9 +59,9 @@ def _observation(event: Event) -> Record:
 def _outcomes(bodies: list[bytes], own: int, known: dict[int, tuple[str, SchemaType]]) -> list[Outcome]:
     """What an audit says of these records."""
     validators = {
-        number: prepare(RegisteredSchema(SchemaId(number), text, kind)) for number, (text, kind) in known.items()
+        number: make_validator(RegisteredSchema(SchemaId(number), text, kind)) for number, (text, kind) in known.items()
     }
-    checked = check_part(pa.array(bodies, pa.binary()), validators, frozenset({own}), columns=False)
+    checked = validate_column(pa.array(bodies, pa.binary()), validators, frozenset({own}), columns=False)
     return [Outcome(code) for code in np.asarray(checked.codes).tolist()]
 
 

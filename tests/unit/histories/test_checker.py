@@ -302,17 +302,19 @@ def test_what_is_replaced_must_be_of_the_same_id(scribe: Scribe) -> None:
 
 
 def test_the_small_oracle_agrees_with_the_engine() -> None:
-    from contractlog.compatibility.judge import Earlier, judge
+    from contractlog.compatibility.engine import ParsedVersion, check_compatibility
+    from contractlog.compatibility.formats import parse_schema
     from contractlog.compatibility.level import Level
-    from contractlog.compatibility.parsing import parse
     from contractlog.compatibility.policy import Policy
     from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
     contents = pool(Random(1), 24)  # noqa: S311 - a seed is the point
-    parsed = {one: parse(SchemaDraft(one.text, SchemaType.AVRO)) for one in contents}
+    parsed = {one: parse_schema(SchemaDraft(one.text, SchemaType.AVRO)) for one in contents}
     for level in Level:
         for one in contents:
             for other in contents:
-                verdict = judge(parsed[one], [Earlier(1, parsed[other])], level, policy=Policy.STRICT)
+                verdict = check_compatibility(
+                    parsed[one], [ParsedVersion(1, parsed[other])], level, policy=Policy.STRICT
+                )
                 assert verdict.compatible == compatible(one, [other], level.value), (one, other, level)
     assert not all(reads(one, other) for one in contents for other in contents)

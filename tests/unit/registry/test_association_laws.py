@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def replayed(http: httpx2.Client, place: int) -> dict[str, dict[str, Any]]:
     """Make the associations that the journal tells of."""
     found: dict[str, dict[str, Any]] = {}
-    with http.app.state.services.store.reading() as snapshot:  # type: ignore[attr-defined]
+    with http.app.state.services.store.open_snapshot() as snapshot:  # type: ignore[attr-defined]
         c = tables.changes.c
         told = c.action.startswith("association.") & c.target.startswith(f"c{place}:")
         for action, details in snapshot.connection.execute(

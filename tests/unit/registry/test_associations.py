@@ -46,7 +46,7 @@ def invalid(member: str, detail: str) -> tuple[int, str]:
 
 def journal(http: httpx2.Client) -> list[tuple[str, str]]:
     store = http.app.state.services.store  # type: ignore[attr-defined]
-    with store.reading() as snapshot:
+    with store.open_snapshot() as snapshot:
         c = tables.changes.c
         return [tuple(row) for row in snapshot.connection.execute(select(c.action, c.target).order_by(c.sequence))]
 
@@ -78,7 +78,7 @@ def test_a_schema_that_comes_along_is_registered_and_belongs_to_the_topic(http: 
     ]
     assert [action for action, _ in journal(http)] == ["version.registered", "association.created"]
     assert journal(http)[-1] == ("association.created", "lkc-1:orders/value")
-    with http.app.state.services.store.reading() as snapshot:  # type: ignore[attr-defined]
+    with http.app.state.services.store.open_snapshot() as snapshot:  # type: ignore[attr-defined]
         c = tables.changes.c
         lines = snapshot.connection.execute(select(c.details).where(c.action == "association.created")).scalars().all()
     told = {"subject": OWNED, "guid": entity["guid"], "resourceId": "r1", "lifecycle": "STRONG"}

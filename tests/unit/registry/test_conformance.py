@@ -199,7 +199,7 @@ def test_entries_stored_with_words_of_earlier_audits_are_read_with_those_of_toda
     app = registries.make({})
     try:
         store = app.state.services.store
-        store.change(lambda change: change.record_conformance("flights", "value", "ranges", stored)).result()
+        store.transact(lambda change: change.record_conformance("flights", "value", "ranges", stored)).result()
         with Client(app=app) as client:
             (read,) = client.conformance("flights")
         assert read["verdict"] == "passing"

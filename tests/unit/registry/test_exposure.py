@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contractlog.registry.cli import _exposure
+from contractlog.registry.cli import _exposure_warnings
 from contractlog.registry.settings import Settings
 
 USERS, CLIENTS, TLS = {"users_file": "u"}, {"tls_client_ca": "c"}, {"tls_certificate": "t"}
@@ -17,7 +17,7 @@ OPEN, CLEAR = "everyone who can reach port 8081 of", "passwords can be read on t
     [({}, [OPEN, CLEAR]), (USERS, [CLEAR]), (TLS, [OPEN]), (USERS | TLS, []), (CLIENTS | TLS, [])],
 )
 def test_each_thing_that_is_missing_is_named(host: str, given: dict[str, str], expected: list[str]) -> None:
-    warnings = list(_exposure(Settings(**given), host, 8081))  # type: ignore[arg-type]
+    warnings = list(_exposure_warnings(Settings(**given), host, 8081))  # type: ignore[arg-type]
     assert len(warnings) == len(expected)
     for warning, words in zip(warnings, expected, strict=True):
         assert words in warning
@@ -26,4 +26,4 @@ def test_each_thing_that_is_missing_is_named(host: str, given: dict[str, str], e
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.1.1", "::1"])
 def test_what_only_this_machine_reaches_needs_no_warning(host: str) -> None:
-    assert list(_exposure(Settings(), host, 8081)) == []
+    assert list(_exposure_warnings(Settings(), host, 8081)) == []

@@ -10,11 +10,11 @@ import httpx2
 import pytest
 
 from contractlog.registry.database import open_store, upgrade
-from contractlog.registry.services.fetches import OTHERS, FetchCounts
+from contractlog.registry.features.fetch_log import store as fetches
+from contractlog.registry.features.fetch_log.service import OTHER_CLIENTS, FetchCounter
+from contractlog.registry.features.fetch_log.store import FetchKey
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import fetches
-from contractlog.registry.storage.fetches import Counted
-from contractlog.registry.storage.protocol import Store
+from contractlog.registry.storage.store import Store
 
 from support.registry import in_process
 
@@ -30,8 +30,8 @@ def node(database_url: str) -> Iterator[httpx2.Client]:
         yield client
 
 
-def counts_of(node: httpx2.Client) -> FetchCounts:
-    return node.app.state.services.own.counts  # type: ignore[attr-defined]
+def counts_of(node: httpx2.Client) -> FetchCounter:
+    return node.app.state.services.extensions.counts  # type: ignore[attr-defined]
 
 
 def register(node: httpx2.Client, subject: str, schema: Any) -> int:
@@ -62,7 +62,7 @@ def test_counts_are_the_same_before_and_after_they_are_written_down(node: httpx2
     for number in range(1, 4):
         node.get(f"/schemas/ids/{schema_id}", headers=PYTHON)
         assert told(node, id=schema_id) == [(".", schema_id, "python/2.16.1", number)]
-        counts_of(node).write_down()
+        counts_of(node).flush()
         assert counts_of(node).pending() == {}
         assert told(node, id=schema_id) == [(".", schema_id, "python/2.16.1", number)]
 
@@ -103,47 +103,47 @@ def test_what_cannot_be_told_is_named(node: httpx2.Client, query: str, code: int
 
 def test_two_processes_add_up_day_by_day(store: Store) -> None:
     now = [100 * 86_400.0]
-    one, two = (FetchCounts(store, clock=lambda: now[0]) for _ in range(2))
+    one, two = (FetchCounter(store, clock=lambda: now[0]) for _ in range(2))
     for day in (100, 101):
         now[0] = day * 86_400.0
         for counts in (one, two, one):
             counts.count(".", 1, [(b"user-agent", b"a")])
             counts.count(".eu", 1, [])
-            counts.write_down()
-    with store.reading() as snapshot:
-        found = fetches.of(snapshot, {(".", 1), (".eu", 1)}, since=0, limit=10)
-        assert list(fetches.of(snapshot, {(".", 1)}, since=101, limit=10).values()) == [3]
+            counts.flush()
+    with store.open_snapshot() as snapshot:
+        found = fetches.find_counts(snapshot, {(".", 1), (".eu", 1)}, since=0, limit=10)
+        assert list(fetches.find_counts(snapshot, {(".", 1)}, since=101, limit=10).values()) == [3]
     assert found == {
-        Counted(context, 1, client, day): 3
+        FetchKey(context, 1, client, day): 3
         for context, client in ((".", "a"), (".eu", "unknown"))
         for day in (100, 101)
     }
     now[0] = 600 * 86_400.0
     one.count(".", 2, [])
-    one.write_down()
-    with store.reading() as snapshot:
-        assert fetches.of(snapshot, {(".", 1), (".eu", 1)}, since=0, limit=10) == {}
+    one.flush()
+    with store.open_snapshot() as snapshot:
+        assert fetches.find_counts(snapshot, {(".", 1), (".eu", 1)}, since=0, limit=10) == {}
 
 
 def test_a_process_tells_a_thousand_clients_apart_and_no_more(store: Store) -> None:
-    counts = FetchCounts(store)
+    counts = FetchCounter(store)
     for number in range(1_500):
         counts.count(".", 1, [(b"user-agent", str(number).encode())])
     pending = {one.client: number for one, number in counts.pending().items()}
     assert len(pending) == 1_001
-    assert pending[OTHERS] == 500
-    counts.write_down()
-    with store.reading() as snapshot:
-        assert len(fetches.of(snapshot, {(".", 1)}, since=0, limit=9_999)) == 1_001
+    assert pending[OTHER_CLIENTS] == 500
+    counts.flush()
+    with store.open_snapshot() as snapshot:
+        assert len(fetches.find_counts(snapshot, {(".", 1)}, since=0, limit=9_999)) == 1_001
 
 
 def test_counts_that_cannot_be_written_down_are_kept(tmp_path: Any) -> None:
     url = f"sqlite:///{tmp_path / 'registry.db'}"
     closed = open_store(Settings(database_url=url))
     closed.close()
-    counts = FetchCounts(closed)
+    counts = FetchCounter(closed)
     counts.count(".", 1, [])
-    counts.write_down()
+    counts.flush()
     assert list(counts.pending().values()) == [1]
 
 

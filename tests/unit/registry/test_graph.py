@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from contractlog.registry.database import upgrade
-from contractlog.registry.services.graph import DEEPEST
+from contractlog.registry.features.dependencies.service import MAX_DEPTH
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process
@@ -88,12 +88,12 @@ def test_steps_are_bounded_and_it_is_said_where_there_is_more(chain: httpx2.Clie
     assert ("order", "item", ("Item",)) in edges(found)
     assert found["truncated"] is True
     assert ask(chain, "basket", direction="references", depth=2)["truncated"] is False
-    for number in range(DEEPEST + 1):
+    for number in range(MAX_DEPTH + 1):
         register(chain, f"c{number}", *([(f"C{number - 1}", f"c{number - 1}", 1)] if number else []))
     found = ask(chain, "c0")
-    assert min(distances(found).values()) == -DEEPEST  # no schema leans on another further away
+    assert min(distances(found).values()) == -MAX_DEPTH  # no schema leans on another further away
     assert found["truncated"] is False
-    assert ask(chain, "c0", depth=DEEPEST - 1)["truncated"] is True
+    assert ask(chain, "c0", depth=MAX_DEPTH - 1)["truncated"] is True
 
 
 def test_versions_are_told_apart_and_soft_deleted_ones_are_marked(chain: httpx2.Client) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from contractlog.registry.services.following import Follower
-from contractlog.registry.services.indexing import Indexer
+from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.search.indexer import SearchIndexer
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import journal, words
+from contractlog.registry.storage import journal, search_index
 
 from support.registry import in_process
 
@@ -16,7 +16,7 @@ def test_one_look_takes_all_that_is_due_and_leaves_the_rest_for_the_next() -> No
     """However many small commits there are, the index makes two for each look."""
     with in_process(Settings(database_url="sqlite://")) as node:
         store = node.app.state.services.store  # type: ignore[attr-defined]
-        indexer = Indexer(store, Follower(store))
+        indexer = SearchIndexer(store, JournalFollower(store))
         commits: list[int] = []
         store.on_commit(lambda touched: commits.append(len(touched)))
 
@@ -26,8 +26,8 @@ def test_one_look_takes_all_that_is_due_and_leaves_the_rest_for_the_next() -> No
             assert node.post("/subjects/s/versions", json={"schema": schema}).status_code == 200
 
         def indexed() -> tuple[int | None, int]:
-            with store.reading() as snapshot:
-                return words.mark(snapshot), journal.head(snapshot)
+            with store.open_snapshot() as snapshot:
+                return search_index.read_position(snapshot), journal.newest_sequence(snapshot)
 
         register(1)
         assert indexer.catch_up()  # after the first look at everything there may be more

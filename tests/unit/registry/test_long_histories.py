@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from contractlog.registry.services import understanding
+from contractlog.registry.registration import parser
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process
@@ -19,14 +19,14 @@ def version(number: int, kind: str = "string") -> str:
 
 def test_versions_that_were_judged_are_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
-    parse = understanding.parse
+    parse = parser.parse_schema
 
-    def counted(draft: understanding.SchemaDraft, *rest: object, **options: bool) -> object:
+    def counted(draft: parser.SchemaDraft, *rest: object, **options: bool) -> object:
         parsed.append(draft.text)
         return parse(draft, *rest, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(understanding, "_KEPT_BYTES", 0)  # no tree is kept
-    monkeypatch.setattr(understanding, "parse", counted)
+    monkeypatch.setattr(parser, "_CACHE_BYTES", 0)  # no tree is kept
+    monkeypatch.setattr(parser, "parse_schema", counted)
     with in_process(Settings(database_url="sqlite://")) as http:
         http.put("/config", json={"compatibility": "BACKWARD_TRANSITIVE"})
         for number in range(30):
@@ -42,17 +42,17 @@ def test_versions_that_were_judged_are_not_parsed_again(monkeypatch: pytest.Monk
 
 
 def test_a_check_that_takes_long_makes_nobody_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[understanding.Understanding] = []
-    begin = understanding.Understanding.__init__
+    made: list[parser.SchemaParser] = []
+    begin = parser.SchemaParser.__init__
 
-    def kept(self: understanding.Understanding) -> None:
+    def kept(self: parser.SchemaParser) -> None:
         begin(self)
         made.append(self)
 
-    monkeypatch.setattr(understanding.Understanding, "__init__", kept)
+    monkeypatch.setattr(parser.SchemaParser, "__init__", kept)
     with in_process(Settings(database_url="sqlite://")) as http:
         assert http.post("/subjects/s/versions", json={"schema": version(0)}).status_code == 200
         (shared,) = made
-        with shared.judging:  # as somebody else's check does
+        with shared.memo_lock:  # as somebody else's check does
             assert http.post("/subjects/s/versions", json={"schema": version(1)}).status_code == 200
             assert http.post("/subjects/s/versions", json={"schema": version(2, "long")}).status_code == 409

@@ -11,10 +11,10 @@ import httpx2
 import pytest
 
 from contractlog.clients import Registry
-from contractlog.clients.cli.examine import SubjectGate, understand
+from contractlog.clients.bodies import Config
+from contractlog.clients.cli.file_check import SubjectChecker, parse_file
 from contractlog.clients.cli.files import SchemaFile
-from contractlog.clients.cli.render import details, verdict_line
-from contractlog.clients.values import Config
+from contractlog.clients.cli.verdicts import detail_lines, verdict_line
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 HEADER = "x-contractlog-warning"
@@ -139,12 +139,12 @@ def test_the_member_is_a_boolean(http: httpx2.Client, value: Any) -> None:
 def test_check_shows_the_finding_and_lets_the_file_pass(registry: Registry) -> None:
     file = SchemaFile(Path("s.schema.json"), "s", SchemaDraft('{\n "minLength": -1\n}', SchemaType.JSON))
     for outcome in ("compatible", "registered"):
-        gate = SubjectGate(registry, "s")
-        examined = gate.examine(file, understand(file, registry))
+        gate = SubjectChecker(registry, "s")
+        examined = gate.check(file, parse_file(file, registry))
         assert examined.outcome == outcome
         assert [one.finding.check for one in examined.findings] == ["JSON_SCHEMA_NONCONFORMING"]
         assert examined.body()["findings"][0]["line"] == 2
-        lines = [verdict_line(examined), *details(examined)]
+        lines = [verdict_line(examined), *detail_lines(examined)]
         assert any("s.schema.json:2:15  at /minLength  JSON_SCHEMA_NONCONFORMING" in line for line in lines)
         registry.register("s", file.draft)
 
@@ -152,7 +152,7 @@ def test_check_shows_the_finding_and_lets_the_file_pass(registry: Registry) -> N
 def test_check_tells_why_a_strict_registry_rejects_a_file(registry: Registry) -> None:
     file = SchemaFile(Path("s.schema.json"), "s", SchemaDraft('{"minLength": -1}', SchemaType.JSON))
     registry.set_config(Config(strict_json_schemas=True), "s")
-    examined = SubjectGate(registry, "s").examine(file, understand(file, registry))
+    examined = SubjectChecker(registry, "s").check(file, parse_file(file, registry))
     assert examined.outcome == "incompatible"
     assert verdict_line(examined).endswith("s.schema.json: rejected by the registry under `s`")
-    assert any("the registry says: " in line and "strictJsonSchemas" in line for line in details(examined))
+    assert any("the registry says: " in line and "strictJsonSchemas" in line for line in detail_lines(examined))

@@ -16,7 +16,7 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.testing import Registries
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.context import MessageField, SerializationContext
-from contractlog.serdes.wire import unframe
+from contractlog.serdes.wire import decode_frame
 
 from support.registry import in_process
 
@@ -70,7 +70,7 @@ def test_records_under_the_id_0_are_written_and_read(registries: Registries) -> 
         assert registry.schema_by_id(0) is registry.schema_by_id(0)
         record = AvroSerializer(registry, STRING)("text", here)
         assert record is not None
-        assert unframe(record)[0] == 0
+        assert decode_frame(record)[0] == 0
         assert AvroDeserializer(registry)(record, here) == "text"
     app.state.close()
 

@@ -18,17 +18,17 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
-from contractlog.clients.inprocess import BlockingASGI
+from contractlog.clients.asgi_transport import BlockingASGITransport
 from contractlog.compatibility.errors import StoreError
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.availability import Availability
-from contractlog.registry.storage.sql import SqlStore
-from contractlog.registry.telemetry.catalogue import CATALOGUE, ERRORS, IN_FLIGHT, REQUEST_SECONDS, REQUESTS
-from contractlog.registry.telemetry.exposition import exposition
-from contractlog.registry.telemetry.logs import LogForm, LogLevel, configure
-from contractlog.registry.telemetry.meters import Memory, Meters
+from contractlog.registry.storage.health import DatabaseHealth
+from contractlog.registry.storage.sql_store import SqlStore
+from contractlog.registry.telemetry.exposition import render_metrics
+from contractlog.registry.telemetry.logging import LogFormat, LogLevel, configure_logging
+from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, ERRORS, IN_FLIGHT, REQUEST_SECONDS, REQUESTS
+from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics
 
 RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
 SERIES = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")
@@ -92,18 +92,18 @@ def test_every_metric_is_documented_and_shown() -> None:
 
 
 def test_workers_are_summed_up_and_a_new_one_goes_on_where_a_dead_one_was() -> None:
-    memory = Memory(3)
+    memory = SharedMetricMemory(3)
     for worker in range(3):
-        meters = Meters(memory, worker)
+        meters = WorkerMetrics(memory, worker)
         meters.value(REQUESTS, "GET", "/a", "200").add(worker + 1)
         meters.value(IN_FLIGHT).add(10)
         for seconds in (0.0001, 0.3, 99):
             meters.distribution(REQUEST_SECONDS, "/a").observe(seconds)
-    instead = Meters(memory, 1)
+    instead = WorkerMetrics(memory, 1)
     instead.value(REQUESTS, "GET", "/a", "200").add(5)
     instead.value(IN_FLIGHT)
     instead.distribution(REQUEST_SECONDS, "/a")
-    found = read(exposition(instead).decode())
+    found = read(render_metrics(instead).decode())
     assert found["contractlog_http_requests_total", 'method="GET",route="/a",status="200"'] == 1 + 2 + 3 + 5
     assert found["contractlog_http_requests_in_flight", ""] == 20  # what the dead one had in flight is over
     assert found["contractlog_http_request_seconds_bucket", 'route="/a",le="0.0005"'] == 3
@@ -113,9 +113,9 @@ def test_workers_are_summed_up_and_a_new_one_goes_on_where_a_dead_one_was() -> N
 
 
 def test_labels_are_escaped() -> None:
-    meters = Meters()
+    meters = WorkerMetrics()
     meters.value(ERRORS, 'a"b\\c\nd').add()
-    assert b'contractlog_errors_total{code="a\\"b\\\\c\\nd"} 1\n' in exposition(meters)
+    assert b'contractlog_errors_total{code="a\\"b\\\\c\\nd"} 1\n' in render_metrics(meters)
 
 
 def test_a_request_id_is_given_back_or_made_also_where_something_broke(http: httpx2.Client) -> None:
@@ -134,7 +134,7 @@ def test_a_line_of_the_access_log_tells_who_asked_for_what_and_no_more(
     said = io.StringIO()
     monkeypatch.setattr("sys.stderr", said)
     with restored_loggers():
-        configure(LogForm.JSON, LogLevel.WARNING, access=True)
+        configure_logging(LogFormat.JSON, LogLevel.WARNING, access=True)
         http.post(
             "/subjects/s/versions?token=secret-in-query",
             json={"schema": json.dumps({"type": "record", "name": "SecretName", "fields": []})},
@@ -153,7 +153,7 @@ def test_a_name_cannot_forge_a_line_of_the_log(http: httpx2.Client, monkeypatch:
     said = io.StringIO()
     monkeypatch.setattr("sys.stderr", said)
     with restored_loggers():
-        configure(LogForm.TEXT, LogLevel.WARNING, access=True)
+        configure_logging(LogFormat.TEXT, LogLevel.WARNING, access=True)
         logging.getLogger("contractlog.access").info("x", extra={"fields": {"path": "/a\n2026 INFO forged", "n": 1}})
     (line,) = said.getvalue().splitlines()
     assert line.endswith('path="/a\\n2026 INFO forged" n=1')
@@ -213,7 +213,7 @@ def breakable(tmp_path: Path) -> Iterator[tuple[Breakable, httpx2.Client]]:
     broken = Breakable(store)
     app = create_app(Settings(), store)
     app.state.services.cache._clock = lambda: time.monotonic() + broken.seconds
-    with httpx2.Client(transport=BlockingASGI(app), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry") as client:
         yield broken, client
     broken.down = False
     app.state.close()
@@ -264,10 +264,10 @@ def test_while_the_database_is_away_nobody_waits_and_one_thread_goes_on_trying()
         if not there.is_set():
             raise OSError
 
-    availability = Availability(probe)
+    availability = DatabaseHealth(probe)
     availability.require()
     for _ in range(5):
-        availability.lost()
+        availability.mark_unavailable()
     with pytest.raises(StoreError):
         availability.require()
     assert sum(thread.name == "contractlog-database" for thread in threading.enumerate()) == 1

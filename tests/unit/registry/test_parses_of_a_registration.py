@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.registry.services import understanding
+from contractlog.registry.registration import parser
 
 #: Stored schemas may have it; new ones may not: the default is not an int.
 REFUSED = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "type": "int", "default": "text"}]})
@@ -18,13 +18,13 @@ REFUSED = json.dumps({"type": "record", "name": "R", "fields": [{"name": "a", "t
 def parses(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether each parse was strict."""
     strict: list[bool] = []
-    parse = understanding._parse
+    parse = parser._parse
 
     def counting(*arguments: Any, **options: Any) -> Any:
         strict.append(options["strict"])
         return parse(*arguments, **options)
 
-    monkeypatch.setattr(understanding, "_parse", counting)
+    monkeypatch.setattr(parser, "_parse", counting)
     return strict
 
 

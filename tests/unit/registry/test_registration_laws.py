@@ -9,9 +9,9 @@ import httpx2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.settings import Settings
 
@@ -46,12 +46,14 @@ def test_no_accepted_version_breaks_its_level_and_registering_again_changes_noth
             assert (again.status_code, again.json()) == (first.status_code, first.json())
         numbers = http.get("/subjects/s/versions").json()
         parsed = [
-            Earlier(number, parse(SchemaDraft(http.get(f"/subjects/s/versions/{number}").json()["schema"])))
+            ParsedVersion(
+                number, parse_schema(SchemaDraft(http.get(f"/subjects/s/versions/{number}").json()["schema"]))
+            )
             for number in numbers
         ]
     assert numbers == list(range(1, len(numbers) + 1))
     for place, one in enumerate(parsed):
-        assert judge(one.parsed, parsed[:place], level).compatible
+        assert check_compatibility(one.parsed, parsed[:place], level).compatible
 
 
 def test_32_threads_get_one_id_for_one_schema_and_one_each_without_gaps_for_many() -> None:
@@ -94,10 +96,10 @@ def test_more_requests_than_may_wait_are_refused_at_once_with_503() -> None:
 
     with in_process(Settings(database_url="sqlite://", max_pending_writes=1, read_threads=4)) as http:
         store, gate = http.app.state.services.store, threading.Event()  # type: ignore[attr-defined]
-        held = store.change(lambda _change: gate.wait(30))
+        held = store.transact(lambda _change: gate.wait(30))
         while not held.running():
             pass
-        store.change(lambda _change: None)
+        store.transact(lambda _change: None)
         answer = http.delete("/subjects/s")
         gate.set()
         assert (answer.status_code, answer.json()["error_code"]) == (503, 503)

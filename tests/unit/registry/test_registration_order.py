@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from contractlog.compatibility.contract import Metadata, RuleSet
-from contractlog.compatibility.identity import guid
+from contractlog.compatibility.content_identity import compute_guid
+from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.schema import Reference
 
 STRING, LONG = '"string"', '"long"'
@@ -376,7 +376,7 @@ def test_guids_follow_the_recipe_with_rules_of_every_kind(http: httpx2.Client) -
     rules = {"encodingRules": [rule], "enableAt": "CLIENT"}
     metadata = {"tags": {"O.i": ["z", "y"]}, "properties": {"p": "q"}, "sensitive": ["p"]}
     found = put(http, "s", leaning, references=[reference], metadata=metadata, ruleSet=rules)
-    asked = guid(leaning, [Reference("I", "i", 1)], Metadata.from_body(metadata), RuleSet.from_body(rules))
+    asked = compute_guid(leaning, [Reference("I", "i", 1)], Metadata.from_body(metadata), RuleSet.from_body(rules))
     assert found["guid"] == asked
     assert found["ruleSet"]["encodingRules"][0]["tags"] == ["a", "b"]
     assert found["ruleSet"]["enableAt"] == "CLIENT"

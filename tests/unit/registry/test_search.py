@@ -23,7 +23,7 @@ def node(database_url: str) -> Iterator[httpx2.Client]:
     if database_url.startswith("postgresql"):
         upgrade(database_url)
     with in_process(Settings(database_url=database_url)) as client:
-        client.app.state.services.own.start()  # type: ignore[attr-defined]
+        client.app.state.services.extensions.start()  # type: ignore[attr-defined]
         yield client
 
 
@@ -173,7 +173,7 @@ def test_words_go_with_their_schema(node: httpx2.Client) -> None:
     node.delete("/subjects/s")
     node.delete("/subjects/s?permanent=true")
     ask(node, field="x")
-    with node.app.state.services.store.reading() as snapshot:  # type: ignore[attr-defined]
+    with node.app.state.services.store.open_snapshot() as snapshot:  # type: ignore[attr-defined]
         assert snapshot.connection.execute(select(func.count()).select_from(search_terms)).scalar() == 0
 
 

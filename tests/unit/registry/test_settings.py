@@ -11,8 +11,8 @@ import pytest
 from contractlog.clients.settings import URL_VARIABLES, Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.level import Level
-from contractlog.registry.settings import PREFIX, Settings, misspelt
-from contractlog.registry.storage.engines import parse_url, shown_url
+from contractlog.registry.settings import PREFIX, Settings, find_misspelled_variables
+from contractlog.registry.storage.engines import mask_url, parse_url
 
 
 def test_arguments_go_before_the_environment_and_that_before_the_defaults() -> None:
@@ -81,7 +81,7 @@ def test_what_python_gives_and_cannot_be_meant_is_refused_by_name(member: str, v
     ],
 )
 def test_a_variable_that_nothing_reads_is_told_with_the_nearest_one(variable: str, told: list[str]) -> None:
-    assert list(misspelt({variable: "5", "PATH": "/bin"})) == told
+    assert list(find_misspelled_variables({variable: "5", "PATH": "/bin"})) == told
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_a_variable_that_nothing_reads_is_told_with_the_nearest_one(variable: st
     ],
 )
 def test_a_database_url_is_shown_as_it_was_typed_but_for_its_passwords(typed: str, shown: str) -> None:
-    assert shown_url(typed) == shown
+    assert mask_url(typed) == shown
     parse_url(typed)

@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from contractlog.compatibility.errors import Overloaded
-from contractlog.registry.services.threads import Threads
+from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process
@@ -26,11 +26,11 @@ def test_long_texts_take_no_thread_from_short_ones() -> None:
     done = threading.Event()
 
     async def asked() -> None:
-        threads = Threads(1, max_waiting=1)
-        long = [asyncio.create_task(threads.judge(LONG, done.wait)) for _ in range(CHECKERS)]
+        threads = ThreadPools(1, max_waiting=1)
+        long = [asyncio.create_task(threads.run_schema_work(LONG, done.wait)) for _ in range(CHECKERS)]
         await asyncio.sleep(0)  # all of them are in
         try:
-            assert await asyncio.wait_for(threads.judge("short", lambda: 1), 20) == 1
+            assert await asyncio.wait_for(threads.run_schema_work("short", lambda: 1), 20) == 1
             assert await asyncio.wait_for(threads.run(lambda: 2), 20) == 2
             assert not any(one.done() for one in long)
         finally:
@@ -45,13 +45,13 @@ def test_more_long_texts_than_may_wait_are_refused_and_short_ones_are_not() -> N
     done = threading.Event()
 
     async def asked() -> None:
-        threads = Threads(1, max_waiting=1)
-        long = [asyncio.create_task(threads.judge(LONG, done.wait)) for _ in range(200)]
+        threads = ThreadPools(1, max_waiting=1)
+        long = [asyncio.create_task(threads.run_schema_work(LONG, done.wait)) for _ in range(200)]
         await asyncio.sleep(0)
         try:
             refused = [one for one in long if one.done() and isinstance(one.exception(), Overloaded)]
             assert 0 < len(refused) < len(long)
-            assert await asyncio.wait_for(threads.judge("short", lambda: 1), 20) == 1
+            assert await asyncio.wait_for(threads.run_schema_work("short", lambda: 1), 20) == 1
         finally:
             done.set()
         answers = await asyncio.gather(*long, return_exceptions=True)
@@ -65,9 +65,9 @@ def test_while_a_long_text_is_judged_threads_take_turns_more_often() -> None:
     usual = sys.getswitchinterval()
 
     async def asked() -> None:
-        threads = Threads(1, max_waiting=1)
-        assert await threads.judge("short", sys.getswitchinterval) == usual
-        found = await asyncio.gather(*(threads.judge(LONG, sys.getswitchinterval) for _ in range(CHECKERS)))
+        threads = ThreadPools(1, max_waiting=1)
+        assert await threads.run_schema_work("short", sys.getswitchinterval) == usual
+        found = await asyncio.gather(*(threads.run_schema_work(LONG, sys.getswitchinterval) for _ in range(CHECKERS)))
         assert found == [pytest.approx(0.001)] * CHECKERS
         threads.close()
 

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.names import Subject
-from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft, SchemaType
-from contractlog.registry.services.understanding import Understanding
-from contractlog.registry.storage.reads import Snapshot
+from contractlog.registry.registration.parser import SchemaParser
+from contractlog.registry.storage.snapshot import Snapshot
 
 from support.avro_decorated import decorated
 from support.avro_schemas import Schemas, evolved
@@ -33,11 +33,11 @@ class Nowhere(Snapshot):
         pass
 
 
-def understood(understanding: Understanding, text: str, schema_type: SchemaType = SchemaType.AVRO) -> Any:
+def understood(understanding: SchemaParser, text: str, schema_type: SchemaType = SchemaType.AVRO) -> Any:
     draft = SchemaDraft(text, schema_type)
     found = understanding.draft(Nowhere(), SUBJECT, draft, strict=False)
     content = found.content(Nowhere(), normalize=False)
-    understanding.expect(content, found.parsed)
+    understanding.cache_expected(content, found.parsed)
     held = RegisteredSchema(7, content.text, schema_type, SUBJECT, 1, content.guid)
     return found.parsed, held
 
@@ -47,23 +47,27 @@ def understood(understanding: Understanding, text: str, schema_type: SchemaType 
 def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random) -> None:
     """In both directions, with every word of every finding."""
     first = decorated(Schemas(random).schema(2), random)
-    parsed, held = understood(Understanding(), json.dumps(first, indent=random.choice([None, 2])))
-    stored = parse(SchemaDraft(held.text), strict=False)
+    parsed, held = understood(SchemaParser(), json.dumps(first, indent=random.choice([None, 2])))
+    stored = parse_schema(SchemaDraft(held.text), strict=False)
     try:
-        other = parse(SchemaDraft(json.dumps(evolved(first, random, random.randint(1, 4)))), strict=False)
+        other = parse_schema(SchemaDraft(json.dumps(evolved(first, random, random.randint(1, 4)))), strict=False)
     except InvalidSchema:
         reject()
     for level in (Level.FULL, Level.BACKWARD, Level.FORWARD):
-        assert judge(other, [Earlier(1, parsed)], level) == judge(other, [Earlier(1, stored)], level)
-        assert judge(parsed, [Earlier(1, other)], level) == judge(stored, [Earlier(1, other)], level)
+        assert check_compatibility(other, [ParsedVersion(1, parsed)], level) == check_compatibility(
+            other, [ParsedVersion(1, stored)], level
+        )
+        assert check_compatibility(parsed, [ParsedVersion(1, other)], level) == check_compatibility(
+            stored, [ParsedVersion(1, other)], level
+        )
     assert (parsed.canonical, parsed.normalized) == (stored.canonical, stored.normalized)
 
 
 def test_what_was_just_judged_is_not_understood_again() -> None:
-    understanding = Understanding()
+    understanding = SchemaParser()
     parsed, held = understood(understanding, '{ "type": "string" }')
-    assert understanding.stored(Nowhere(), held) is parsed
-    assert understanding.stored(Nowhere(), held) is parsed  # by its id now
+    assert understanding.parse_stored(Nowhere(), held) is parsed
+    assert understanding.parse_stored(Nowhere(), held) is parsed  # by its id now
 
 
 @pytest.mark.parametrize(
@@ -76,17 +80,17 @@ def test_what_was_just_judged_is_not_understood_again() -> None:
 )
 def test_another_schema_is_never_taken_for_what_was_expected(change: dict[str, Any]) -> None:
     """Two contents may be made to have one guid, which is an MD5: the text has to be the same."""
-    understanding = Understanding()
+    understanding = SchemaParser()
     parsed, held = understood(understanding, '{ "type": "string" }')
-    found = understanding.stored(Nowhere(), replace(held, **change))
+    found = understanding.parse_stored(Nowhere(), replace(held, **change))
     assert found is not parsed
     assert found.type is replace(held, **change).type
     assert found.canonical == replace(held, **change).text
 
 
 def test_what_leans_on_others_is_understood_from_what_is_stored() -> None:
-    understanding = Understanding()
+    understanding = SchemaParser()
     parsed, held = understood(understanding, '"string"')
     with pytest.raises(AttributeError):  # it asks the state for what it leans on
-        understanding.stored(Nowhere(), replace(held, references=(Reference("R", "r", 1),)))
-    assert understanding.stored(Nowhere(), held) is parsed
+        understanding.parse_stored(Nowhere(), replace(held, references=(Reference("R", "r", 1),)))
+    assert understanding.parse_stored(Nowhere(), held) is parsed

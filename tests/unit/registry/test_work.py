@@ -16,11 +16,18 @@ from starlette.types import Message
 
 from contractlog.compatibility.errors import Overloaded, TooManyRequests, WorkLimitExceeded
 from contractlog.compatibility.steps import Steps
-from contractlog.registry.moving.receiving import Receiving
-from contractlog.registry.services.lane import Lane
-from contractlog.registry.services.threads import Threads
-from contractlog.registry.services.work import SHORT_STEPS, Abandoned, Callers, TakesLong, Work, current_work
+from contractlog.registry.execution.fair_queue import FairQueue
+from contractlog.registry.execution.request_work import (
+    SHORT_STEPS,
+    Abandoned,
+    CallerUsage,
+    RequestWork,
+    ShortWorkExceeded,
+    current_work,
+)
+from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.settings import Settings
+from contractlog.registry.transfer.online_import import OnlineImport
 
 from support.registry import in_process
 from support.slow_checks import many_branches
@@ -76,7 +83,7 @@ def test_looking_up_parses_no_more_than_a_request_may() -> None:
             text = {"type": "fixed", "name": f"F{number}", "size": 1, "doc": "x" * 60_000}
             assert http.post("/subjects/s/versions", json={"schema": json.dumps(text)}).status_code == 200
         reference = {"name": "R", "subject": "r", "version": 1}
-        http.app.state.services.registration._understanding._kept.clear()  # type: ignore[attr-defined]
+        http.app.state.services.registration._parser._cache.clear()  # type: ignore[attr-defined]
         wanted = {"schema": '{"type": "array", "items": "R"}', "references": [reference]}
         answer = http.post("/subjects/s", json=wanted)
         assert (answer.status_code, answer.json()["error_code"]) == (422, 422)
@@ -90,13 +97,13 @@ def test_a_caller_that_has_used_up_its_share_waits_and_others_do_not() -> None:
         assert (refused.status_code, refused.json()["error_code"]) == (429, 429)
         assert "20000 steps" in refused.json()["message"]
         assert http.get("/subjects/s/versions").status_code == 200  # reads are no work
-        threads: Threads = http.app.state.services.threads  # type: ignore[attr-defined]
+        threads: ThreadPools = http.app.state.services.threads  # type: ignore[attr-defined]
         threads._callers.require("somebody else")
 
 
 def test_what_a_caller_has_used_fades() -> None:
     now = 0.0
-    callers = Callers(600, clock=lambda: now)
+    callers = CallerUsage(600, clock=lambda: now)
     callers.add("a", 2_000)  # little work is free
     callers.require("a")
     callers.add("a", 2_600)
@@ -104,15 +111,15 @@ def test_what_a_caller_has_used_fades() -> None:
         callers.require("a")
     now += 6
     callers.require("a")
-    unlimited = Callers(0, clock=lambda: now)
+    unlimited = CallerUsage(0, clock=lambda: now)
     unlimited.add("a", 10**9)
     unlimited.require("a")
-    assert not unlimited.calm("a")
-    assert unlimited.calm("b")
+    assert not unlimited.is_calm("a")
+    assert unlimited.is_calm("b")
 
 
 def test_places_go_to_callers_in_turn() -> None:
-    lane = Lane(1, most_waiting=5)
+    lane = FairQueue(1, max_waiting=5)
     assert lane.enter("many") is None
     served: list[str] = []
     places: list[tuple[str, Future[None]]] = []
@@ -136,16 +143,18 @@ def test_work_that_takes_long_is_done_again_beside_other_long_work() -> None:
 
     def work() -> str:
         places.append(threading.current_thread().name)
-        return current_work.get().compared(lambda steps: steps.spend(SHORT_STEPS + 1) or "done")
+        return current_work.get().compare(lambda steps: steps.spend(SHORT_STEPS + 1) or "done")
 
     async def run() -> None:
-        threads = Threads(2, max_waiting=9)
-        current_work.set(Work(steps=Steps(10 * SHORT_STEPS)))
-        assert await threads.judge("short", work) == "done"
-        assert await threads.judge("short", work) == "done"  # known to take long: it is not tried as short work again
+        threads = ThreadPools(2, max_waiting=9)
+        current_work.set(RequestWork(steps=Steps(10 * SHORT_STEPS)))
+        assert await threads.run_schema_work("short", work) == "done"
+        assert (
+            await threads.run_schema_work("short", work) == "done"
+        )  # known to take long: it is not tried as short work again
         current_work.get().steps.stop()
         with pytest.raises(WorkLimitExceeded):
-            await threads.judge("short", work)
+            await threads.run_schema_work("short", work)
         threads.close()
 
     asyncio.run(run())
@@ -157,8 +166,8 @@ def test_reads_find_a_thread_however_many_schemas_are_compared() -> None:
     done = threading.Event()
 
     async def run() -> None:
-        threads = Threads(4, max_waiting=99)
-        comparing = [asyncio.create_task(threads.judge("short", done.wait)) for _ in range(20)]
+        threads = ThreadPools(4, max_waiting=99)
+        comparing = [asyncio.create_task(threads.run_schema_work("short", done.wait)) for _ in range(20)]
         await asyncio.sleep(0)
         assert await asyncio.wait_for(threads.run(lambda: 1), 40) == 1
         done.set()
@@ -188,19 +197,19 @@ def test_work_ends_when_its_caller_has_gone(state: str) -> None:
         finally:
             ended.set()
 
-    async def request(threads: Threads, gone: asyncio.Event) -> None:
-        mine = Work(receive=leaving(gone))
+    async def request(threads: ThreadPools, gone: asyncio.Event) -> None:
+        mine = RequestWork(receive=leaving(gone))
         current_work.set(mine)
         try:
-            await threads.judge(LONG, work)
+            await threads.run_schema_work(LONG, work)
         finally:
             mine.close()
 
     async def run() -> None:
-        threads, gone = Threads(2, max_waiting=9), asyncio.Event()
+        threads, gone = ThreadPools(2, max_waiting=9), asyncio.Event()
         before = None
         if state == "waiting":
-            before = asyncio.create_task(threads.judge(LONG, done.wait))
+            before = asyncio.create_task(threads.run_schema_work(LONG, done.wait))
             await asyncio.sleep(0)
         asking = asyncio.create_task(request(threads, gone))
         if state == "running":
@@ -213,7 +222,7 @@ def test_work_ends_when_its_caller_has_gone(state: str) -> None:
         done.set()
         if before is not None:
             await before
-        assert await asyncio.wait_for(threads.judge(LONG, lambda: 1), 40) == 1  # the place is free again
+        assert await asyncio.wait_for(threads.run_schema_work(LONG, lambda: 1), 40) == 1  # the place is free again
         threads.close()
 
     asyncio.run(run())
@@ -224,10 +233,10 @@ def test_a_request_whose_caller_has_gone_is_not_answered() -> None:
     with in_process(Settings(database_url="sqlite://")) as http:
         assert http.post("/subjects/s/versions", json=body(0)).status_code == 200
         app, held, sent = http.app, threading.Event(), []  # type: ignore[attr-defined, var-annotated]
-        threads: Threads = app.state.services.threads
+        threads: ThreadPools = app.state.services.threads
 
         async def run() -> None:
-            before = asyncio.create_task(threads.judge(LONG, held.wait))
+            before = asyncio.create_task(threads.run_schema_work(LONG, held.wait))
             await asyncio.sleep(0)
             content = json.dumps(body(1)).encode()
             messages = iter([{"type": "http.request", "body": content}, {"type": "http.disconnect"}])
@@ -258,8 +267,8 @@ def test_an_import_whose_caller_has_gone_writes_nothing() -> None:
     ]
     export = "".join(json.dumps(line) + "\n" for line in lines).encode()
     with in_process(Settings(database_url="sqlite://")) as http:
-        receiving: Receiving = http.app.state.services.own.receiving  # type: ignore[attr-defined]
-        gone = Work()
+        receiving: OnlineImport = http.app.state.services.extensions.receiving  # type: ignore[attr-defined]
+        gone = RequestWork()
         gone.abandon()
         token = current_work.set(gone)
         with pytest.raises(Abandoned):
@@ -271,9 +280,9 @@ def test_an_import_whose_caller_has_gone_writes_nothing() -> None:
 
 
 def test_short_work_gives_up_before_it_parses_a_long_history() -> None:
-    work = Work(steps=Steps(10**6))
-    work.short(SHORT_STEPS)
-    with pytest.raises(TakesLong):
+    work = RequestWork(steps=Steps(10**6))
+    work.begin_short(SHORT_STEPS)
+    with pytest.raises(ShortWorkExceeded):
         work.parse(40 * SHORT_STEPS)
-    work.at_length()
+    work.begin_long()
     work.parse(40 * SHORT_STEPS)

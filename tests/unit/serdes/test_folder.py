@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contractlog.clients.cli.pull import Pulled, _index, _pulled
-from contractlog.clients.pulled import INDEX
-from contractlog.compatibility.contract import Metadata
+from contractlog.clients.cli.pull import PulledFile, _pull_subjects, _write_pull_index
+from contractlog.clients.schema_folder import INDEX
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import NotFound, SchemaNotFound, UsageError
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
 from contractlog.serdes import SerializationContext
@@ -33,9 +33,9 @@ LEANING = (Reference("shop.Money", "money", 1),)
 CONTEXT = SerializationContext("bills")
 
 
-def pull(registry: Registry, out: Path, *subjects: str, history: bool = True) -> list[Pulled]:
-    pulled = list(_pulled(registry, subjects, out, history=history))
-    _index(registry, pulled, out)
+def pull(registry: Registry, out: Path, *subjects: str, history: bool = True) -> list[PulledFile]:
+    pulled = list(_pull_subjects(registry, subjects, out, history=history))
+    _write_pull_index(registry, pulled, out)
     return pulled
 
 

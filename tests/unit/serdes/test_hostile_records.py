@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contractlog.clients import Registry
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
 from contractlog.serdes import MessageField, SerializationContext

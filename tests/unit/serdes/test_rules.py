@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contractlog.compatibility.contract import Rule, RuleSet
+from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.serdes import SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import RuleNotRun
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
-from contractlog.serdes.rules import refuse_migrations, refuse_rules
+from contractlog.serdes.rules import reject_migrations, reject_rules
 
 from support.sources import Watched
 
@@ -51,9 +51,9 @@ def test_rules_are_due_by_direction_and_place(
     for way, due in (("WRITE", mode != "READ"), ("READ", mode != "WRITE")):
         if applies and due:
             with pytest.raises(RuleNotRun, match="guard"):
-                refuse_rules(draft, way)  # type: ignore[arg-type]
+                reject_rules(draft, way)  # type: ignore[arg-type]
         else:
-            refuse_rules(draft, way)  # type: ignore[arg-type]
+            reject_rules(draft, way)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("way", ["call", "prepare"])
@@ -133,7 +133,7 @@ def test_the_way_to_the_newest_is_looked_up_once(registry: Registry) -> None:
 
 
 def test_migrations_downward_are_due_when_the_newest_with_metadata_is_older(registry: Registry) -> None:
-    from contractlog.compatibility.contract import Metadata
+    from contractlog.compatibility.data_contract import Metadata
 
     old = replace(order(1), metadata=Metadata(properties={"app": "1"}))
     registry.register("orders-value", old)
@@ -148,14 +148,14 @@ def test_migrations_downward_are_due_when_the_newest_with_metadata_is_older(regi
 def test_migrations_are_due_by_direction(registry: Registry) -> None:
     for mode, due in (("UPGRADE", "up"), ("DOWNGRADE", "down"), ("UPDOWN", "both")):
         schema = registry.register(mode, SchemaDraft(ORDER, rule_set=RuleSet(migration_rules=(rule(mode),))))
-        refuse_rules(schema, "WRITE")
-        refuse_rules(schema, "READ")
+        reject_rules(schema, "WRITE")
+        reject_rules(schema, "READ")
         for direction in ("up", "down"):
             if due in {direction, "both"}:
                 with pytest.raises(RuleNotRun):
-                    refuse_migrations(schema, direction)  # type: ignore[arg-type]
+                    reject_migrations(schema, direction)  # type: ignore[arg-type]
             else:
-                refuse_migrations(schema, direction)  # type: ignore[arg-type]
+                reject_migrations(schema, direction)  # type: ignore[arg-type]
 
 
 def test_a_record_of_another_subject_has_no_way_to_the_newest(registry: Registry) -> None:
@@ -173,5 +173,5 @@ def test_only_true_disables_a_rule(disabled: object) -> None:
     body = {"name": "encrypt", "kind": "TRANSFORM", "type": "ENCRYPT", "mode": "WRITE", "disabled": disabled}
     rules = RuleSet.from_body({"encodingRules": [body]})
     with pytest.raises(RuleNotRun, match="encrypt"):
-        refuse_rules(SchemaDraft(ORDER, rule_set=rules), "WRITE")
+        reject_rules(SchemaDraft(ORDER, rule_set=rules), "WRITE")
     assert Rule.from_body(body | {"disabled": True}).disabled

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext, schema_ids
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.errors import BadFrame, DecodeError, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
-from contractlog.serdes.schema_ids import FrameId, split
+from contractlog.serdes.schema_ids import FrameId, split_head
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry
@@ -138,7 +138,7 @@ def test_ids_are_the_bytes_that_the_reference_makes(number: int, guid: Any, rest
     ours, others = FrameId("AVRO", number, guid), SchemaId("AVRO", number, str(guid))
     for head in (ours.id_to_bytes(), ours.guid_to_bytes()):
         assert head in (others.id_to_bytes(), others.guid_to_bytes())
-        assert split(head + rest) == (head, len(head))
+        assert split_head(head + rest) == (head, len(head))
         taken, reference = FrameId("AVRO"), SchemaId("AVRO")
         stream, other = io.BytesIO(head + rest), io.BytesIO(head + rest)
         assert taken.from_bytes(stream).read() == reference.from_bytes(other).read() == rest
@@ -148,10 +148,10 @@ def test_ids_are_the_bytes_that_the_reference_makes(number: int, guid: Any, rest
 @given(st.binary(max_size=20))
 def test_what_is_no_frame_is_told(data: bytes) -> None:
     if (data[:1] == b"\0" and len(data) >= 5) or (data[:1] == b"\1" and len(data) >= 17):
-        assert split(data)[0] == data[: split(data)[1]]
+        assert split_head(data)[0] == data[: split_head(data)[1]]
     else:
         with pytest.raises(BadFrame):
-            split(data)
+            split_head(data)
 
 
 def test_contexts_of_the_reference_are_taken(registry: Registry) -> None:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contractlog.compatibility.contract import Rule, RuleSet
+from contractlog.compatibility.data_contract import Rule, RuleSet
 from contractlog.compatibility.errors import InvalidSchema, SubjectNotFound
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
+from contractlog.serdes.cache import ExpiringCache
 from contractlog.serdes.errors import DecodeError, EncodeError, RuleNotRun, SerializationError
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
-from contractlog.serdes.memory import Memory
-from contractlog.serdes.rules import refuse_migrations, refuse_rules
-from contractlog.serdes.subjects import record_subject_name, topic_record_subject_name
-from contractlog.serdes.wire import frame, unframe
+from contractlog.serdes.rules import reject_migrations, reject_rules
+from contractlog.serdes.subject_names import record_subject_name, topic_record_subject_name
+from contractlog.serdes.wire import decode_frame, encode_frame
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry
@@ -66,7 +66,7 @@ def test_ids_are_kept_by_subject(registry: Registry) -> None:
     registry.register(":.other:unrelated", SchemaDraft('"string"'))
     serializer = AvroSerializer(registry, ORDER)
     contexts = [SerializationContext(topic) for topic in ("one", ":.other:two", "one", ":.other:two")]
-    ids = [unframe(serializer({"n": 1}, context) or b"")[0] for context in contexts]
+    ids = [decode_frame(serializer({"n": 1}, context) or b"")[0] for context in contexts]
     assert ids[:2] == ids[2:]
     assert ids[0] != ids[1]
 
@@ -93,7 +93,7 @@ def test_without_auto_register_the_schema_has_to_be_there(registry: Registry) ->
     with pytest.raises(SubjectNotFound):
         AvroSerializer(registry, ORDER, conf=conf)({"n": 1}, VALUE)
     registry.register("orders-value", SchemaDraft(ORDER))
-    assert AvroSerializer(registry, ORDER, conf=conf)({"n": 1}, VALUE) == frame(1, b"\x02")  # type: ignore[arg-type]
+    assert AvroSerializer(registry, ORDER, conf=conf)({"n": 1}, VALUE) == encode_frame(1, b"\x02")  # type: ignore[arg-type]
 
 
 def test_the_latest_version_writes_and_reads(registry: Registry) -> None:
@@ -108,7 +108,7 @@ def test_the_latest_version_writes_and_reads(registry: Registry) -> None:
 def test_a_schema_id_can_be_pinned(registry: Registry) -> None:
     schema_id = registry.register("elsewhere", SchemaDraft(ORDER)).schema_id
     written = AvroSerializer(registry, None, conf={"use.schema.id": schema_id})({"n": 1}, VALUE)
-    assert written == frame(schema_id, b"\x02")
+    assert written == encode_frame(schema_id, b"\x02")
     assert registry.subjects() == ["elsewhere"]
 
 
@@ -194,12 +194,12 @@ def test_the_header_of_the_other_part_is_not_looked_at(registry: Registry) -> No
 def test_an_unknown_id_is_asked_for_again_after_a_while(registry: Registry) -> None:
     now = [0.0]
     deserializer = AvroDeserializer(registry)
-    deserializer._planner.unknown = Memory(seconds=10, clock=lambda: now[0])
+    deserializer._planner.unknown_ids = ExpiringCache(seconds=10, clock=lambda: now[0])
     with pytest.raises(DecodeError):
-        deserializer(frame(1, b"\x02"), VALUE)  # type: ignore[arg-type]
+        deserializer(encode_frame(1, b"\x02"), VALUE)  # type: ignore[arg-type]
     registry.register("orders-value", SchemaDraft(ORDER))
     now[0] = 11.0
-    assert deserializer(frame(1, b"\x02"), VALUE) == {"n": 1}  # type: ignore[arg-type]
+    assert deserializer(encode_frame(1, b"\x02"), VALUE) == {"n": 1}  # type: ignore[arg-type]
 
 
 def rules(*given: Rule, **facts: Any) -> RuleSet:
@@ -213,7 +213,7 @@ def test_a_rule_is_never_passed_over(registry: Registry) -> None:
     with pytest.raises(RuleNotRun, match="check_n"):
         AvroSerializer(registry, draft)({"n": 1}, VALUE)
     with pytest.raises(RuleNotRun, match="check_n"):
-        AvroDeserializer(registry)(frame(registered.schema_id, b"\x02"), VALUE)
+        AvroDeserializer(registry)(encode_frame(registered.schema_id, b"\x02"), VALUE)
 
 
 @pytest.mark.parametrize(
@@ -235,9 +235,9 @@ def test_rules_are_due_by_mode(registry: Registry, rule_set: RuleSet, way: Any, 
     schema = replace(registry.register("s", SchemaDraft('"int"')), rule_set=rule_set)
     if runs:
         with pytest.raises(RuleNotRun):
-            refuse_rules(schema, way)
+            reject_rules(schema, way)
     else:
-        refuse_rules(schema, way)
+        reject_rules(schema, way)
 
 
 def test_migrations_are_due_when_another_version_is_wanted(registry: Registry) -> None:
@@ -246,7 +246,7 @@ def test_migrations_are_due_when_another_version_is_wanted(registry: Registry) -
     migration = RuleSet(migration_rules=(Rule("up", mode="UPGRADE"),))
     schema = replace(registry.register("s", SchemaDraft('"int"')), rule_set=migration)
     with pytest.raises(RuleNotRun, match="up"):
-        refuse_migrations(schema, "up")
+        reject_migrations(schema, "up")
 
 
 def test_the_two_formats_do_not_read_each_other(registry: Registry) -> None:

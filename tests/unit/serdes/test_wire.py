@@ -9,24 +9,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contractlog.compatibility.names import SchemaId
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes.errors import BadFrame
-from contractlog.serdes.wire import frame, unframe
+from contractlog.serdes.wire import decode_frame, encode_frame
 
 
 @given(st.integers(0, 2**32 - 1), st.binary())
 def test_what_is_framed_is_unframed(schema_id: int, body: bytes) -> None:
-    found, rest = unframe(frame(SchemaId(schema_id), body))
+    found, rest = decode_frame(encode_frame(SchemaId(schema_id), body))
     assert (found, bytes(rest)) == (schema_id, body)
 
 
 def test_an_empty_body_is_a_body() -> None:
-    assert unframe(b"\0\0\0\0\x07") == (7, b"")
+    assert decode_frame(b"\0\0\0\0\x07") == (7, b"")
 
 
 def test_the_body_is_not_copied() -> None:
-    record = bytearray(frame(SchemaId(1), b"body"))
-    _, body = unframe(record)
+    record = bytearray(encode_frame(SchemaId(1), b"body"))
+    _, body = decode_frame(record)
     record[5] = ord("B")
     assert bytes(body) == b"Body"
 
@@ -34,7 +34,7 @@ def test_the_body_is_not_copied() -> None:
 @pytest.mark.parametrize("record", [b"", b"\0", b"\0\0\0\0", b"\x01\0\0\0\x07x", b'{"json": true}'])
 def test_what_is_no_frame_is_refused(record: bytes) -> None:
     with pytest.raises(BadFrame) as caught:
-        unframe(record)
+        decode_frame(record)
     assert caught.value.outcome is Outcome.NOT_FRAMED
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.spark_validation.sources import archive
-from contractlog.spark_validation.sources.records import RECORDS, OffsetRange, split
+from contractlog.spark_validation.sources.records import RECORDS, OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
 
 from support.archives import Record, write_topic
@@ -128,5 +128,5 @@ def test_what_is_no_archive_is_said(tmp_path: Path) -> None:
 
 def test_splitting_covers_every_offset_once_and_keeps_empty_ranges() -> None:
     whole = OffsetRange("t", 0, 3, 10)
-    pieces = list(split([whole, OffsetRange("t", 1, 5, 5)], 3))
+    pieces = list(split_ranges([whole, OffsetRange("t", 1, 5, 5)], 3))
     assert [(piece.start, piece.end) for piece in pieces] == [(3, 6), (6, 9), (9, 10), (5, 5)]

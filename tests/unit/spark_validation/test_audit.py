@@ -10,21 +10,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.observed.bounds import MAX_FIELDS, bounded
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.contracts.observed.states import AuditState, Coverage, Example, merge
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.state import AuditState, Coverage, ViolationExample, merge_states
+from contractlog.contracts.audit.state_limits import MAX_FIELDS, limit_state
 from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.plan import Expectation, Plan
-from contractlog.spark_validation.sources.records import OffsetRange, split
+from contractlog.spark_validation.plan import AuditPlan, Expectation
+from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
 from contractlog.spark_validation.sources.source import ArchiveSource
-from contractlog.spark_validation.states import read_state, write_state
+from contractlog.spark_validation.state_files import read_state, write_state
 from contractlog.spark_validation.validators import PlannedSchema
-from contractlog.spark_validation.violations import CAPPED, VIOLATIONS, write_nothing
+from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES, VIOLATIONS, ensure_readable
 
 from support.archives import DAY, Record, framed, order, registered, write_topic
 
 TOPIC = "orders"
-PLAN = Plan(
+PLAN = AuditPlan(
     parts={
         (TOPIC, "value"): Expectation(audited=True, known=frozenset({1, 9}), allowed=frozenset({1})),
         (TOPIC, "key"): Expectation(audited=False, notes=("no subject",)),
@@ -61,7 +61,7 @@ def log_of(cases: list[tuple[Outcome, int, int | None]]) -> list[Record]:
 
 def audited(folder: Path, ranges: list[OffsetRange], violations: Path | None = None) -> AuditState:
     """Audit ranges one by one and merge."""
-    return bounded(merge(audit_range(ArchiveSource(folder), one, PLAN, violations) for one in ranges))
+    return limit_state(merge_states(audit_range(ArchiveSource(folder), one, PLAN, violations) for one in ranges))
 
 
 def counts_of(state: AuditState, part: str = "value") -> dict[Outcome, int]:
@@ -88,7 +88,7 @@ def test_an_audit_of_the_whole_is_the_merge_of_the_audits_of_its_parts(
     records = log_of(cases)
     write_topic(folder, TOPIC, records)
     whole = OffsetRange(TOPIC, 0, 0, records[-1].offset + 1)
-    one, cut = audited(folder, [whole]), audited(folder, list(split([whole], span)))
+    one, cut = audited(folder, [whole]), audited(folder, list(split_ranges([whole], span)))
     assert without_coverage(one) == without_coverage(cut)
     assert sum(part.records for part in cut.coverage) == len(records) == sum(part.records for part in one.coverage)
 
@@ -126,7 +126,7 @@ def test_violations_say_where_and_why_with_the_lowest_examples(tmp_path: Path) -
     assert (key.outcome, key.schema_id, key.field) == (Outcome.BAD_UTF8, 1, "note")
     assert key.path.startswith("/fields/1")
     assert violation.records == 30
-    assert violation.examples == tuple(Example(0, at) for at in range(30, 40))
+    assert violation.examples == tuple(ViolationExample(0, at) for at in range(30, 40))
     assert violation.detail
 
 
@@ -165,7 +165,7 @@ def test_the_violations_of_every_topic_that_kafka_admits_are_written_and_read(tm
     assert sorted(pq.read_table(out).column("topic").to_pylist()) == [topic, twin]
 
 
-@pytest.mark.parametrize(("cap", "kept"), [(CAPPED, 1024), (None, 5000)])
+@pytest.mark.parametrize(("cap", "kept"), [(DEFAULT_MAX_BYTES, 1024), (None, 5000)])
 def test_the_bytes_of_a_violating_record_are_capped_unless_all_are_asked_for(
     tmp_path: Path, cap: int | None, kept: int
 ) -> None:
@@ -193,7 +193,7 @@ def test_a_range_that_fails_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_violations_reads_as_a_table_of_none(tmp_path: Path) -> None:
-    write_nothing(tmp_path / "violations.parquet")
+    ensure_readable(tmp_path / "violations.parquet")
     assert pq.read_table(tmp_path / "violations.parquet").schema.equals(VIOLATIONS)
 
 
@@ -224,7 +224,7 @@ def test_wide_records_are_sampled_in_their_first_fields_by_name_and_the_others_a
         PLAN, schemas={1: PlannedSchema(registered(1, f'{{"type":"record","name":"W","fields":[{fields}]}}'))}
     )
     write_topic(tmp_path, TOPIC, [Record(at, value=framed(1, bytes([2 * at] * len(names)))) for at in range(5)])
-    state = bounded(audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 5), plan))
+    state = limit_state(audit_range(ArchiveSource(tmp_path), OffsetRange(TOPIC, 0, 0, 5), plan))
     assert counts_of(state) == {Outcome.CONFORMS: 5}
     assert sorted(field for *_, field in state.samples) == names[:MAX_FIELDS]
     assert sorted(field for *_, field in state.unsampled) == names[MAX_FIELDS:]

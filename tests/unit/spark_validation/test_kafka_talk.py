@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from contractlog.spark_validation.sources.kafka_talk import settled
+from contractlog.spark_validation.sources.kafka_connection import retry_without_leader
 
 
 def test_partitions_whose_leader_moves_are_asked_again() -> None:
@@ -16,7 +16,7 @@ def test_partitions_whose_leader_moves_are_asked_again() -> None:
             raise KafkaException(KafkaError(code))
         return 7
 
-    assert settled(ask, patience=30) == 7
+    assert retry_without_leader(ask, patience=30) == 7
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,6 @@ def test_other_failures_and_ones_that_last_are_told(code: int, patience: float, 
         raise KafkaException(KafkaError(code))
 
     with pytest.raises(KafkaException) as failure:
-        settled(ask, patience)
+        retry_without_leader(ask, patience)
     assert failure.value.args[0].code() == code
     assert 1 <= len(asks) <= asked

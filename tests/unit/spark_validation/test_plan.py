@@ -11,12 +11,12 @@ import pytest
 from contractlog.clients import Registry
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.contracts.observed.report import TopicPart
-from contractlog.contracts.observed.states import merge
-from contractlog.contracts.observed.summary import summarize
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.report import TopicPart
+from contractlog.contracts.audit.state import merge_states
+from contractlog.contracts.audit.summary import summarize
 from contractlog.spark_validation.audit import audit_range
-from contractlog.spark_validation.plan import Plan, make_plan
+from contractlog.spark_validation.plan import AuditPlan, make_plan
 from contractlog.spark_validation.sources.source import ArchiveSource
 
 from support.archives import ORDER, Record, framed, order, write_topic
@@ -24,7 +24,7 @@ from support.archives import ORDER, Record, framed, order, write_topic
 WIDER = ORDER.replace('"type":"string"}', '"type":"string"},{"name":"more","type":["null","long"],"default":null}')
 
 
-def planned(registry: Registry, folder: Path) -> Plan:
+def planned(registry: Registry, folder: Path) -> AuditPlan:
     """Plan an audit of all of an archive."""
     source = ArchiveSource(folder)
     return make_plan(registry, source, source.plan(()))
@@ -34,7 +34,7 @@ def audited(registry: Registry, folder: Path) -> dict[tuple[str, str], TopicPart
     """Audit all of an archive, without Spark, as a worker would: with the plan as it travels."""
     source = ArchiveSource(folder)
     plan = pickle.loads(pickle.dumps(planned(registry, folder)))  # noqa: S301 - ours
-    state = merge(audit_range(source, one, plan) for one in source.plan(()))
+    state = merge_states(audit_range(source, one, plan) for one in source.plan(()))
     return {
         (entry["topic"], entry["part"]): entry
         for entry in summarize(state, plan.uses, notes=plan.notes(), unusable=plan.unusable())

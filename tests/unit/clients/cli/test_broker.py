@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.clients.cli.broker import Brokers, add_brokers, brokers_of, find_brokers
+from contractlog.clients.cli.broker import Brokers, add_broker_options, find_brokers, require_brokers
 from contractlog.compatibility.errors import UsageError
 
 
 def options(*argv: str) -> Namespace:
     parser = ArgumentParser()
-    add_brokers(parser)
+    add_broker_options(parser)
     return parser.parse_args(argv)
 
 
@@ -22,22 +22,22 @@ def test_properties_name_the_broker_unless_the_flag_does(tmp_path: Path) -> None
     file.write_text("# one\n\nbootstrap.servers = a:1,b:2\n sasl.password=p=w# 1\nsecurity.protocol=SASL_SSL\n")
     named = ("--broker-config", str(file))
     properties = {"sasl.password": "p=w# 1", "security.protocol": "SASL_SSL"}
-    found = brokers_of(options(*named), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"})
+    found = require_brokers(options(*named), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"})
     assert found == Brokers("a:1,b:2", properties)
     assert "p=w" not in repr(found)
-    assert brokers_of(options(*named, "--bootstrap-servers", "d:4"), {}).servers == "d:4"
-    assert brokers_of(options(), {"CONTRACTLOG_BROKER_CONFIG": str(file)}) == Brokers("a:1,b:2", properties)
-    assert brokers_of(options(), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"}) == Brokers("c:3")
+    assert require_brokers(options(*named, "--bootstrap-servers", "d:4"), {}).servers == "d:4"
+    assert require_brokers(options(), {"CONTRACTLOG_BROKER_CONFIG": str(file)}) == Brokers("a:1,b:2", properties)
+    assert require_brokers(options(), {"CONTRACTLOG_BOOTSTRAP_SERVERS": "c:3"}) == Brokers("c:3")
 
 
 def test_properties_that_cannot_be_read_are_told_by_line_without_what_it_says(tmp_path: Path) -> None:
     file = tmp_path / "kafka.properties"
     file.write_text("sasl.username=me\nhunter2\n")
     with pytest.raises(UsageError, match=r"line 2 of `.*` is no `name=value`") as refused:
-        brokers_of(options("--broker-config", str(file)), {})
+        require_brokers(options("--broker-config", str(file)), {})
     assert "hunter2" not in str(refused.value)
     with pytest.raises(UsageError, match="name the broker: --bootstrap-servers"):
-        brokers_of(options(), {})
+        require_brokers(options(), {})
 
 
 @pytest.mark.parametrize(
@@ -65,5 +65,5 @@ def test_properties_that_reading_depends_on_are_refused_by_name_and_line(tmp_pat
 def test_both_names_of_the_servers_are_one_property(tmp_path: Path) -> None:
     file = tmp_path / "kafka.properties"
     file.write_text("metadata.broker.list=a:1\nclient.id=me\n")
-    assert brokers_of(options("--broker-config", str(file)), {}) == Brokers("a:1", {"client.id": "me"})
+    assert require_brokers(options("--broker-config", str(file)), {}) == Brokers("a:1", {"client.id": "me"})
     assert find_brokers(options(), {}) is None

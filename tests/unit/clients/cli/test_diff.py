@@ -12,8 +12,8 @@ import pytest
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.main import main
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import SchemaDraft
 
 ID = {"name": "id", "type": "long"}
@@ -154,7 +154,7 @@ def test_what_both_lean_on_comes_from_files(files: Files) -> None:
     leg = files.put("leg.avsc", '{"type":"record","name":"Leg","fields":[]}')
     earlier = files.put("a.avsc", order(ID))
     later = files.put("b.avsc", order(ID, {"name": "legs", "type": {"type": "array", "items": "Leg"}, "default": []}))
-    assert parse(SchemaDraft(order(ID)))
+    assert parse_schema(SchemaDraft(order(ID)))
     assert files.diff(earlier, later, "--reference", f"leg={leg}")[0] == exit_codes.CLEAN
     code, told = files.diff(earlier, later)
     assert code == exit_codes.USAGE

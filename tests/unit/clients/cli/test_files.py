@@ -8,7 +8,7 @@ from threading import Timer
 
 import pytest
 
-from contractlog.clients.cli.files import Unreadable, collect, file_name, tells_its_subject
+from contractlog.clients.cli.files import UnreadableFiles, collect_files, file_name, has_subject_in_name
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, SchemaType
 
@@ -28,13 +28,13 @@ def put(folder: Path, *names: str, text: str = '"string"') -> None:
 def found(folder: Path) -> dict[str, list[tuple[str, int | None]]]:
     return {
         subject: [(file.path.relative_to(folder).as_posix(), file.version) for file in files]
-        for subject, files in collect([str(folder)]).items()
+        for subject, files in collect_files([str(folder)]).items()
     }
 
 
 def test_the_name_of_a_file_tells_subject_and_format(folder: Path) -> None:
     put(folder, "a.b-value.avsc", "a.b-key.avsc", "w-value.schema.json", "README.md", "package.json")
-    groups = collect([str(folder)])
+    groups = collect_files([str(folder)])
     assert {subject: files[0].draft.type for subject, files in groups.items()} == {
         "a.b-value": SchemaType.AVRO,
         "a.b-key": SchemaType.AVRO,
@@ -70,26 +70,26 @@ def test_a_subject_that_no_file_can_be_named_by_is_encoded(folder: Path) -> None
 def test_the_given_subject_goes_before_the_name_and_keeps_the_order(folder: Path) -> None:
     put(folder, "second.avsc", "first.json", "2/x.avsc", "1/y.avsc")
     names = ["2/x.avsc", "1/y.avsc", "second.avsc", "first.json"]
-    groups = collect([str(folder / name) for name in names], subject="mine")
+    groups = collect_files([str(folder / name) for name in names], subject="mine")
     assert [file.path.name for file in groups["mine"]] == ["y.avsc", "x.avsc", "second.avsc", "first.json"]
 
 
 def test_references_go_to_every_file(folder: Path) -> None:
     put(folder, "a-value.avsc")
     leaned_on = Reference("n", "s", 1)
-    (file,) = collect([str(folder)], references=[leaned_on])["a-value"]
+    (file,) = collect_files([str(folder)], references=[leaned_on])["a-value"]
     assert file.draft.references == (leaned_on,)
 
 
 def test_a_file_named_twice_is_one_file(folder: Path) -> None:
     put(folder, "a-value.avsc")
-    assert len(collect([str(folder), str(folder / "a-value.avsc")])["a-value"]) == 1
+    assert len(collect_files([str(folder), str(folder / "a-value.avsc")])["a-value"]) == 1
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(folder: Path) -> None:
     folder.mkdir()
     (folder / "a-key.avsc").write_bytes(b'\xef\xbb\xbf"string"')
-    assert collect([str(folder)])["a-key"][0].draft.text == '"string"'
+    assert collect_files([str(folder)])["a-key"][0].draft.text == '"string"'
 
 
 @pytest.mark.parametrize(
@@ -106,27 +106,27 @@ def test_a_file_that_cannot_be_used_says_why_and_what_to_do(folder: Path, name: 
     folder.mkdir()
     (folder / name).write_bytes(content)
     with pytest.raises(UsageError, match=said):
-        collect([str(folder / name)])
+        collect_files([str(folder / name)])
 
 
 def test_what_is_not_there_or_empty_is_said(folder: Path) -> None:
     for missing in (folder, folder / "a-value.avsc"):
         with pytest.raises(UsageError, match="does not exist"):
-            collect([str(missing)])
+            collect_files([str(missing)])
     folder.mkdir()
     with pytest.raises(UsageError, match="holds no schema files"):
-        collect([str(folder)])
+        collect_files([str(folder)])
 
 
 def test_a_version_that_is_there_twice_is_refused(folder: Path) -> None:
     put(folder, "x/1/a-value.avsc", "y/1/a-value.avsc")
     with pytest.raises(UsageError, match="both version 1 of `a-value`"):
-        collect([str(folder)])
+        collect_files([str(folder)])
 
 
 def test_which_subjects_files_tell_by_their_name() -> None:
-    assert tells_its_subject("a-key")
-    assert not tells_its_subject("com.acme.Order")
+    assert has_subject_in_name("a-key")
+    assert not has_subject_in_name("com.acme.Order")
 
 
 def test_a_subject_that_is_too_long_for_a_file_name_is_cut_and_then_tells_no_subject(folder: Path) -> None:
@@ -134,19 +134,19 @@ def test_a_subject_that_is_too_long_for_a_file_name_is_cut_and_then_tells_no_sub
     names = [file_name(subject, SchemaType.JSON) for subject in subjects]
     assert len(set(names)) == 2
     put(folder, *names)
-    assert not any(map(tells_its_subject, (*subjects, "-value", "-key", "%")))
+    assert not any(map(has_subject_in_name, (*subjects, "-value", "-key", "%")))
     with pytest.raises(UsageError, match="has no subject"):
-        collect([str(folder)])
+        collect_files([str(folder)])
 
 
 def test_the_rest_is_read_where_what_is_unreadable_is_kept(folder: Path) -> None:
     put(folder, "a-value.avsc", "nameless.avsc", "x/1/b-value.avsc", "y/1/b-value.avsc")
-    unreadable = Unreadable()
-    groups = collect([str(folder), str(folder / "missing")], unreadable=unreadable)
+    unreadable = UnreadableFiles()
+    groups = collect_files([str(folder), str(folder / "missing")], unreadable=unreadable)
     assert list(groups) == ["a-value"]
     assert len(unreadable.problems) == 3
     with pytest.raises(UsageError, match=r"^3 files cannot be read as schemas:$") as caught:
-        unreadable.refuse()
+        unreadable.raise_errors()
     first, second, third = caught.value.facts["details"]
     assert "does not exist" in first
     assert "has no subject" in second
@@ -160,7 +160,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, named: str) -> Non
     end = Timer(2, os.close, [writer])  # whoever waits for the pipe nevertheless is not left alone
     end.start()
     with pytest.raises(UsageError, match=r"orders-value.avsc` is a pipe, a socket or a device"):
-        collect([str(tmp_path / named)])
+        collect_files([str(tmp_path / named)])
     end.cancel()
     os.close(writer)
 
@@ -168,4 +168,4 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path, named: str) -> Non
 def test_a_device_is_refused(tmp_path: Path) -> None:
     (tmp_path / "orders-value.avsc").symlink_to(os.devnull)
     with pytest.raises(UsageError, match=r"orders-value.avsc` is a pipe, a socket or a device"):
-        collect([str(tmp_path)])
+        collect_files([str(tmp_path)])

@@ -8,11 +8,12 @@ import sys
 import pytest
 
 from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.error_messages import error_message
 from contractlog.clients.cli.main import exit_code_of, main
-from contractlog.clients.cli.output import count, harmless
-from contractlog.clients.cli.unknown import sentence_of
+from contractlog.clients.cli.output import count_noun
 from contractlog.clients.cli.verbs import VERBS
 from contractlog.compatibility import errors
+from contractlog.compatibility.terminal_text import escape_line
 
 HEAVY = {"httpx2", "fastapi", "sqlalchemy", "pyspark", "pyarrow", "numpy", "pandas", "confluent_kafka", "rich"}
 HEAVY_FOR_MAIN = HEAVY | {
@@ -119,15 +120,15 @@ def test_output_that_nobody_reads_ends_quietly() -> None:
 
 
 def test_text_from_outside_cannot_steer_a_terminal() -> None:
-    assert harmless("plain ü ✓ text") == "plain ü ✓ text"
-    assert harmless("\x1b]0;x\x07") == r"\x1b]0;x\x07"
-    assert harmless("a\nb\u202eb") == r"a\nb\u202eb"
-    assert harmless("a\ud800") == r"a\ud800"
+    assert escape_line("plain ü ✓ text") == "plain ü ✓ text"
+    assert escape_line("\x1b]0;x\x07") == r"\x1b]0;x\x07"
+    assert escape_line("a\nb\u202eb") == r"a\nb\u202eb"
+    assert escape_line("a\ud800") == r"a\ud800"
 
 
 def test_numbers_come_with_their_noun() -> None:
-    assert [count(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
-    assert count(2, "entry", "entries") == "2 entries"
+    assert [count_noun(number, "file") for number in (0, 1, 2_000)] == ["0 files", "1 file", "2,000 files"]
+    assert count_noun(2, "entry", "entries") == "2 entries"
 
 
 def test_a_mistake_of_ours_is_told_apart_from_findings(
@@ -137,12 +138,12 @@ def test_a_mistake_of_ours_is_told_apart_from_findings(
         raise RuntimeError("no such thing")
 
     monkeypatch.setattr("contractlog.clients.cli.check.check", broken)
-    assert main(["check", "x"]) == exit_codes.MISTAKE
+    assert main(["check", "x"]) == exit_codes.INTERNAL_ERROR
     told = capsys.readouterr().err
     assert "RuntimeError: no such thing" in told
     assert "Traceback" not in told
     monkeypatch.setenv("CONTRACTLOG_TRACEBACK", "1")
-    assert main(["check", "x"]) == exit_codes.MISTAKE
+    assert main(["check", "x"]) == exit_codes.INTERNAL_ERROR
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -171,6 +172,6 @@ def test_a_closed_stream_changes_no_exit_code(closed: str) -> None:
 
 def test_a_certificate_that_is_not_trusted_is_no_reason_to_start_a_registry() -> None:
     for reason, advised in (("certificate verify failed", False), ("Connection refused", True)):
-        told = sentence_of(errors.Unreachable("m", url="https://r", reason=reason), [])
+        told = error_message(errors.Unreachable("m", url="https://r", reason=reason), [])
         assert reason in told
         assert ("contractlog serve" in told) == advised

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.avro.canonical import java_number
-from contractlog.compatibility.identity import guid
+from contractlog.compatibility.avro.canonical import format_java_number
+from contractlog.compatibility.content_identity import compute_guid
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.json_text import Number
-from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.schema import SchemaDraft
 
 from support.avro_decorated import decorated
@@ -26,7 +26,7 @@ NORMALIZED = json.loads((CASES / "avro_normalized.json").read_text(encoding="utf
 
 @pytest.mark.parametrize("golden", GOLDEN)
 def test_the_canonical_text(golden: dict[str, str]) -> None:
-    assert parse(SchemaDraft(golden["text"])).canonical == golden["canonical"]
+    assert parse_schema(SchemaDraft(golden["text"])).canonical == golden["canonical"]
 
 
 @pytest.mark.parametrize(
@@ -40,44 +40,47 @@ def test_the_canonical_text(golden: dict[str, str]) -> None:
     ],
 )  # fmt: skip
 def test_numbers_are_written_as_java_writes_them(text: str, written: str) -> None:
-    assert java_number(Number(text)) == written
+    assert format_java_number(Number(text)) == written
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_no_double_is_changed_by_being_written(double: float) -> None:
-    assert float(java_number(Number(repr(double)))) == double
+    assert float(format_java_number(Number(repr(double)))) == double
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_canonical_text_is_its_own_and_does_not_depend_on_how_the_text_was_written(random: Random) -> None:
     schema = Schemas(random).schema()
-    first = parse(SchemaDraft(json.dumps(schema)))
-    assert parse(SchemaDraft(json.dumps(schema, indent=2))).canonical == first.canonical
-    assert parse(SchemaDraft(first.canonical)).canonical == first.canonical
-    assert parse(SchemaDraft(first.normalized)).normalized == first.normalized
-    assert parse(SchemaDraft(first.normalized)).canonical == first.normalized
+    first = parse_schema(SchemaDraft(json.dumps(schema)))
+    assert parse_schema(SchemaDraft(json.dumps(schema, indent=2))).canonical == first.canonical
+    assert parse_schema(SchemaDraft(first.canonical)).canonical == first.canonical
+    assert parse_schema(SchemaDraft(first.normalized)).normalized == first.normalized
+    assert parse_schema(SchemaDraft(first.normalized)).canonical == first.normalized
 
 
 def test_the_normalized_text_sorts_what_has_no_order_and_keeps_the_rest() -> None:
     one = '{"type":"fixed","name":"F","size":2,"doc":"","z":{"y":1,"x":2},"precision":4,"logicalType":"decimal","a":2,'
     other = '{"type":"fixed","name":"F","size":2,"logicalType":"decimal","precision":4,"a":2,"z":{"x":2,"y":1},'
-    first, second = parse(SchemaDraft(one + '"aliases":["H","G"]}')), parse(SchemaDraft(other + '"aliases":["G","H"]}'))
+    first, second = (
+        parse_schema(SchemaDraft(one + '"aliases":["H","G"]}')),
+        parse_schema(SchemaDraft(other + '"aliases":["G","H"]}')),
+    )
     assert first.canonical != second.canonical
     assert first.normalized == second.normalized == second.canonical
 
 
 @pytest.mark.parametrize("golden", NORMALIZED)
 def test_the_normalized_text_is_the_references(golden: dict[str, str]) -> None:
-    assert parse(SchemaDraft(golden["text"])).normalized == golden["normalized"]
+    assert parse_schema(SchemaDraft(golden["text"])).normalized == golden["normalized"]
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_normalized_text_is_its_own_however_much_there_was_to_sort(random: Random) -> None:
     schema = decorated(Schemas(random).schema(), random)
-    first = parse(SchemaDraft(json.dumps(schema)), strict=False)
-    again = parse(SchemaDraft(first.normalized), strict=False)
+    first = parse_schema(SchemaDraft(json.dumps(schema)), strict=False)
+    again = parse_schema(SchemaDraft(first.normalized), strict=False)
     assert first.normalized == again.normalized == again.canonical
 
 
@@ -87,8 +90,11 @@ def test_the_normalized_text_keeps_what_the_reference_loses() -> None:
         '{"type":"record","name":"n.R","fields":[{"name":"a","type":'
         '{"type":"fixed","name":"F","namespace":"","size":1}},{"name":"b","type":"F"}]}'
     )
-    assert parse(SchemaDraft(later)).normalized == later
-    assert '"name":"F","namespace":""' in parse(SchemaDraft(outside.replace('"F"}]', '"F","z":1,"y":2}]'))).normalized
+    assert parse_schema(SchemaDraft(later)).normalized == later
+    assert (
+        '"name":"F","namespace":""'
+        in parse_schema(SchemaDraft(outside.replace('"F"}]', '"F","z":1,"y":2}]'))).normalized
+    )
 
 
 def test_documentation_aliases_and_properties_make_a_new_schema_and_spaces_do_not() -> None:
@@ -98,13 +104,13 @@ def test_documentation_aliases_and_properties_make_a_new_schema_and_spaces_do_no
         plain.replace(":", " : "),
         *(plain[:-1] + more for more in (',"doc":"d"}', ',"aliases":["S"]}', ',"p":1}')),
     ]
-    assert len({guid(parse(SchemaDraft(text)).canonical) for text in texts}) == 4
+    assert len({compute_guid(parse_schema(SchemaDraft(text)).canonical) for text in texts}) == 4
 
 
 def test_a_referenced_type_stays_a_name_and_what_it_holds_inside_is_written_out() -> None:
     leaned_on = '{"type":"record","name":"B","fields":[{"name":"c","type":{"type":"enum","name":"C","symbols":["X"]}}]}'
     text = '{"type":"record","name":"R","fields":[{"name":"a","type":"B"},{"name":"b","type":"C"}]}'
-    assert parse(SchemaDraft(text), {"b": leaned_on}).canonical == (
+    assert parse_schema(SchemaDraft(text), {"b": leaned_on}).canonical == (
         '{"type":"record","name":"R","fields":[{"name":"a","type":"B"},'
         '{"name":"b","type":{"type":"enum","name":"C","symbols":["X"]}}]}'
     )

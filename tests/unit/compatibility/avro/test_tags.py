@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from contractlog.compatibility.avro.tags import Entity, EntityType, inline_tags, tagged
+from contractlog.compatibility.avro.tags import Entity, EntityType, edit_tags, list_inline_tags
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 
 TEXT = (
@@ -41,25 +41,25 @@ def record(path: str) -> Entity:
     ],
 )
 def test_tags_are_added_where_a_path_leads(entity: Entity, pointed: tuple[str | int, ...]) -> None:
-    place = json.loads(tagged(TEXT, {entity: ["PII", "A"]}))
+    place = json.loads(edit_tags(TEXT, {entity: ["PII", "A"]}))
     for token in pointed:
         place = place[token]
     assert place["confluent:tags"] == ["PII", "A"]
 
 
 def test_nothing_but_the_tags_is_changed() -> None:
-    assert tagged(TEXT) == TEXT
-    added = tagged(TEXT, {field("T1.g"): ["A"]})
+    assert edit_tags(TEXT) == TEXT
+    added = edit_tags(TEXT, {field("T1.g"): ["A"]})
     assert added == TEXT.replace('"size":1.50', '"size":1.50,"confluent:tags":["A"]')
-    assert tagged(added, remove={field("T1.g"): ["A", "B"]}) == TEXT
-    assert parse(SchemaDraft(added)).canonical != parse(SchemaDraft(TEXT)).canonical
+    assert edit_tags(added, remove={field("T1.g"): ["A", "B"]}) == TEXT
+    assert parse_schema(SchemaDraft(added)).canonical != parse_schema(SchemaDraft(TEXT)).canonical
 
 
 def test_what_is_there_stays_in_its_order_and_comes_once() -> None:
     place = field("other.T3.d")
-    assert inline_tags(tagged(TEXT, {place: ["B", "C"]})) == {place: ("Z", "B", "C")}
-    assert inline_tags(tagged(TEXT, {place: ["C"]}, {place: ["Z"]})) == {place: ("B", "C")}
-    assert inline_tags(tagged(TEXT, remove={place: ["Z", "B"]})) == {}
+    assert list_inline_tags(edit_tags(TEXT, {place: ["B", "C"]})) == {place: ("Z", "B", "C")}
+    assert list_inline_tags(edit_tags(TEXT, {place: ["C"]}, {place: ["Z"]})) == {place: ("B", "C")}
+    assert list_inline_tags(edit_tags(TEXT, remove={place: ["Z", "B"]})) == {}
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,11 @@ def test_what_is_there_stays_in_its_order_and_comes_once() -> None:
 )
 def test_a_path_that_leads_nowhere_is_refused(entity: Entity) -> None:
     with pytest.raises(InvalidSchema) as refused:
-        tagged(TEXT, {entity: ["A"]})
+        edit_tags(TEXT, {entity: ["A"]})
     assert refused.value.message == f"No matching path '{entity.path}' found in the schema"
 
 
 def test_tags_that_are_no_list_of_texts_are_not_tags() -> None:
     odd = '{"type":"record","name":"R","fields":[{"name":"a","type":"int","confluent:tags":"A"}],"confluent:tags":[1]}'
-    assert inline_tags(odd) == {}
-    assert inline_tags(tagged(odd, {field("R.a"): ["B"]})) == {field("R.a"): ("B",)}
+    assert list_inline_tags(odd) == {}
+    assert list_inline_tags(edit_tags(odd, {field("R.a"): ["B"]})) == {field("R.a"): ("B",)}

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import pytest
 
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.interning import Memo
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.formats import build_shape, find_nonconformity, list_inline_tags, parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.located import located_nonconformity
-from contractlog.compatibility.parsing import inline_tags, nonconformity, parse, shape
+from contractlog.compatibility.located_finding import locate_nonconformity
+from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
@@ -87,14 +87,14 @@ CASES: Final = [
 
 
 def read(schema: Any, *, strict: bool = True) -> Any:
-    return parse(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=strict)
+    return parse_schema(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=strict)
 
 
 @pytest.mark.parametrize(("schema", "accepted"), CASES)
 def test_a_schema_is_accepted_if_its_meta_schema_or_the_reference_s_parser_does(
     schema: dict[str, Any], *, accepted: bool
 ) -> None:
-    if accepted or nonconformity(read(schema, strict=False)) is None:
+    if accepted or find_nonconformity(read(schema, strict=False)) is None:
         assert read(schema).canonical
     else:
         with pytest.raises(InvalidSchema) as refusal:
@@ -104,12 +104,14 @@ def test_a_schema_is_accepted_if_its_meta_schema_or_the_reference_s_parser_does(
 
 def test_each_row_is_rejected_by_a_meta_schema() -> None:
     for schema, _ in MEASURED:
-        assert any(nonconformity(read({"$schema": uri, **schema}, strict=False)) for uri in DRAFTS.values()), schema
+        assert any(find_nonconformity(read({"$schema": uri, **schema}, strict=False)) for uri in DRAFTS.values()), (
+            schema
+        )
 
 
 def test_a_reference_of_an_unused_definition_may_lead_nowhere() -> None:
     unused = {"definitions": {"a": {"$ref": "#/nowhere"}, "b": {"$ref": "http://127.0.0.1:9/never.json"}}}
-    problem = nonconformity(read(unused))
+    problem = find_nonconformity(read(unused))
     assert problem is not None
     assert "is not fetched" in problem.message
     with pytest.raises(InvalidSchema, match="is not fetched") as refusal:
@@ -126,7 +128,7 @@ def test_what_is_refused_is_told_with_its_place_even_behind_what_is_accepted() -
 
 def test_a_nonconforming_schema_has_a_finding_with_its_place() -> None:
     text = '{\n "properties": {"a": {\n  "minLength": -1}}}'
-    found = located_nonconformity(parse(SchemaDraft(text, SchemaType.JSON)), text)
+    found = locate_nonconformity(parse_schema(SchemaDraft(text, SchemaType.JSON)), text)
     assert found is not None
     assert (found.finding.check, found.pointer, str(found.position)) == (
         "JSON_SCHEMA_NONCONFORMING",
@@ -134,17 +136,17 @@ def test_a_nonconforming_schema_has_a_finding_with_its_place() -> None:
         "3:16",
     )
     assert "not a schema of draft-07: -1 is less than the minimum" in found.finding.detail
-    assert located_nonconformity(parse(SchemaDraft("{}", SchemaType.JSON)), "{}") is None
-    assert located_nonconformity(parse(SchemaDraft('"int"')), '"int"') is None
+    assert locate_nonconformity(parse_schema(SchemaDraft("{}", SchemaType.JSON)), "{}") is None
+    assert locate_nonconformity(parse_schema(SchemaDraft('"int"')), '"int"') is None
 
 
 def test_every_engine_takes_nonconforming_schemas() -> None:
     schemas = [read({"$schema": DRAFTS[d], **schema}) for schema, accepting in MEASURED for d in accepting]
     memo = Memo(shapes=10_000, verdicts=10_000)
     for one, other in itertools.pairwise([*schemas, schemas[0]]):
-        assert shape(one, memo) is not None
-        assert inline_tags(SchemaType.JSON, one.canonical) == {}
+        assert build_shape(one, memo) is not None
+        assert list_inline_tags(SchemaType.JSON, one.canonical) == {}
         for policy in Policy:
-            verdict = judge(one, [Earlier(1, other)], Level.FULL, policy=policy)
+            verdict = check_compatibility(one, [ParsedVersion(1, other)], Level.FULL, policy=policy)
             assert all(finding.check for finding in verdict.findings)
-            assert judge(one, [Earlier(1, one)], Level.FULL, policy=policy).compatible
+            assert check_compatibility(one, [ParsedVersion(1, one)], Level.FULL, policy=policy).compatible

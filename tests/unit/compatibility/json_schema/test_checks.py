@@ -10,9 +10,9 @@ import jsonschema_rs
 import pytest
 
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.json_schema.catalogue import KINDS, LENIENT, STRICT, check_id
-from contractlog.compatibility.parsing import check, parse
-from contractlog.compatibility.policy import Policy, breaking
+from contractlog.compatibility.formats import compare_schemas, parse_schema
+from contractlog.compatibility.json_schema.diff.catalogue import DIFFERENCE_KINDS, LENIENT, STRICT, check_id
+from contractlog.compatibility.policy import Policy, select_breaking
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 CASES = Path(__file__).parents[1] / "cases" / "json"
@@ -24,11 +24,11 @@ NEVER_FOUND = {
 
 
 def parsed(schema: Any) -> ParsedSchema:
-    return parse(SchemaDraft(json.dumps(schema), SchemaType.JSON))
+    return parse_schema(SchemaDraft(json.dumps(schema), SchemaType.JSON))
 
 
 def findings(reader: Any, writer: Any, policy: Policy = Policy.STRICT) -> list[Finding]:
-    return list(check(parsed(reader), parsed(writer), policy))
+    return list(compare_schemas(parsed(reader), parsed(writer), policy))
 
 
 def cases() -> list[Any]:
@@ -47,15 +47,15 @@ def test_a_case_has_its_findings(case: dict[str, Any]) -> None:
 
 def test_every_kind_has_a_case_that_shows_it() -> None:
     shown = {finding.split(" ")[0] for case in cases() for finding in case.values[0]["findings"]}
-    assert shown | {check_id(kind) for kind in NEVER_FOUND} == {check_id(kind) for kind in KINDS}
+    assert shown | {check_id(kind) for kind in NEVER_FOUND} == {check_id(kind) for kind in DIFFERENCE_KINDS}
     assert not shown & {check_id(kind) for kind in NEVER_FOUND}
 
 
 @pytest.mark.parametrize("path", sorted(CASES.iterdir()), ids=lambda path: path.stem)
 def test_the_file_of_a_kind_shows_it_in_both_verdicts(path: Path) -> None:
-    assert path.stem.removeprefix("JSON_") in KINDS
+    assert path.stem.removeprefix("JSON_") in DIFFERENCE_KINDS
     told = [
-        (path.stem in {one.check for one in found}, bool(breaking(found, Policy.STRICT)))
+        (path.stem in {one.check for one in found}, bool(select_breaking(found, Policy.STRICT)))
         for case in json.loads(path.read_text(encoding="utf-8"))
         for found in (findings(case["reader"], case["writer"]),)
     ]
@@ -67,7 +67,7 @@ def test_the_file_of_a_kind_shows_it_in_both_verdicts(path: Path) -> None:
 def test_every_finding_is_told_in_words_and_points_into_both_texts(case: dict[str, Any]) -> None:
     for finding in findings(case["reader"], case["writer"]):
         assert finding.detail
-        kind = KINDS[finding.check.removeprefix("JSON_")]
+        kind = DIFFERENCE_KINDS[finding.check.removeprefix("JSON_")]
         message = finding.message.format(reader="new", writer="old")
         assert message.startswith(f'{{errorType:"{kind.name}", description:"')
         assert message.endswith("'}")
@@ -93,7 +93,7 @@ def breaks(reader: Any, writer: Any, draft: str = "") -> list[str]:
     """Return the kinds of differences that STRICT does not admit."""
     dated = {"$schema": draft} if draft else {}
     found = findings({**dated, **reader}, {**dated, **writer})
-    return [one.check.removeprefix("JSON_") for one in breaking(found, Policy.STRICT)]
+    return [one.check.removeprefix("JSON_") for one in select_breaking(found, Policy.STRICT)]
 
 
 DATED = [f"https://json-schema.org/draft/{name}/schema" for name in ("2019-09", "2020-12")]
@@ -215,25 +215,25 @@ OPEN = (
 def test_a_message_is_the_reference_s_own_with_its_odd_quote(
     reader: Any, writer: Any, kind: str, description: str
 ) -> None:
-    broken = breaking(findings(reader, writer), Policy.STRICT)
+    broken = select_breaking(findings(reader, writer), Policy.STRICT)
     messages = [finding.message.format(reader="new", writer="old") for finding in broken]
     assert messages == [f'{{errorType:"{kind}", description:"{description}\'}}']
 
 
 def test_the_policies_are_the_reference_s_tables() -> None:
-    assert (len(KINDS), len(STRICT), len(LENIENT - STRICT)) == (132, 65, 9)
+    assert (len(DIFFERENCE_KINDS), len(STRICT), len(LENIENT - STRICT)) == (132, 65, 9)
     assert LENIENT > STRICT
 
 
 def test_lenient_takes_a_branch_that_strict_does_not() -> None:
     writer = {"anyOf": [{"type": "object"}, {"type": "null"}]}
     reader = {"anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}}, {"type": "null"}]}
-    assert breaking(findings(reader, writer), Policy.STRICT)
+    assert select_breaking(findings(reader, writer), Policy.STRICT)
     lenient = findings(reader, writer, Policy.LENIENT)
     assert [f"{finding.check} {finding.reader_at}" for finding in lenient] == [
         "JSON_OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL /anyOf/0/properties/a"
     ]
-    assert not breaking(lenient, Policy.LENIENT)
+    assert not select_breaking(lenient, Policy.LENIENT)
 
 
 def test_a_verdict_reached_inside_a_recursion_does_not_outlive_it() -> None:
@@ -255,9 +255,9 @@ def test_a_verdict_reached_inside_a_recursion_does_not_outlive_it() -> None:
 
 def test_a_schema_that_a_reference_brings_is_followed_and_its_place_names_the_reference() -> None:
     draft = SchemaDraft('{"properties":{"leg":{"$ref":"leg.json#/definitions/t"}}}', SchemaType.JSON)
-    new = parse(draft, {"leg.json": '{"definitions":{"t":{"type":"string"}}}'})
-    old = parse(draft, {"leg.json": '{"$id":"leg.json","definitions":{"t":{"type":"number"}}}'})
-    assert [(one.check, one.reader_at, one.writer_at) for one in check(new, old)] == [
+    new = parse_schema(draft, {"leg.json": '{"definitions":{"t":{"type":"string"}}}'})
+    old = parse_schema(draft, {"leg.json": '{"$id":"leg.json","definitions":{"t":{"type":"number"}}}'})
+    assert [(one.check, one.reader_at, one.writer_at) for one in compare_schemas(new, old)] == [
         ("JSON_TYPE_CHANGED", "leg.json#/definitions/t", "leg.json#/definitions/t")
     ]
 

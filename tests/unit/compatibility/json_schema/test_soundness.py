@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import check, parse
-from contractlog.compatibility.policy import Policy, breaking
+from contractlog.compatibility.formats import compare_schemas, parse_schema
+from contractlog.compatibility.policy import Policy, select_breaking
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 from support.json_causes import CAUSES, assigned
@@ -21,7 +21,7 @@ DOCUMENTS = 12
 
 
 def parsed(schema: Any) -> ParsedSchema:
-    return parse(SchemaDraft(json.dumps(schema), SchemaType.JSON))
+    return parse_schema(SchemaDraft(json.dumps(schema), SchemaType.JSON))
 
 
 def examine(random: Random, policy: Policy, counts: Counter[str]) -> None:
@@ -31,12 +31,12 @@ def examine(random: Random, policy: Policy, counts: Counter[str]) -> None:
     versions = Versions(random, draft)
     reader = versions.evolved(writer) if random.randrange(4) else versions.widened(writer)
     try:
-        findings = list(check(parsed(reader), parsed(writer), policy))
+        findings = list(compare_schemas(parsed(reader), parsed(writer), policy))
         reads, writes = validator(reader, draft), validator(writer, draft)
     except (InvalidSchema, ValueError):
         counts["no schema"] += 1
         return
-    admitted = not breaking(findings, policy)
+    admitted = not select_breaking(findings, policy)
     counts["admitted" if admitted else "refused"] += 1
     for document in (Instances(random, writer).instance() for _ in range(DOCUMENTS * admitted)):
         counts["documents"] += 1
@@ -121,8 +121,8 @@ def test_every_cause_has_a_smallest_pair(cause: str) -> None:
     writer, reader, document = SHOWN[cause]
     assert spoils(reader, writer, document)
     policy = Policy.LENIENT if "LENIENT" in cause else Policy.STRICT
-    findings = list(check(parsed(reader), parsed(writer), policy))
-    assert not breaking(findings, policy)
+    findings = list(compare_schemas(parsed(reader), parsed(writer), policy))
+    assert not select_breaking(findings, policy)
     assert assigned(reader, writer, findings, lambda one, other: spoils(one, other, document)) == (cause,)
 
 

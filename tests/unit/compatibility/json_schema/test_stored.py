@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from contractlog.compatibility.judge import Earlier, judge
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.level import Level
-from contractlog.compatibility.parsing import parse
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
@@ -23,9 +23,9 @@ INVALID = [
 
 @pytest.mark.parametrize("text", INVALID)
 def test_what_no_draft_knows_is_undecided_under_exact(text: str) -> None:
-    new = parse(SchemaDraft("{}", SchemaType.JSON))
-    stored = parse(SchemaDraft(text, SchemaType.JSON), strict=False)
-    verdict = judge(new, [Earlier(1, stored)], Level.BACKWARD, policy=Policy.EXACT)
+    new = parse_schema(SchemaDraft("{}", SchemaType.JSON))
+    stored = parse_schema(SchemaDraft(text, SchemaType.JSON), strict=False)
+    verdict = check_compatibility(new, [ParsedVersion(1, stored)], Level.BACKWARD, policy=Policy.EXACT)
     assert [finding.check for finding in verdict.findings] == ["JSON_UNDECIDED"]
     for policy in (Policy.STRICT, Policy.LENIENT):
-        assert judge(stored, [Earlier(1, stored)], Level.FULL, policy=policy).compatible
+        assert check_compatibility(stored, [ParsedVersion(1, stored)], Level.FULL, policy=policy).compatible

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from contractlog.compatibility.errors import Unauthorized
 from contractlog.registry.access.certificate_names import (
     ClientCertificate,
+    format_rfc4514,
     parse_alternative_name,
-    parse_subject,
-    rfc4514,
+    parse_certificate_subject,
 )
-from contractlog.registry.access.users import Users, entry, parse
+from contractlog.registry.access.users_file import Users, format_entry, parse_users
 
 KINDS = ["commonName", "organizationName", "domainComponent", "emailAddress", "givenName", "1.2.3.4"]
 values = st.text(st.characters(exclude_categories=("Cs",)), max_size=6) | st.text(' ,+"\\<>;=#aA0\0\n', max_size=6)
@@ -32,11 +32,11 @@ def common(*names: str) -> Subject:
 
 
 def users(*names: str) -> Users:
-    return parse("\n".join(entry(name, None, [], ["*"]) for name in names))
+    return parse_users("\n".join(format_entry(name, None, [], ["*"]) for name in names))
 
 
 def whom(known: Users, one: ClientCertificate) -> str | None:
-    user = known.certified(one)
+    user = known.find_by_certificate(one)
     return None if user is None else user.name
 
 
@@ -45,15 +45,15 @@ def whom(known: Users, one: ClientCertificate) -> str | None:
 @example(((("commonName", "#a "),), (("organizationName", "\\20"),)))
 @settings(max_examples=200)
 def test_a_subject_is_read_as_it_is_written(subject: Subject) -> None:
-    text = rfc4514((("commonName", "x"), *part) if part == subject[-1] else part for part in subject)
+    text = format_rfc4514((("commonName", "x"), *part) if part == subject[-1] else part for part in subject)
     parts = [(("commonName", "x"), *part) if part == subject[-1] else part for part in subject]
-    assert parse_subject(text) == certificate(tuple(parts)).subject
+    assert parse_certificate_subject(text) == certificate(tuple(parts)).subject
     assert text.isprintable()
 
 
 @given(subjects, subjects)
 def test_two_subjects_are_never_written_alike(one: Subject, other: Subject) -> None:
-    assert (rfc4514(one) == rfc4514(other)) == (one == other)
+    assert (format_rfc4514(one) == format_rfc4514(other)) == (one == other)
 
 
 @pytest.mark.parametrize(
@@ -61,20 +61,20 @@ def test_two_subjects_are_never_written_alike(one: Subject, other: Subject) -> N
     ["CN=ci,O=Acme", "cn=ci, o=Acme", " CN = ci , O = Acme ", "2.5.4.3=ci,2.5.4.10=Acme", r"CN=\63i,commonName=x"],
 )
 def test_a_subject_may_be_written_in_other_ways(text: str) -> None:
-    found = parse_subject(text)
+    found = parse_certificate_subject(text)
     assert found is not None
     assert found[-1] == {("commonname", "ci")}
 
 
 @pytest.mark.parametrize("text", ["ci", "team=x", "=x", "a b=c", "dns:x=y", ""])
 def test_what_does_not_begin_like_a_subject_is_none(text: str) -> None:
-    assert parse_subject(text) is None
+    assert parse_certificate_subject(text) is None
 
 
 @pytest.mark.parametrize("text", ["CN=a,b", "CN=a,", "CN=a\\", 'CN="a"', "CN=#04", "CN=a<b", "CN=\\ff", "CN=a+b"])
 def test_a_subject_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"subject|backslash|decode"):
-        parse_subject(text)
+        parse_certificate_subject(text)
     with pytest.raises(ValueError, match="user `CN="):
         users(text)
 
@@ -101,7 +101,7 @@ def test_the_whole_subject_goes_before_the_common_name_and_alternative_names() -
 def test_a_certificate_with_several_common_names_is_refused(names: tuple[str, ...]) -> None:
     for known in (users("svc", "other"), users("CN=other,CN=svc", "CN=svc,CN=other"), users("dns:a"), Users()):
         with pytest.raises(Unauthorized, match="has 2 common names"):
-            known.certified(certificate(common(*names), ("DNS", "a")))
+            known.find_by_certificate(certificate(common(*names), ("DNS", "a")))
 
 
 ALTERNATIVE = {
@@ -132,7 +132,7 @@ def test_alternative_names_of_several_users_are_refused() -> None:
     known = users("dns:a", "dns:b", "ip:::1")
     for names in ((("DNS", "a"), ("DNS", "b")), (("IP Address", "::1"), ("DNS", "a"))):
         with pytest.raises(Unauthorized, match="several users"):
-            known.certified(certificate((), *names))
+            known.find_by_certificate(certificate((), *names))
 
 
 @pytest.mark.parametrize("names", [("CN=a,O=b", "cn=a, o=b"), ("dns:A", "dns:a"), ("ip:::1", "ip:0:0:0:0:0:0:0:1")])
@@ -144,7 +144,7 @@ def test_two_users_of_one_certificate_are_refused(names: tuple[str, ...]) -> Non
 def test_a_name_of_a_certificate_has_no_password_where_http_could_not_carry_it() -> None:
     for name in ("dns:a", "CN=a:b"):
         with pytest.raises(ValueError, match=r"no password|no colon"):
-            parse(f'[users."{name}"]\npassword = "scrypt$2$1$1$c2FsdA==${"A" * 43}="')
+            parse_users(f'[users."{name}"]\npassword = "scrypt$2$1$1$c2FsdA==${"A" * 43}="')
     for name in ("ip:x", "dns:", "a:b", "http://x"):
         with pytest.raises(ValueError, match=r"user `"):
             users(name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.users import entry
+from contractlog.registry.access.users_file import format_entry
 from contractlog.registry.settings import Settings
 
 from support.registry import in_process
@@ -30,7 +30,7 @@ STRING = '{"type":"string"}'
 @pytest.fixture
 def http(tmp_path: Path) -> Iterator[httpx2.Client]:
     file = tmp_path / "users.toml"
-    users = (entry(name, HashedPassword.of("p", n=2, r=1, p=1), [], write) for name, write in WRITES.items())
+    users = (format_entry(name, HashedPassword.of("p", n=2, r=1, p=1), [], write) for name, write in WRITES.items())
     file.write_text("\n".join(users))
     with in_process(Settings(database_url="sqlite://", users_file=str(file))) as client:
         yield client

@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.avro.limits import Limits
-from contractlog.serdes.avro.plan import AvroReader
 from contractlog.serdes.errors import DecodeError
 
 from support.avro_data import schemas, values

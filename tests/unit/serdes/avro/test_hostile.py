@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.avro.limits import Limits
-from contractlog.serdes.avro.plan import AvroReader, AvroWriter
 from contractlog.serdes.errors import DecodeError, EncodeError
 
 from support.avro_data import schemas

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.serdes.avro.plan import AvroReader
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.body_codec import AvroReader
 from contractlog.serdes.errors import DecodeError, ReaderMismatch
 
 from support.avro_plans import encode, evolve, parsed, record
@@ -138,7 +138,7 @@ def test_a_default_that_is_none_is_the_readers_fault_and_told_before_the_first_r
     wanted = record(("b", kind, default))
     reason = f"the field is missing, and its default is no value of its type{told}"
     with pytest.raises(ReaderMismatch) as prepared:
-        AvroReader(parsed(A), parsed(wanted)).prove()
+        AvroReader(parsed(A), parsed(wanted)).require_readable()
     with pytest.raises(ReaderMismatch) as met:
         evolve(A, {"a": 1}, wanted)
     for error in (prepared.value, met.value):

@@ -9,7 +9,7 @@ import fastavro
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from contractlog.serdes.avro.plan import AvroReader, AvroWriter
+from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 
 from support.avro_data import schemas, values
 from support.avro_plans import decode, encode, parsed

@@ -16,8 +16,8 @@ from uuid import UUID
 
 import pytest
 
-from contractlog.contracts.observed.outcomes import Outcome
-from contractlog.serdes.avro.plan import AvroReader, AvroWriter
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.serdes.avro.body_codec import AvroReader, AvroWriter
 from contractlog.serdes.errors import EncodeError
 
 from support.avro_plans import decode, encode, parsed, record, zigzag
@@ -191,7 +191,7 @@ def test_what_is_converted_is_what_the_page_on_serializers_lists(
     assert decode(schema, encode(schema, value)) == read
     assert encode(["null", schema], value)[1:] == encode(schema, value)
     page = (Path(__file__).parents[4] / "docs" / "serdes.md").read_text(encoding="utf-8")
-    table = page.partition("## What is converted")[2].partition("\n## ")[0]
+    table = page.partition("## Conversions")[2].partition("\n## ")[0]
     assert f"`{logical or kind}`" in table
 
 

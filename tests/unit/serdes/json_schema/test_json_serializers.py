@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.parsing import parse
+from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.errors import DecodeError, EncodeError, SchemaNotUsable
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
-from contractlog.serdes.json_schema.plan import JsonWriter
+from contractlog.serdes.json_schema.body_codec import JsonWriter
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry
@@ -167,7 +167,7 @@ def test_references_are_found_by_name_whatever_the_id(registry: Registry, root_i
 def test_nothing_is_fetched(target: str) -> None:
     draft = SchemaDraft(json.dumps({"$ref": target}), SchemaType.JSON)
     with pytest.raises(InvalidSchema):
-        JsonWriter(parse(draft, strict=False)).encode(1)
+        JsonWriter(parse_schema(draft, strict=False)).encode(1)
 
 
 @pytest.mark.parametrize("dialect", ["http://json-schema.org/draft-04/schema#", "https://unknown.example/x", None])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from contractlog.spark_validation.columnar.limits import Limits
+from contractlog.spark_validation.columnar.limits import ValidationLimits
 
 from support.columnar import MANY, avro_validator, check, outcomes, text, varint
 
@@ -126,7 +126,7 @@ def test_each_case_has_the_outcome_of_the_specification(schema: Any, body: bytes
 
 @pytest.mark.parametrize("few", [0, MANY], ids=["vectorised", "scalar"])
 def test_a_boolean_is_0_or_1_in_strict_audits(few: int) -> None:
-    strict = avro_validator("boolean", Limits(strict_booleans=True), few=few)
+    strict = avro_validator("boolean", ValidationLimits(strict_booleans=True), few=few)
     assert [outcome for outcome, _, _ in outcomes(check([b"\0", b"\1", b"\2"], strict))] == [
         "CONFORMS",
         "CONFORMS",

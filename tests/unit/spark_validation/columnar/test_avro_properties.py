@@ -10,7 +10,7 @@ from typing import Any
 import fastavro
 import pytest
 
-from contractlog.contracts.observed.outcomes import Outcome
+from contractlog.contracts.audit.outcomes import Outcome
 
 from support.columnar import (
     MANY,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from contractlog.clients.cli.main import main
-from contractlog.contracts.observed.states import AuditState, Coverage
-from contractlog.spark_validation.states import write_state
+from contractlog.contracts.audit.state import AuditState, Coverage
+from contractlog.spark_validation.state_files import write_state
 
 from support.lineage import Record, sampled
 

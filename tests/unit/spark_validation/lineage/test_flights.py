@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.observed.states import AuditState
-from contractlog.spark_validation.lineage.infer import edges
+from contractlog.contracts.audit.state import AuditState
+from contractlog.spark_validation.lineage.inference import infer_edges
 
 from flights.data import Event, aircraft, airports, departures, observations
 from support.lineage import Record, pairs, sampled
@@ -69,14 +69,14 @@ def expected() -> set[tuple[str, str]]:
 
 
 def test_a_month_of_flights_is_enough() -> None:
-    found = edges(estate(3, datetime(2013, 6, 15, tzinfo=UTC), datetime(2013, 7, 15, tzinfo=UTC)))
+    found = infer_edges(estate(3, datetime(2013, 6, 15, tzinfo=UTC), datetime(2013, 7, 15, tzinfo=UTC)))
     assert pairs(found) == expected()
 
 
 @pytest.mark.slow
 def test_a_year_of_flights_is_told_with_score_support_and_lag() -> None:
     state = estate(5)
-    found = edges(state)
+    found = infer_edges(state)
     assert pairs(found) == expected()
     for edge in found:
         assert edge["score"] > 0.98

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from contractlog.contracts.observed.report import Edge
-from contractlog.spark_validation.lineage.openlineage import EVENT_SCHEMA, FACET_SCHEMA, events, kafka_namespace
-from contractlog.spark_validation.lineage.words import told
+from contractlog.contracts.audit.report import LineageEdge
+from contractlog.spark_validation.lineage.openlineage import EVENT_SCHEMA, FACET_SCHEMA, build_events, kafka_namespace
+from contractlog.spark_validation.lineage.text_output import format_edges
 
 NOW = datetime(2013, 7, 1, 12, tzinfo=timezone(timedelta(hours=2)))
 
 
-def edge(source: str, target: str, method: str = "copy", lag_ms: float | None = 1500.0) -> Edge:
+def edge(source: str, target: str, method: str = "copy", lag_ms: float | None = 1500.0) -> LineageEdge:
     (from_topic, from_field), (to_topic, to_field) = source.split("/"), target.split("/")
     return {
         "from": {"topic": from_topic, "field": from_field},
@@ -34,7 +34,7 @@ EDGES = [
 
 
 def test_each_target_is_one_dataset_event_with_its_fields() -> None:
-    made = events(EDGES, "kafka://broker:9092", NOW)
+    made = build_events(EDGES, "kafka://broker:9092", NOW)
     assert [event["dataset"]["name"] for event in made] == ["delayed", "mirror"]
     first = made[0]
     assert (first["eventTime"], first["schemaURL"]) == ("2013-07-01T10:00:00Z", EVENT_SCHEMA)
@@ -52,7 +52,7 @@ def test_each_target_is_one_dataset_event_with_its_fields() -> None:
 
 def test_every_object_has_what_openlineage_requires() -> None:
     """As the 2-0-2 core and the 1-0-0 facet list them under ``required``."""
-    for event in events(EDGES, "kafka://broker:9092", NOW):
+    for event in build_events(EDGES, "kafka://broker:9092", NOW):
         assert event.keys() >= {"eventTime", "producer", "schemaURL", "dataset"}
         assert ":" in event["producer"]
         assert datetime.fromisoformat(event["eventTime"]).tzinfo == UTC
@@ -64,7 +64,7 @@ def test_every_object_has_what_openlineage_requires() -> None:
 
 
 def test_no_edges_are_no_events() -> None:
-    assert events([], "kafka://broker:9092", NOW) == []
+    assert build_events([], "kafka://broker:9092", NOW) == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_topics_are_named_by_the_first_server(servers: str, namespace: str) -> N
 
 
 def test_text_tells_one_field_a_line_under_its_topic() -> None:
-    assert told(EDGES).splitlines() == [
+    assert format_edges(EDGES).splitlines() == [
         "delayed was made from",
         "  dest_name  <- airports.name    lookup  score 0.9900  support 321",
         "  origin     <- departed.origin  copy    score 0.9900  support 321  lag 1.5 s",
@@ -95,4 +95,4 @@ def test_text_tells_one_field_a_line_under_its_topic() -> None:
     [(0.0, "0 ms"), (999.0, "999 ms"), (90_000.0, "1.5 min"), (7_200_000.0, "2.0 h"), (2e8, "2.3 days")],
 )
 def test_lags_are_told_in_the_unit_that_fits(lag: float, words: str) -> None:
-    assert told([edge("a/x", "b/x", lag_ms=lag)]).endswith(f"lag {words}")
+    assert format_edges([edge("a/x", "b/x", lag_ms=lag)]).endswith(f"lag {words}")

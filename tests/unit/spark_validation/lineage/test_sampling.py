@@ -13,17 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contractlog.contracts.observed.samples import (
+from contractlog.contracts.audit.samples import (
     MILLISECONDS_PER_DAY,
     FieldSample,
     SampleDesign,
     SampledValue,
-    cells_of,
-    kept,
+    compute_turn,
     merge_samples,
-    turn_of,
+    parse_row,
+    select_sample,
 )
-from contractlog.spark_validation.lineage.sampling import canonical_texts, field_id, sample
+from contractlog.spark_validation.lineage.sampling import canonical_texts, field_id, sample_fields
 
 SMALL = SampleDesign(breadth=4, depth=6, repeats=3)
 
@@ -71,7 +71,7 @@ def sampled(
     rows: list[dict[str, list[int]]], days: list[int], start: int, design: SampleDesign
 ) -> dict[str, FieldSample]:
     stamps = np.array(days, np.int64) * MILLISECONDS_PER_DAY
-    return dict(sample(columns_of(rows), stamps, 3, np.arange(start, start + len(rows)), design))
+    return dict(sample_fields(columns_of(rows), stamps, 3, np.arange(start, start + len(rows)), design))
 
 
 ROW = st.fixed_dictionaries(
@@ -103,9 +103,9 @@ def test_a_batch_keeps_what_one_record_after_the_other_would(records: list[tuple
     for offset, (row, day) in enumerate(records):
         for field, found in sampled([row], [day], offset, SampleDesign(breadth=99, depth=99)).items():
             one_by_one.setdefault(field, []).extend(found.values)
-    assert whole == {f: FieldSample(SMALL, kept(sorted(values), SMALL)) for f, values in one_by_one.items()}
+    assert whole == {f: FieldSample(SMALL, select_sample(sorted(values), SMALL)) for f, values in one_by_one.items()}
     for found in whole.values():
-        assert all(value.turn == turn_of(value.value_hash, value.timestamp) for value in found.values)
+        assert all(value.turn == compute_turn(value.value_hash, value.timestamp) for value in found.values)
 
 
 def test_avro_and_json_keep_the_same_values() -> None:
@@ -113,27 +113,28 @@ def test_avro_and_json_keep_the_same_values() -> None:
     stamps, offsets = np.zeros(20, np.int64), np.arange(20)
     avro = Column("at", np.arange(20), pa.array(moments, pa.timestamp("us", "UTC")))
     json = Column("at", np.arange(20), pa.array([moment.isoformat() for moment in moments]))
-    assert sample([avro], stamps, 0, offsets, SMALL) == sample([json], stamps, 0, offsets, SMALL)
+    assert sample_fields([avro], stamps, 0, offsets, SMALL) == sample_fields([json], stamps, 0, offsets, SMALL)
 
 
 def test_a_kept_value_brings_its_row_without_nulls() -> None:
     a = Column("a", np.array([0, 1]), pa.array([1, 2]))
     b = Column("legs[].b", np.array([1, 1]), pa.array(["x", "y"]))
     stamps = np.array([0, 0])
-    samples = sample([a, b], stamps, 0, np.array([10, 11]))
-    rows = {value.offset: cells_of(value.row) for value in samples["a"].values}
+    samples = sample_fields([a, b], stamps, 0, np.array([10, 11]))
+    rows = {value.offset: parse_row(value.row) for value in samples["a"].values}
     assert set(rows[10]) == {field_id("a")}
     assert set(rows[11]) == {field_id("a"), field_id("legs[].b")}
-    (first,) = {cells_of(value.row)[field_id("legs[].b")] for value in samples["legs[].b"].values}
+    (first,) = {parse_row(value.row)[field_id("legs[].b")] for value in samples["legs[].b"].values}
     assert (
         first
-        == sample([Column("b", np.array([0]), pa.array(["x"]))], stamps, 0, stamps)["b"].values[0].value_hash >> 32
+        == sample_fields([Column("b", np.array([0]), pa.array(["x"]))], stamps, 0, stamps)["b"].values[0].value_hash
+        >> 32
     )
 
 
 def test_a_batch_without_values_has_no_samples() -> None:
     empty = np.empty(0, np.int64)
-    assert sample([Column("a", empty, pa.array([], pa.string()))], empty, 0, empty) == {}
+    assert sample_fields([Column("a", empty, pa.array([], pa.string()))], empty, 0, empty) == {}
 
 
 def test_values_of_several_types_in_one_field_are_one_sample() -> None:
@@ -144,4 +145,4 @@ def test_values_of_several_types_in_one_field_are_one_sample() -> None:
         Column("code", np.arange(0, 8, 2), pa.array(["0", "2", "4", "6"])),
         Column("code", np.arange(1, 8, 2), pa.array([1, 3, 5, 7])),
     ]
-    assert sample(mixed, stamps, 0, offsets, SMALL) == sample([texts], stamps, 0, offsets, SMALL)
+    assert sample_fields(mixed, stamps, 0, offsets, SMALL) == sample_fields([texts], stamps, 0, offsets, SMALL)

@@ -1,1 +1,0 @@
-"""Methods of the clients, by resource; ``awaited/`` is made from this by ``docs/awaited.py``."""

@@ -1,0 +1,295 @@
+"""Check of a schema file: locally for findings and fixes, by the registry for the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final, Literal
+
+from contractlog.clients.cli.files import SchemaFile
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.engine import ParsedVersion, check_compatibility
+from contractlog.compatibility.errors import (
+    Forbidden,
+    InvalidSchema,
+    NotFound,
+    PayloadTooLarge,
+    RegistryError,
+    SchemaNotFound,
+    SchemaTooLarge,
+    SubjectNotFound,
+    UsageError,
+)
+from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.fixes.engine import FixSearch
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.json_positions import find_positions, find_syntax_error, locate_pointer
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
+from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
+
+__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "invalid_file_message", "parse_file"]
+
+Outcome = Literal["registered", "compatible", "incompatible", "refused"]
+
+MAX_FINDINGS: Final = 100  #: most findings listed per file
+
+
+@dataclass(frozen=True, slots=True)
+class FileCheck:
+    """Outcome of the check of a file."""
+
+    file: SchemaFile
+    outcome: Outcome
+    level: Level
+    registered: RegisteredSchema | None = None  #: the existing version with this content
+    compared: tuple[str, ...] = ()  #: descriptions of the versions and files it was compared with
+    findings: tuple[LocatedFinding, ...] = ()
+    messages: tuple[str, ...] = ()  #: reasons given by the registry
+    notes: tuple[str, ...] = ()
+
+    def body(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        registered = self.registered
+        return {
+            "file": str(self.file.path),
+            "subject": self.file.subject,
+            "outcome": self.outcome,
+            "level": self.level.value,
+            "version": None if registered is None else registered.version,
+            "schema_id": None if registered is None else registered.schema_id,
+            "compared_with": list(self.compared),
+            "findings": [finding.body() for finding in self.findings],
+            "messages": list(self.messages),
+            "notes": list(self.notes),
+        }
+
+
+def parse_file(file: SchemaFile, registry: Registry) -> ParsedSchema:
+    """Parse a file as strictly as the registry does.
+
+    Raises:
+        UsageError: it is not a valid schema, or a reference is not registered. The message begins with the file,
+            followed by line and column if known.
+    """
+    try:
+        referenced = registry.referenced(file.draft, subject=file.subject) if file.draft.references else {}
+        return parse_schema(file.draft, referenced, strict=True)
+    except InvalidSchema as error:
+        raise UsageError(invalid_file_message(file, error)) from None
+    except NotFound as error:
+        raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
+
+
+@dataclass
+class SubjectChecker:
+    """Checks the files of one subject in order, each against the registry and the files before it."""
+
+    registry: Registry
+    subject: str
+    normalize: bool = False
+    planned_level: Level | None = None  #: level about to be set; the registry's own check is then skipped
+    _pending: list[tuple[SchemaFile, ParsedSchema]] = field(default_factory=list)
+    _history: list[ParsedVersion] | None = None
+    _texts: dict[int, str] = field(default_factory=dict)  #: texts of the registered versions
+    _level: Level | None = None
+    _policy: Policy | None = None
+    _notes: list[str] = field(default_factory=list)
+    _refusal: tuple[str, ...] | None = None
+
+    def check(self, file: SchemaFile, parsed: ParsedSchema) -> FileCheck:
+        """Check a file; if it is compatible, it is part of the history of the files after it.
+
+        Raises:
+            UsageError: the registry rejects it as invalid or too large.
+        """
+        try:
+            registered = self._find_registered(file)
+            if registered is not None:
+                return FileCheck(file, "registered", self.level, registered, findings=_file_findings(file, parsed))
+            refusal = self._find_refusal()
+            result = self._check_file(file, parsed)
+        except (InvalidSchema, PayloadTooLarge, SchemaTooLarge) as error:
+            raise UsageError(f"{file.path}: rejected by the registry: {error}") from None
+        if result.outcome == "compatible":
+            if refusal:
+                return replace(result, outcome="refused", messages=refusal)
+            self._pending.append((file, parsed))
+        return result
+
+    def _find_refusal(self) -> tuple[str, ...]:
+        """Return why the caller may not register under the subject: its mode, or missing permission."""
+        if self._refusal is None:
+            self._refusal = tuple(self._list_refusals())
+        return self._refusal
+
+    def _list_refusals(self) -> Iterator[str]:
+        try:
+            mode = self.registry.mode(self.subject)
+        except (NotFound, Forbidden):  # the server has no modes, or the caller may not read them
+            mode = Mode.READWRITE
+        if mode is not Mode.READWRITE:
+            yield f"`{self.subject}` is in mode {mode.value}, and only READWRITE takes new versions from here"
+        try:
+            permissions = self.registry.permissions(self.subject)
+        except RegistryError:  # an extension of contractlog
+            self._notes.append("this registry does not show permissions: whether you may register here is not known")
+            return
+        if permissions.get("write") is False:
+            yield f"user `{permissions.get('user')}` has no permission to write `{self.subject}`"
+
+    @property
+    def level(self) -> Level:
+        """Compatibility level at which files are checked."""
+        if self._level is None:
+            self._level = self.planned_level or self.registry.level(self.subject)
+        return self._level
+
+    def _check_compatibility(self, parsed: ParsedSchema, history: Sequence[ParsedVersion]) -> Verdict:
+        """Check compatibility as the registry does; fetch its policy if that matters."""
+        if self._policy is None and parsed.type is SchemaType.JSON and self.level is not Level.NONE:
+            self._policy = self.registry.policy(self.subject)
+        return check_compatibility(parsed, history, self.level, policy=self._policy or Policy.STRICT)
+
+    def _find_registered(self, file: SchemaFile) -> RegisteredSchema | None:
+        try:
+            return self.registry.lookup(self.subject, file.draft, normalize=self.normalize)
+        except (SubjectNotFound, SchemaNotFound):
+            return None
+
+    def _check_file(self, file: SchemaFile, parsed: ParsedSchema) -> FileCheck:
+        registered = self._load_history()
+        pending = self._number_pending(registered)
+        descriptions = {
+            earlier.version: (f"version {earlier.version}", self._texts[earlier.version]) for earlier in registered
+        }
+        descriptions |= {earlier.version: (str(path.path), path.draft.text) for earlier, path in pending}
+        history = registered + [earlier for earlier, _ in pending]
+        compared = history if self.level.transitive else history[-1:]
+        verdict = self._check_compatibility(parsed, history)
+        result = FileCheck(
+            file,
+            "compatible" if verdict.compatible else "incompatible",
+            self.level,
+            compared=()
+            if self.level is Level.NONE
+            else tuple(descriptions[earlier.version][0] for earlier in compared),
+            findings=(
+                *_file_findings(file, parsed),
+                *islice(
+                    _locate_findings(
+                        file, parsed, verdict, compared, descriptions, policy=self._policy or Policy.STRICT
+                    ),
+                    MAX_FINDINGS,
+                ),
+            ),
+            notes=(*self._notes, *_omission_note(verdict)),
+        )
+        # The registry does not have the preceding files: at a level that compares with the last version only, it would
+        # compare with the wrong one.
+        if self.planned_level is not None or (pending and not self.level.transitive):
+            return result
+        after_files = self._check_compatibility(parsed, [earlier for earlier, _ in pending])
+        return self._confirm_with_registry(
+            result, self._check_compatibility(parsed, registered) if pending else verdict, after_files
+        )
+
+    def _confirm_with_registry(self, result: FileCheck, local: Verdict, after_files: Verdict) -> FileCheck:
+        response = self.registry.check(self.subject, result.file.draft, normalize=self.normalize)
+        decided = replace(
+            result,
+            outcome="compatible" if response.compatible and after_files.compatible else "incompatible",
+            messages=response.messages,
+        )
+        if response.compatible == local.compatible:
+            return decided
+        accepts = "accepts this schema, though this command finds reasons against it"
+        rejects = "rejects this schema, though this command finds no reason"
+        note = f"the registry {accepts if response.compatible else rejects}; the registry decides"
+        return replace(decided, notes=(*decided.notes, note))
+
+    def _number_pending(self, registered: list[ParsedVersion]) -> list[tuple[ParsedVersion, SchemaFile]]:
+        first = registered[-1].version + 1 if registered else 1
+        return [(ParsedVersion(first + n, parsed), file) for n, (file, parsed) in enumerate(self._pending)]
+
+    def _load_history(self) -> list[ParsedVersion]:
+        if self._history is None:
+            self._history = [] if self.level is Level.NONE else list(self._fetch_history())
+        return self._history
+
+    def _fetch_history(self) -> Iterator[ParsedVersion]:
+        try:
+            versions = self.registry.versions(self.subject)
+        except SubjectNotFound:
+            return
+        for number in versions if self.level.transitive else versions[-1:]:
+            stored = self.registry.version(self.subject, number)
+            try:
+                referenced = self.registry.referenced(stored.draft, subject=self.subject)
+                earlier = ParsedVersion(number, parse_schema(stored.draft, referenced, strict=False))
+            except (InvalidSchema, NotFound) as error:
+                self._notes.append(f"version {number} cannot be read here, so the registry alone judges it: {error}")
+                continue
+            self._texts[number] = stored.draft.text
+            yield earlier
+
+
+def _file_findings(file: SchemaFile, parsed: ParsedSchema) -> tuple[LocatedFinding, ...]:
+    """Return the findings of a file that do not depend on other versions."""
+    finding = locate_nonconformity(parsed, file.draft.text)
+    return () if finding is None else (finding,)
+
+
+def _locate_findings(
+    file: SchemaFile,
+    parsed: ParsedSchema,
+    verdict: Verdict,
+    compared: Sequence[ParsedVersion],
+    descriptions: Mapping[int, tuple[str, str]],
+    *,
+    policy: Policy,
+) -> Iterator[LocatedFinding]:
+    """Yield every finding with its position in the file, the first ones with suggested fixes."""
+    trials: dict[int, FixSearch] = {}
+    versions = {earlier.version: earlier.parsed for earlier in compared}
+    text = file.draft.text
+    pairs = [(comparison, finding) for comparison in verdict.comparisons for finding in comparison.findings]
+    positions = find_positions(text, [(finding, comparison.direction) for comparison, finding in pairs])
+    for number, ((comparison, finding), position) in enumerate(zip(pairs, positions, strict=True)):
+        version = comparison.version or 0
+        description, earlier_text = descriptions[version]
+        trial = trials.setdefault(
+            version,
+            FixSearch(
+                text=text,
+                candidate=parsed,
+                earlier_text=earlier_text,
+                earlier=versions[version],
+                directions=verdict.level.directions,
+                policy=policy,
+                other_versions=[other for beside, other in versions.items() if beside != version],
+            ),
+        )
+        mends = trial.find_fixes(finding, comparison.direction) if number < MAX_FINDINGS_WITH_FIXES else ()
+        yield locate_finding(finding, comparison.direction, description, position, mends)
+
+
+def _omission_note(verdict: Verdict) -> Iterator[str]:
+    if len(verdict.findings) > MAX_FINDINGS:
+        yield f"{len(verdict.findings) - MAX_FINDINGS:,} more findings are not listed"
+
+
+def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
+    """Return the message for an invalid schema file, with the position and the reason."""
+    text, pointer = file.draft.text, error.facts.get("at")
+    if not pointer:
+        syntax = find_syntax_error(text, comments=file.draft.type is SchemaType.AVRO)
+        if syntax is not None:
+            reason, position = syntax
+            return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"
+    if pointer is None or (pointer and not pointer.startswith("/")):
+        return f"{file.path}: {error}" + (f" (in a referenced schema, at `{pointer}`)" if pointer else "")
+    return f"{file.path}:{locate_pointer(text, pointer)}: {error} (at `{pointer or '/'}`)"

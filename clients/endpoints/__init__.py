@@ -1,0 +1,1 @@
+"""Methods of the clients, by resource; ``docs/async_modules.py`` generates ``async_endpoints/``."""

@@ -1,0 +1,66 @@
+"""Logical types of Avro nodes; malformed ones are ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log10
+from typing import Any, Final
+
+from contractlog.compatibility.avro.types import AvroType, Fixed, Primitive
+from contractlog.compatibility.json_text import Number
+
+__all__ = ["describe_logical_type", "list_logical_properties"]
+
+_BASES: Final[Mapping[str, frozenset[str]]] = {
+    "decimal": frozenset({"bytes", "fixed"}),
+    "big-decimal": frozenset({"bytes"}),
+    "uuid": frozenset({"string", "fixed"}),
+    "date": frozenset({"int"}),
+    "time-millis": frozenset({"int"}),
+    "duration": frozenset({"fixed"}),
+    **{name: frozenset({"long"}) for name in ("time-micros", "time-nanos")},
+    **{
+        f"{local}timestamp-{unit}": frozenset({"long"})
+        for local in ("", "local-")
+        for unit in ("millis", "micros", "nanos")
+    },
+}
+_DIGITS_PER_BIT: Final = log10(2)
+_SIZES: Final[Mapping[str, int]] = {"uuid": 16, "duration": 12}
+
+
+def describe_logical_type(node: AvroType) -> str:
+    """Return the logical type as ``decimal(9,2)`` or ``timestamp-millis``; empty if there is none.
+
+    Logical types outside the specification are custom ones and returned unchanged.
+    """
+    name = node.logical_type
+    if name is None or not isinstance(node, (Primitive, Fixed)):
+        return ""
+    if node.kind.lower() not in _BASES.get(name, (node.kind.lower(),)):
+        return ""
+    if isinstance(node, Fixed) and _SIZES.get(name, node.size) != node.size:
+        return ""
+    return _describe_decimal(node) if name == "decimal" else name
+
+
+def list_logical_properties(node: AvroType) -> tuple[str, ...]:
+    """Return the properties of a well-formed logical type that Java supports, in the reference's order."""
+    if node.logical_type not in _BASES or node.logical_type == "time-nanos" or not describe_logical_type(node):
+        return ()
+    if isinstance(node.props.get("avro.java.string"), str):  # sets Java's string class and hides the logical type
+        return ()
+    return ("logicalType", "precision", "scale") if node.logical_type == "decimal" else ("logicalType",)
+
+
+def _describe_decimal(node: AvroType) -> str:
+    precision, scale = _parse_integer(node.props.get("precision")), _parse_integer(node.props.get("scale", Number("0")))
+    if precision is None or scale is None or not 0 <= scale <= precision or precision < 1:
+        return ""
+    if isinstance(node, Fixed) and precision > int(max(8 * node.size - 1, 0) * _DIGITS_PER_BIT):
+        return ""
+    return f"decimal({precision},{scale})"
+
+
+def _parse_integer(value: Any) -> int | None:
+    return int(value.value) if isinstance(value, Number) and value.integral else None

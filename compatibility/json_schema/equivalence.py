@@ -1,0 +1,165 @@
+"""Equivalence of JSON schemas that differ only in whether their references are inlined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, ResolvedReference
+from contractlog.compatibility.json_schema.parser import JsonSchema
+from contractlog.compatibility.json_text import join_pointer
+from contractlog.compatibility.schema import ParsedSchema
+
+__all__ = ["MAX_PAIRS", "are_equivalent"]
+
+MAX_PAIRS: Final = 200_000  #: maximum number of compared pairs of positions
+#: name -> schema
+_SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "dependencies", "dependentSchemas"})
+#: keywords in which a ``$ref`` is plain data
+_DATA_KEYWORDS: Final = frozenset({"enum", "const", "default", "examples"})
+_DEFINITION_KEYWORDS: Final = frozenset({"definitions", "$defs"})  #: compared at their uses
+_DOCUMENT_KEYWORDS: Final = _DEFINITION_KEYWORDS | {
+    "$schema",
+    "$id",
+    "id",
+}  #: dropped when a referenced schema is inlined
+_DYNAMIC_REFERENCES: Final = frozenset({"$dynamicRef", "$recursiveRef"})  #: their target depends on where they occur
+_DRAFTS_WITH_EXCLUSIVE_REF: Final = frozenset({"draft-04", "draft-06", "draft-07"})
+Pair = tuple["_Position", "_Position"]
+
+
+def are_equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
+    """Return True if both have the same references and text, or one has all references inlined.
+
+    An inlined schema replaces the ``$ref``, or is among the schema's own definitions.
+
+    Raises:
+        InvalidSchema: there is too much to compare.
+    """
+    first_references, second_references = set(first.references), set(second.references)
+    if first_references == second_references:
+        return first.normalized == second.normalized
+    return not (first_references and second_references) and _have_equal_content(_Side(first), _Side(second))
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """A value of one side at its position."""
+
+    target: ResolvedReference
+    is_schema: bool = True
+
+    @property
+    def key(self) -> tuple[str, str, bool]:
+        return self.target.context.text, self.target.location, self.is_schema
+
+
+class _Side:
+    """One of the two schemas, with access to its dependencies."""
+
+    def __init__(self, parsed: ParsedSchema) -> None:
+        schema: JsonSchema = parsed.root
+        self.draft = schema.draft
+        self.documents = Documents(schema, parsed.referenced)
+
+    def follow_references(self, position: _Position) -> _Position | None:
+        """Follow references to the first other value; None for an unresolvable or circular reference."""
+        seen: set[tuple[str, str, bool]] = set()
+        while position.is_schema and (reference := _find_reference(position.target)) is not None:
+            target = self.documents.follow(reference, position.target.context)
+            if target is None or position.key in seen:
+                return None
+            seen.add(position.key)
+            position = _Position(target)
+        return position
+
+    def members(self, position: _Position) -> dict[str, _Position]:
+        """Return the members of an object that are to be compared."""
+        target = position.target
+        context = (
+            self.documents.context_within(target.contents, target.context) if position.is_schema else target.context
+        )
+        is_inlined_root = target.context.text and target.location.endswith("#")
+        excluded = (_DOCUMENT_KEYWORDS if is_inlined_root else _DEFINITION_KEYWORDS) if position.is_schema else ()
+        return {
+            keyword: self.member(target, keyword, value, context, position)
+            for keyword, value in target.contents.items()
+            if keyword not in excluded
+        }
+
+    def member(
+        self, target: ResolvedReference, keyword: str, value: Any, context: ResolutionContext, parent: _Position
+    ) -> _Position:
+        if parent.is_schema and keyword == "$ref" and isinstance(value, str):
+            referenced = self.documents.follow(value, context)
+            if referenced is not None:
+                return _Position(referenced)
+        member = ResolvedReference(join_pointer(target.location, keyword), value, context)
+        return _Position(member, is_schema=not (parent.is_schema and keyword in _SCHEMA_MAPS))
+
+
+def _have_equal_content(first_side: _Side, second_side: _Side) -> bool:
+    """Compare position by position, each pair once, so recursive schemas terminate."""
+    if first_side.draft is not second_side.draft:
+        return False
+    pending: list[Pair] = [(_Position(first_side.documents.root()), _Position(second_side.documents.root()))]
+    seen: set[Any] = set()
+    while pending:
+        first, second = (
+            side.follow_references(position)
+            for side, position in zip((first_side, second_side), pending.pop(), strict=True)
+        )
+        if first is None or second is None:
+            return False
+        if (first.key, second.key) in seen:
+            continue
+        seen.add((first.key, second.key))
+        if len(seen) > MAX_PAIRS:
+            raise InvalidSchema(f"written out, the schema has more than {MAX_PAIRS} places", at="")
+        pairs = _pairs_below(first_side, first, second_side, second)
+        if pairs is None:
+            return False
+        pending += pairs
+    return True
+
+
+def _pairs_below(first_side: _Side, first: _Position, second_side: _Side, second: _Position) -> list[Pair] | None:
+    """Return the pairs that remain to be compared below two positions; None if these differ."""
+    match first.target.contents, second.target.contents:
+        case dict(), dict():
+            first_content, second_content = first_side.members(first), second_side.members(second)
+            if first_content.keys() != second_content.keys() or (
+                first.is_schema and _DYNAMIC_REFERENCES & first_content.keys()
+            ):
+                return None
+            data_keywords = {keyword for keyword in first_content if first.is_schema and keyword in _DATA_KEYWORDS}
+            if any(
+                first_content[keyword].target.contents != second_content[keyword].target.contents
+                for keyword in data_keywords
+            ):
+                return None
+            return [
+                (first_content[keyword], second_content[keyword])
+                for keyword in first_content
+                if keyword not in data_keywords
+            ]
+        case list() as first_content, list() as second_content if len(first_content) == len(second_content):
+            return list(zip(_items(first, first_content), _items(second, second_content), strict=True))
+        case first_content, second_content:
+            return [] if type(first_content) is type(second_content) and first_content == second_content else None
+
+
+def _items(position: _Position, items: list[Any]) -> Iterator[_Position]:
+    for index, item in enumerate(items):
+        yield _Position(ResolvedReference(join_pointer(position.target.location, index), item, position.target.context))
+
+
+def _find_reference(target: ResolvedReference) -> str | None:
+    contents = target.contents
+    reference = contents.get("$ref") if isinstance(contents, dict) else None
+    alone = target.context.draft.name in _DRAFTS_WITH_EXCLUSIVE_REF or (
+        isinstance(contents, dict) and len(contents) == 1
+    )
+    return reference if isinstance(reference, str) and alone else None

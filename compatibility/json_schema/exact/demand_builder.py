@@ -1,0 +1,355 @@
+"""Conversion of JSON Schema keywords to demands, by draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from contractlog.compatibility.json_schema.exact.demands import (
+    FALSE,
+    TRUE,
+    Conjunction,
+    ContainsItems,
+    Demand,
+    Disjunction,
+    ExactlyOne,
+    HasFormat,
+    HasMember,
+    IntegerNotation,
+    ItemValues,
+    KeywordDemand,
+    MatchesPattern,
+    MaxSize,
+    MemberNames,
+    MemberValues,
+    MinSize,
+    MultipleOf,
+    NameSet,
+    Negation,
+    NumericLimit,
+    SchemaDemand,
+    TypeIn,
+    Undecidable,
+    UniqueItems,
+    ValueIn,
+)
+from contractlog.compatibility.json_schema.exact.document_index import DocumentIndex, SchemaPosition
+from contractlog.compatibility.json_schema.exact.json_values import NumberTooLarge, to_exact, to_fraction, value_key
+from contractlog.compatibility.json_schema.exact.unevaluated_keywords import (
+    unevaluated_items_demand,
+    unevaluated_members_demand,
+)
+from contractlog.compatibility.json_schema.parser import JsonSchema
+from contractlog.compatibility.json_text import Number, join_pointer
+
+__all__ = ["DemandBuilder"]
+
+_DRAFT_ORDER: Final = {
+    name: number for number, name in enumerate(("draft-04", "draft-06", "draft-07", "2019-09", "2020-12"))
+}
+_D6, _D7, _2019, _2020 = 1, 2, 3, 4
+_SIZES: Final = {
+    "minLength": "string", "maxLength": "string", "minItems": "array", "maxItems": "array",
+    "minProperties": "object", "maxProperties": "object",
+}  # fmt: skip
+_LARGEST_SIZE: Final = 1 << 53
+
+
+class DemandBuilder:
+    """Converter of the schemas of one side to demands."""
+
+    def __init__(self, owner: str, schema: JsonSchema, referenced: Mapping[str, str], *, formats: bool = False) -> None:
+        """Prepare the conversion of one side.
+
+        Args:
+            owner: ``reader`` or ``writer``.
+            schema: the whole schema.
+            referenced: name -> text of every dependency.
+            formats: convert ``format`` to a demand instead of ignoring it.
+        """
+        self.owner = owner
+        self.formats = formats
+        self.documents = DocumentIndex(schema, referenced)
+        self._schemas: dict[tuple[str, str], SchemaDemand] = {}
+
+    def root(self) -> SchemaDemand:
+        """Return the whole schema."""
+        return self.schema(self.documents.root)
+
+    def schema(self, position: SchemaPosition) -> SchemaDemand:
+        """Return the schema at a position, converted on first use."""
+        key = (position.document, position.at)
+        if key not in self._schemas:
+            digest = self.documents.digest(position, formats=self.formats)
+            self._schemas[key] = SchemaDemand(digest, position.pointer, self.owner, lambda: self._parts(position))
+        return self._schemas[key]
+
+    def _parts(self, position: SchemaPosition) -> Iterator[KeywordDemand]:
+        value = self.documents.value(position)
+        if not isinstance(value, dict):
+            if value is False:
+                yield KeywordDemand("", position.pointer, FALSE)
+            return
+        keywords = _SchemaKeywords(self, position, value)
+        for keyword in keywords.effective():
+            demand = keywords.demand(keyword)
+            if demand is not None and demand != TRUE:
+                yield KeywordDemand(keyword, join_pointer(position.pointer, keyword), demand)
+
+
+class _SchemaKeywords:
+    """The keywords of one schema."""
+
+    def __init__(self, builder: DemandBuilder, position: SchemaPosition, value: dict[str, Any]) -> None:
+        self.builder = builder
+        self.position = position
+        self.value = value
+        self.draft = _DRAFT_ORDER[position.draft.name]
+
+    def effective(self) -> list[str]:
+        """Return the effective keywords in textual order, but ``type`` first, as it decides most."""
+        if self.draft < _2019 and "$ref" in self.value:
+            return ["$ref"]
+        return sorted(self.value, key=lambda keyword: keyword != "type")
+
+    def demand(self, keyword: str) -> Demand | None:
+        """Return the demand of a keyword; None if it has none."""
+        handler = _HANDLERS.get(keyword)
+        if handler is None:
+            return None
+        first_draft, build = handler
+        if self.draft < first_draft:
+            return None
+        try:
+            return build(self, keyword, self.value[keyword])
+        except NumberTooLarge as number:
+            return self.unknown(f"the number {str(number)[:40]} is too large to be compared exactly", keyword)
+
+    def unknown(self, reason: str, keyword: str) -> Undecidable:
+        return Undecidable(reason, (keyword, self.builder.documents.digest(self.position)))
+
+    def subschema(self, *tokens: str | int) -> SchemaDemand:
+        return self.builder.schema(self.builder.documents.below(self.position, *tokens))
+
+    def type(self, _word: str, body: Any) -> Demand:
+        names = frozenset([body] if isinstance(body, str) else body)
+        if "number" in names:
+            names -= {"integer"}
+        elif "integer" in names and self.draft < _D6:
+            integer = Conjunction((TypeIn(frozenset({"integer"})), IntegerNotation()))
+            other_types = names - {"integer"}
+            return Disjunction((TypeIn(other_types), integer)) if other_types else integer
+        return TypeIn(names)
+
+    def enum(self, _word: str, body: Any) -> Demand:
+        return ValueIn(frozenset(value_key(to_exact(value)) for value in body))
+
+    def const(self, _word: str, body: Any) -> Demand:
+        return ValueIn(frozenset({value_key(to_exact(body))}))
+
+    def numeric_limit(self, keyword: str, body: Any) -> Demand | None:
+        upper = keyword.endswith("aximum")
+        if not isinstance(body, Number):
+            return None  # draft 4: a flag of the limit
+        is_exclusive = self.draft < _D6 and self.value.get(f"exclusive{keyword.capitalize()}") is True
+        return NumericLimit(to_fraction(body), upper, keyword.startswith("exclusive") or is_exclusive)
+
+    def multiple(self, _word: str, body: Any) -> Demand:
+        return MultipleOf(to_fraction(body))
+
+    def size(self, keyword: str, body: Any) -> Demand:
+        kind = _SIZES[keyword]
+        limit = _size(body)
+        if keyword.startswith("max"):
+            return MaxSize(kind, limit)
+        return MinSize(kind, limit) if limit else TRUE
+
+    def pattern(self, _word: str, body: Any) -> Demand:
+        return MatchesPattern(body)
+
+    def format(self, _word: str, body: Any) -> Demand | None:
+        return HasFormat(body) if self.builder.formats and isinstance(body, str) else None
+
+    def required_members(self, _word: str, body: Any) -> Demand:
+        return Conjunction(tuple(HasMember(name) for name in body)) if isinstance(body, list) else TRUE
+
+    def properties(self, keyword: str, body: Any) -> Demand:
+        return Conjunction(
+            tuple(MemberValues(NameSet(frozenset({name})), self.subschema(keyword, name)) for name in body)
+        )
+
+    def pattern_properties(self, keyword: str, body: Any) -> Demand:
+        return Conjunction(
+            tuple(MemberValues(NameSet(patterns=frozenset({text})), self.subschema(keyword, text)) for text in body)
+        )
+
+    def additional(self, keyword: str, body: Any) -> Demand:
+        if body is True:
+            return TRUE
+        return MemberValues(self.unlisted_names(), self.subschema(keyword))
+
+    def unlisted_names(self) -> NameSet:
+        """Return the names that neither ``properties`` nor ``patternProperties`` cover."""
+        names, patterns = self.value.get("properties") or (), self.value.get("patternProperties") or ()
+        return NameSet(frozenset(names), frozenset(patterns), inverted=True)
+
+    def property_names(self, keyword: str, _body: Any) -> Demand:
+        return MemberNames(self.subschema(keyword))
+
+    def dependencies(self, keyword: str, body: Any) -> Demand:
+        return Conjunction(tuple(self._dependency(keyword, name, dependency) for name, dependency in body.items()))
+
+    def _dependency(self, keyword: str, name: str, dependency: Any) -> Demand:
+        is_absent = MemberValues(NameSet(frozenset({name})), FALSE)
+        required = [dependency] if isinstance(dependency, str) else dependency
+        if isinstance(required, list):
+            return Disjunction((is_absent, Conjunction(tuple(map(HasMember, required)))))
+        return Disjunction((is_absent, self.subschema(keyword, name)))
+
+    def items(self, keyword: str, body: Any) -> Demand:
+        if isinstance(body, list):
+            return Conjunction(
+                tuple(ItemValues(index, index + 1, self.subschema(keyword, index)) for index in range(len(body)))
+            )
+        start = len(self.value.get("prefixItems") or ()) if self.draft >= _2020 else 0
+        return ItemValues(start, None, self.subschema(keyword))
+
+    def prefix(self, keyword: str, body: Any) -> Demand:
+        return Conjunction(
+            tuple(ItemValues(index, index + 1, self.subschema(keyword, index)) for index in range(len(body)))
+        )
+
+    def additional_items(self, keyword: str, body: Any) -> Demand:
+        listed = self.value.get("items")
+        if body is True or not isinstance(listed, list) or self.draft >= _2020:
+            return TRUE
+        return ItemValues(len(listed), None, self.subschema(keyword))
+
+    def contains(self, keyword: str, _body: Any) -> Demand:
+        has_limits = self.draft >= _2019
+        min_count = _size(self.value.get("minContains", Number("1"))) if has_limits else 1
+        demands: list[Demand] = [ContainsItems(self.subschema(keyword), min_count)] if min_count else []
+        if has_limits and "maxContains" in self.value:
+            demands.append(Negation(ContainsItems(self.subschema(keyword), _size(self.value["maxContains"]) + 1)))
+        # values of other types have no items, so the negation must not require an array
+        return Conjunction(tuple(_restrict_to_arrays(demand) for demand in demands))
+
+    def unique(self, _word: str, body: Any) -> Demand:
+        return UniqueItems() if body is True else TRUE
+
+    def all_of(self, keyword: str, body: Any) -> Demand:
+        return Conjunction(tuple(self.subschema(keyword, index) for index in range(len(body))))
+
+    def any_of(self, keyword: str, body: Any) -> Demand:
+        return Disjunction(tuple(self.subschema(keyword, index) for index in range(len(body))))
+
+    def one_of(self, keyword: str, body: Any) -> Demand:
+        return ExactlyOne(tuple(self.subschema(keyword, index) for index in range(len(body))))
+
+    def negation(self, keyword: str, _body: Any) -> Demand:
+        return Negation(self.subschema(keyword))
+
+    def then(self, keyword: str, _body: Any) -> Demand:
+        if "if" not in self.value:
+            return TRUE
+        condition: Demand = self.subschema("if")
+        return Disjunction((Negation(condition) if keyword == "then" else condition, self.subschema(keyword)))
+
+    def reference(self, _word: str, body: Any) -> Demand:
+        target = self.builder.documents.find_target(body, self.position)
+        if target is None:
+            return Undecidable(f'the reference "{body[:80]}" leads to nothing that is known', ("$ref", body))
+        return self.builder.schema(target)
+
+    def dynamic(self, keyword: str, body: Any) -> Demand:
+        documents = self.builder.documents
+        target = documents.find_target(body, self.position)
+        target_schema = target and documents.value(target)
+        is_dynamic = isinstance(target_schema, dict) and target_schema.get("$dynamicAnchor") == body.rpartition("#")[2]
+        if target is None or (is_dynamic and body.rpartition("#")[2] in documents.dynamic):
+            return self.unknown(f"{keyword} leads to different places in the course of a validation", keyword)
+        return self.builder.schema(target)
+
+    def recursive(self, keyword: str, _body: Any) -> Demand:
+        if self.builder.documents.has_several_resources:
+            return self.unknown(f"{keyword} leads to different places in the course of a validation", keyword)
+        return self.builder.schema(self.builder.documents.root)
+
+    def unevaluated_members(self, keyword: str, body: Any) -> Demand:
+        if body is True:
+            return TRUE
+        demand = unevaluated_members_demand(
+            self.builder.documents, self.position, self.builder.schema, self.subschema(keyword)
+        )
+        return demand or self.unknown(
+            f"what {keyword} applies to depends on too many branches, or on the validator", keyword
+        )
+
+    def unevaluated_items(self, keyword: str, body: Any) -> Demand:
+        if body is True:
+            return TRUE
+        demand = unevaluated_items_demand(
+            self.builder.documents, self.position, self.builder.schema, self.subschema(keyword)
+        )
+        return demand or self.unknown(
+            f"what {keyword} applies to depends on too many branches, or on the validator", keyword
+        )
+
+
+def _restrict_to_arrays(demand: Demand) -> Demand:
+    """Make the negation of an atom hold for values other than arrays."""
+    if isinstance(demand, Negation):
+        return Disjunction((Negation(TypeIn(frozenset({"array"}))), demand))
+    return demand
+
+
+def _size(size: Any) -> int:
+    limit = to_fraction(size)
+    if not 0 <= limit <= _LARGEST_SIZE:
+        raise NumberTooLarge(size.text)
+    return int(-(-limit.numerator // limit.denominator))
+
+
+_Handler = Callable[[_SchemaKeywords, str, Any], Demand | None]
+_HANDLERS: Final[Mapping[str, tuple[int, _Handler]]] = {
+    "$dynamicRef": (_2020, _SchemaKeywords.dynamic),
+    "$recursiveRef": (_2019, _SchemaKeywords.recursive),
+    "$ref": (0, _SchemaKeywords.reference),
+    "additionalItems": (0, _SchemaKeywords.additional_items),
+    "additionalProperties": (0, _SchemaKeywords.additional),
+    "allOf": (0, _SchemaKeywords.all_of),
+    "anyOf": (0, _SchemaKeywords.any_of),
+    "const": (_D6, _SchemaKeywords.const),
+    "contains": (_D6, _SchemaKeywords.contains),
+    "dependencies": (0, _SchemaKeywords.dependencies),
+    "dependentRequired": (_2019, _SchemaKeywords.dependencies),
+    "dependentSchemas": (_2019, _SchemaKeywords.dependencies),
+    "else": (_D7, _SchemaKeywords.then),
+    "enum": (0, _SchemaKeywords.enum),
+    "exclusiveMaximum": (_D6, _SchemaKeywords.numeric_limit),
+    "exclusiveMinimum": (_D6, _SchemaKeywords.numeric_limit),
+    "format": (0, _SchemaKeywords.format),
+    "items": (0, _SchemaKeywords.items),
+    "maxItems": (0, _SchemaKeywords.size),
+    "maxLength": (0, _SchemaKeywords.size),
+    "maxProperties": (0, _SchemaKeywords.size),
+    "maximum": (0, _SchemaKeywords.numeric_limit),
+    "minItems": (0, _SchemaKeywords.size),
+    "minLength": (0, _SchemaKeywords.size),
+    "minProperties": (0, _SchemaKeywords.size),
+    "minimum": (0, _SchemaKeywords.numeric_limit),
+    "multipleOf": (0, _SchemaKeywords.multiple),
+    "not": (0, _SchemaKeywords.negation),
+    "oneOf": (0, _SchemaKeywords.one_of),
+    "pattern": (0, _SchemaKeywords.pattern),
+    "patternProperties": (0, _SchemaKeywords.pattern_properties),
+    "prefixItems": (_2020, _SchemaKeywords.prefix),
+    "properties": (0, _SchemaKeywords.properties),
+    "propertyNames": (_D6, _SchemaKeywords.property_names),
+    "required": (0, _SchemaKeywords.required_members),
+    "then": (_D7, _SchemaKeywords.then),
+    "type": (0, _SchemaKeywords.type),
+    "unevaluatedItems": (_2019, _SchemaKeywords.unevaluated_items),
+    "unevaluatedProperties": (_2019, _SchemaKeywords.unevaluated_members),
+    "uniqueItems": (0, _SchemaKeywords.unique),
+}

@@ -1,0 +1,202 @@
+"""Evaluation of demands on values, with the results True, False and None (unknown)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from contractlog.compatibility.json_schema.exact.demands import (
+    Conjunction,
+    ContainsItems,
+    Demand,
+    Disjunction,
+    ExactlyOne,
+    HasMember,
+    IntegerNotation,
+    ItemValues,
+    MatchesPattern,
+    MaxSize,
+    MemberNames,
+    MemberValues,
+    MinSize,
+    MultipleOf,
+    NameSet,
+    Negation,
+    NumericLimit,
+    SchemaDemand,
+    TypeIn,
+    UniqueItems,
+    ValueIn,
+)
+from contractlog.compatibility.json_schema.exact.json_values import json_type, value_key
+from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
+
+__all__ = ["Evaluator", "contains_name"]
+
+_MATCH_STEPS: Final = 16  #: cost of matching one pattern
+
+
+def contains_name(names: NameSet, name: str) -> bool | None:
+    """Return whether a name is in a set; None if a pattern is not supported."""
+    if name in names.names:
+        return not names.inverted
+    unknown = False
+    for pattern in names.patterns:
+        compiled = compile_pattern(pattern)
+        if compiled is None:
+            unknown = True
+        elif compiled.matches(name):
+            return not names.inverted
+    return None if unknown else names.inverted
+
+
+def _conjunction(truths: Iterable[bool | None]) -> bool | None:
+    is_decided = True
+    for truth in truths:
+        if truth is False:
+            return False
+        is_decided = is_decided and truth is not None
+    return True if is_decided else None
+
+
+def _negation(truth: bool | None) -> bool | None:  # noqa: FBT001 - an answer, not an option
+    return None if truth is None else not truth
+
+
+def _disjunction(truths: Iterable[bool | None]) -> bool | None:
+    return _negation(_conjunction(map(_negation, truths)))
+
+
+class Evaluator:
+    """Evaluator of demands on values; every evaluation costs steps."""
+
+    def __init__(self, step: Callable[[int], None], *, plain_integers: bool = False) -> None:
+        """Create an evaluator.
+
+        Args:
+            step: called for every evaluation, with its additional cost.
+            plain_integers: assume that whole numbers are written without fraction; otherwise their notation is unknown.
+        """
+        self._step = step
+        self._plain_integers = plain_integers
+        self._open: set[tuple[bytes, int]] = set()  #: open pairs of schema and value, to detect circular references
+
+    def charge_match(self, patterns: int) -> None:
+        """Charge the matching of a text with patterns."""
+        if patterns:
+            self._step(_MATCH_STEPS * patterns)
+
+    def evaluate(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each combination
+        """Return whether the value satisfies the demand; None if unknown."""
+        self._step(0)
+        match demand:
+            case SchemaDemand():
+                return self._evaluate_schema(value, demand)
+            case Conjunction():
+                return _conjunction(self.evaluate(value, part) for part in demand.parts)
+            case Disjunction():
+                return _disjunction(self.evaluate(value, part) for part in demand.parts)
+            case ExactlyOne():
+                return self._evaluate_exactly_one(value, demand)
+            case Negation():
+                return _negation(self.evaluate(value, demand.body))
+            case TypeIn():
+                is_integer = json_type(value) == "number" and value.denominator == 1
+                return json_type(value) in demand.names or (is_integer and "integer" in demand.names)
+            case ValueIn():
+                return value_key(value) in demand.keys
+            case _:
+                return self._evaluate_atom(value, demand)
+
+    def _evaluate_schema(self, value: Any, schema: SchemaDemand) -> bool | None:
+        key = (schema.digest, id(value))
+        if key in self._open:
+            return None
+        self._open.add(key)
+        try:
+            return _conjunction(self.evaluate(value, part.demand) for part in schema.parts)
+        finally:
+            self._open.discard(key)
+
+    def _evaluate_exactly_one(self, value: Any, demand: ExactlyOne) -> bool | None:
+        truths = [self.evaluate(value, part) for part in demand.parts]
+        if truths.count(True) > 1:
+            return False
+        if None in truths:
+            return None
+        return truths.count(True) == 1
+
+    def _evaluate_atom(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each type
+        kind = getattr(demand, "kind", None)
+        if kind is not None and kind != json_type(value):
+            return True
+        match kind:
+            case "number" if isinstance(demand, IntegerNotation):
+                return False if value.denominator != 1 else self._plain_integers or None
+            case "number":
+                return _evaluate_number(value, demand)
+            case "string" | "array" | "object" if isinstance(demand, (MinSize, MaxSize)):
+                size = len(value)
+                return size >= demand.size if isinstance(demand, MinSize) else size <= demand.size
+            case "string" if isinstance(demand, MatchesPattern):
+                compiled = compile_pattern(demand.text)
+                return compiled.matches(value) if compiled else None
+            case "array":
+                return self._evaluate_array(value, demand)
+            case "object":
+                return self._evaluate_object(value, demand)
+            case _:
+                return None
+
+    def _evaluate_array(self, value: list[Any], demand: Demand) -> bool | None:
+        match demand:
+            case ItemValues():
+                return _conjunction(self.evaluate(item, demand.body) for item in value[demand.start : demand.stop])
+            case ContainsItems():
+                truths = [self.evaluate(item, demand.body) for item in value]
+                if truths.count(True) >= demand.size:
+                    return True
+                return None if len(truths) - truths.count(False) >= demand.size else False
+            case UniqueItems():
+                return len({value_key(item) for item in value}) == len(value)
+            case _:
+                return None
+
+    def _evaluate_object(self, value: dict[str, Any], demand: Demand) -> bool | None:
+        match demand:
+            case HasMember():
+                return demand.name in value
+            case MemberValues():
+                return _conjunction(
+                    self._evaluate_member(value, name, demand) for name in _candidate_names(demand.names, value)
+                )
+            case MemberNames():
+                return _conjunction(self.evaluate(name, demand.body) for name in value)
+            case _:
+                return None
+
+    def _evaluate_member(self, value: dict[str, Any], name: str, demand: MemberValues) -> bool | None:
+        truth = self.evaluate(value[name], demand.body)
+        return truth or _disjunction((_negation(contains_name(demand.names, name)), truth))
+
+
+def _candidate_names(names: NameSet, value: dict[str, Any]) -> Iterable[str]:
+    """Return the names of members that may be in a set; for a single name by lookup."""
+    if names.patterns:
+        return [name for name in value if contains_name(names, name) is not False]
+    if names.inverted:
+        return [name for name in value if name not in names.names]
+    return [name for name in (value if len(names.names) > 1 else names.names) if name in names.names and name in value]
+
+
+def _evaluate_number(value: Any, demand: Demand) -> bool | None:
+    match demand:
+        case NumericLimit():
+            if value == demand.limit:
+                return not demand.open
+            return (value < demand.limit) is demand.upper
+        case MultipleOf():
+            multiple: bool = (value / demand.step).denominator == 1
+            return multiple
+        case _:
+            return None

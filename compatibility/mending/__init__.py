@@ -1,1 +1,0 @@
-"""Possible fixes as edits of a schema's text; ``compatibility/mends.py`` verifies them."""

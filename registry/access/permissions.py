@@ -1,0 +1,140 @@
+"""Permissions of a caller: read or write, on subjects by name or by prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Self
+
+from contractlog.compatibility.errors import Denied
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.registry.access.subject_ranges import EVERY_CONTEXT, SubjectRange, parse_prefix
+
+__all__ = [
+    "ALL_PERMISSIONS",
+    "NO_PERMISSIONS",
+    "Permission",
+    "Permissions",
+    "SubjectPattern",
+    "explain_pattern_mistake",
+    "topic_permission_subject",
+]
+
+
+def explain_pattern_mistake(text: str) -> str | None:
+    """Explain why a pattern does not cover the subjects that it seems to; return None if it does.
+
+    >>> explain_pattern_mistake("orders*value")
+    '`orders*value` has a star before its end: a star stands at the end alone, as in `orders*`'
+    """
+    rest = text.removeprefix(EVERY_CONTEXT)
+    if "*" in rest[:-1]:
+        return f"`{text}` has a star before its end: a star stands at the end alone, as in `{rest.partition('*')[0]}*`"
+    if rest == text and text.startswith(":") and not (text.startswith(":.") and ":" in text[2:]):
+        return f"`{text}` begins like a context and names none: one is written `:.eu:*`, every one `:*:orders-*`"
+    return None
+
+
+def topic_permission_subject(topic: str, part: str = "value") -> Subject:
+    """Return the subject whose permissions apply to a topic: the one that serializers use by default.
+
+    It is in the default context, whatever namespace an association has: serializers look a topic up in every namespace.
+
+    >>> str(topic_permission_subject("orders"))
+    'orders-value'
+    """
+    return Subject(DEFAULT_CONTEXT, f"{topic}-{part}")
+
+
+class Permission(StrEnum):
+    """An operation on a subject, spelled as in error messages."""
+
+    READ = "Read"
+    WRITE = "Write"
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectPattern:
+    """Subjects, by name or by prefix.
+
+    >>> SubjectPattern.parse("orders-*").covers(Subject.parse("orders-value"))
+    True
+    >>> SubjectPattern.parse("orders-*").covers(Subject.parse(":.eu:orders-value"))
+    False
+    """
+
+    ranges: tuple[SubjectRange, ...]
+    exact: bool = False  #: whether names must be equal to ``SubjectRange.start``, rather than begin with it
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parse ``orders-value``, ``orders-*``, ``:.eu:*``, ``:*:orders-*``, or ``*`` for everything."""
+        if text == "*":
+            return cls((SubjectRange(),))
+        if text.endswith("*"):
+            return cls(parse_prefix(text[:-1]))
+        if text.startswith(EVERY_CONTEXT):
+            return cls(parse_prefix(text), exact=True)
+        subject = Subject.parse(text)
+        return cls((SubjectRange(subject.context, subject.name),), exact=True)
+
+    def covers(self, subject: Subject) -> bool:
+        """Return True if the pattern covers a subject.
+
+        A context (a subject without a name) is covered if all its subjects are.
+        """
+        return any(one.contains(subject) and (not self.exact or subject.name == one.start) for one in self.ranges)
+
+    def covers_all(self, subjects: SubjectRange) -> bool:
+        """Return True if the pattern covers every subject of a range."""
+        return not self.exact and any(subjects.within(one) for one in self.ranges)
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """Permissions to read and to write; permission to write includes reading."""
+
+    read: tuple[SubjectPattern, ...] = ()
+    write: tuple[SubjectPattern, ...] = ()
+
+    @classmethod
+    def of(cls, read: Iterable[str], write: Iterable[str]) -> Self:
+        """Parse the patterns of both."""
+        written = tuple(map(SubjectPattern.parse, write))
+        return cls((*map(SubjectPattern.parse, read), *written), written)
+
+    def permits_any(self, operation: Permission) -> bool:
+        """Return True if the operation is permitted on anything at all."""
+        return bool(self._patterns(operation))
+
+    def permits(self, operation: Permission, subject: Subject) -> bool:
+        """Return True if the operation is permitted on a subject, or on a context as a whole."""
+        return any(pattern.covers(subject) for pattern in self._patterns(operation))
+
+    def permits_all(self, operation: Permission, context: str | None = None, start: str = "") -> bool:
+        """Return True if the operation is permitted on all subjects with this prefix; by default, on all."""
+        return self._covers(operation, SubjectRange(context, start))
+
+    def permits_prefix(self, operation: Permission, prefix: str) -> bool:
+        """Return True if the operation is permitted on all subjects of a prefix; never without any permission."""
+        return self.permits_any(operation) and all(self._covers(operation, one) for one in parse_prefix(prefix))
+
+    def permits_in_context(self, operation: Permission, context: str) -> bool:
+        """Return True if the operation is permitted on anything in a context."""
+        return any(one.has_context(context) for pattern in self._patterns(operation) for one in pattern.ranges)
+
+    def _covers(self, operation: Permission, subjects: SubjectRange) -> bool:
+        return any(pattern.covers_all(subjects) for pattern in self._patterns(operation))
+
+    def require(self, operation: Permission, subject: Subject) -> None:
+        """Raise ``Denied`` unless the operation is permitted on a subject."""
+        if not self.permits(operation, subject):
+            raise Denied(operation=operation.value, subject=str(subject))
+
+    def _patterns(self, operation: Permission) -> tuple[SubjectPattern, ...]:
+        return self.read if operation is Permission.READ else self.write
+
+
+ALL_PERMISSIONS: Final = Permissions.of((), ("*",))
+NO_PERMISSIONS: Final = Permissions()

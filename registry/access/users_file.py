@@ -1,0 +1,241 @@
+"""File of users: TOML, reloaded when it changes.
+
+A user has a name, permissions to read and write, and a password hash made by ``contractlog users add``; users without
+a password authenticate with a client certificate.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import time
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Final, Self
+
+from contractlog.compatibility.errors import Unauthorized, UsageError
+from contractlog.registry.access.certificate_names import (
+    AlternativeName,
+    ClientCertificate,
+    SubjectName,
+    parse_alternative_name,
+    parse_certificate_subject,
+)
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.permissions import Permissions, explain_pattern_mistake
+
+__all__ = [
+    "User",
+    "Users",
+    "UsersFile",
+    "check_name",
+    "format_entry",
+    "parse_users",
+    "remove_entry",
+    "unreadable_file_error",
+]
+
+_LOG: Final = logging.getLogger("contractlog.registry.access")
+_MEMBERS: Final = frozenset({"password", "read", "write"})
+_MAX_NAME_LENGTH: Final = 256
+_POLL_SECONDS: Final = 1.0
+_ENTRY: Final = re.compile(r"^\[users\.", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A user, with permissions and password hash."""
+
+    name: str
+    permissions: Permissions
+    password: HashedPassword | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """All users of a file."""
+
+    by_name: Mapping[str, User] = field(default_factory=dict)
+    #: users by certificate name: a whole subject, an alternative name, else a common name
+    by_certificate: Mapping[SubjectName | AlternativeName | str, User] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, by_name: Mapping[str, User]) -> Self:
+        """Build the index by certificate name.
+
+        Raises:
+            ValueError: a user's name is not a valid certificate name, or two users have the same one.
+        """
+        by_certificate: dict[SubjectName | AlternativeName | str, User] = {}
+        for name, user in by_name.items():
+            key = _certificate_name(user)
+            if key in by_certificate:
+                raise ValueError(f"users `{by_certificate[key].name}` and `{name}` name the same certificate")
+            by_certificate[key] = user
+        return cls(by_name, by_certificate)
+
+    def find_by_certificate(self, certificate: ClientCertificate) -> User | None:
+        """Return the user of a certificate: by whole subject, else alternative name, else common name.
+
+        Raises:
+            Unauthorized: it has several common names, or alternative names of several users.
+        """
+        common_name = certificate.common_name
+        user = self.by_certificate.get(certificate.subject)
+        if user is not None:
+            return user
+        users = {
+            matching_user.name: matching_user
+            for name in certificate.alternative_names
+            if (matching_user := self.by_certificate.get(name))
+        }
+        if len(users) > 1:
+            raise Unauthorized(
+                "The client certificate has alternative names of several users, so it stands for nobody: "
+                "present a certificate with those of one"
+            )
+        return next(iter(users.values()), None) or self.by_certificate.get(common_name or "")
+
+
+def parse_users(text: str) -> Users:
+    """Parse the text of a file.
+
+    Raises:
+        ValueError: it is not TOML, or an entry is invalid.
+    """
+    document = tomllib.loads(text)
+    if document.keys() - {"users"}:
+        raise ValueError(f"it holds `{min(document.keys() - {'users'})}`; users are tables [users.NAME]")
+    users = document.get("users", {})
+    if not isinstance(users, dict) or not all(isinstance(members, dict) for members in users.values()):
+        raise ValueError("users are tables [users.NAME]")
+    return Users.of({name: _parse_user(name, members) for name, members in users.items()})
+
+
+def _parse_user(name: str, members: Mapping[str, Any]) -> User:
+    unknown = members.keys() - _MEMBERS
+    if unknown:
+        raise ValueError(f"user `{name}` has `{min(unknown)}`; there are {', '.join(sorted(_MEMBERS))}")
+    password = members.get("password")
+    try:
+        check_name(name, password=password is not None)
+        hashed = None if password is None else HashedPassword.parse(str(password))
+    except ValueError as error:
+        raise ValueError(f"user `{name}`: {error}") from None
+    return User(
+        name, Permissions.of(_parse_patterns(name, members, "read"), _parse_patterns(name, members, "write")), hashed
+    )
+
+
+def _parse_patterns(name: str, members: Mapping[str, Any], member: str) -> list[str]:
+    patterns = members.get(member, [])
+    if not isinstance(patterns, list) or not all(isinstance(one, str) and one for one in patterns):
+        raise ValueError(f'user `{name}`: {member} is a list such as ["orders-*", ":.eu:*"], or ["*"] for everything')
+    for pattern in patterns:
+        mistaken = explain_pattern_mistake(pattern)
+        if mistaken is not None:
+            raise ValueError(f"user `{name}`: {member}: {mistaken}")
+    return patterns
+
+
+def check_name(name: str, *, password: bool) -> str:
+    """Return a name if a user may have it.
+
+    Args:
+        name: of a user, of a certificate's subject, or one of its alternative names.
+        password: whether the user has one.
+
+    Raises:
+        ValueError: it is empty, too long, or contains a control character; or it contains a colon, which HTTP cannot
+            carry in a user name, and is not a certificate name without a password.
+    """
+    if not name or len(name) > _MAX_NAME_LENGTH or not name.isprintable():
+        raise ValueError(f"a name has 1 to {_MAX_NAME_LENGTH} printable characters")
+    if parse_alternative_name(name) is not None:
+        if password:
+            raise ValueError(f"`{name}` is a name of a certificate, so it has no password")
+        return name
+    subject = parse_certificate_subject(name)
+    if ":" in name and (password or subject is None):
+        raise ValueError(
+            "a name has no colon, unless it is of a certificate: dns:NAME, uri:NAME, email:NAME, ip:ADDRESS"
+        )
+    return name
+
+
+def _certificate_name(user: User) -> SubjectName | AlternativeName | str:
+    return parse_alternative_name(user.name) or parse_certificate_subject(user.name) or user.name
+
+
+def format_entry(name: str, password: HashedPassword | None, read: list[str], write: list[str]) -> str:
+    """Format a user as an entry of the file."""
+    members = {"password": None if password is None else str(password), "read": read, "write": write}
+    lines = [f"{member} = {json.dumps(value, ensure_ascii=False)}" for member, value in members.items() if value]
+    return "\n".join([f"[users.{json.dumps(name, ensure_ascii=False)}]", *lines]) + "\n"
+
+
+def remove_entry(text: str, name: str) -> str:
+    """Return a file's text without one user; everything else stays, comments included."""
+    starts = [match.start() for match in _ENTRY.finditer(text)] + [len(text)]
+    parts = [text[: starts[0]], *(text[start:end] for start, end in pairwise(starts))]
+    return "".join(part for part in parts if not (_ENTRY.match(part) and name in tomllib.loads(part)["users"]))
+
+
+def unreadable_file_error(path: Path, error: OSError | UnicodeDecodeError) -> UsageError:
+    """Return the error for an unreadable file of users; for a missing one, it says how to create it."""
+    if isinstance(error, UnicodeDecodeError):
+        return UsageError(f"the file of users `{path}` cannot be read: it is no text in UTF-8")
+    made = "; `contractlog users add NAME --file FILE` makes one" if isinstance(error, FileNotFoundError) else ""
+    return UsageError(f"the file of users `{path}` cannot be read: {error.strerror}{made}")
+
+
+class UsersFile:
+    """The users of a file; checked for changes every second.
+
+    If a changed file is invalid, the previous users stay in force, and an error is logged.
+    """
+
+    def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path = Path(path)
+        self._clock = clock
+        self._checked_at = clock()
+        self._stamp_of_loaded = self._stamp()
+        try:
+            self._users = parse_users(self._path.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise unreadable_file_error(self._path, error) from None
+        except ValueError as error:
+            raise UsageError(f"the file of users {path} cannot be used: {error}") from None
+
+    @property
+    def users(self) -> Users:
+        """The current users."""
+        now = self._clock()
+        if now - self._checked_at >= _POLL_SECONDS:
+            self._checked_at = now
+            self._reload_if_changed()
+        return self._users
+
+    def _reload_if_changed(self) -> None:
+        stamp = self._stamp()
+        if stamp == self._stamp_of_loaded:
+            return
+        self._stamp_of_loaded = stamp
+        try:
+            self._users = parse_users(self._path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            _LOG.error("the file of users %s cannot be used, so those known before stay: %s", self._path, error)
+        else:
+            _LOG.info("the file of users %s was read again: %d users", self._path, len(self._users.by_name))
+
+    def _stamp(self) -> tuple[int, ...]:
+        try:
+            status = os.stat(self._path)  # noqa: PTH116 - follows symbolic links, by which files are often replaced
+        except OSError:
+            return ()
+        return status.st_mtime_ns, status.st_size, status.st_ino

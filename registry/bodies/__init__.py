@@ -1,1 +1,0 @@
-"""HTTP bodies, as in ``openapi.yaml``."""

@@ -1,0 +1,1 @@
+"""Resources of the API, one folder each: routes, service, store and bodies."""

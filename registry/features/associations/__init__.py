@@ -1,0 +1,1 @@
+"""Associations between topics and the subjects of their schemas."""

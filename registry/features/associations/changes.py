@@ -1,0 +1,330 @@
+"""Changes of associations, in one transaction with the registrations and deletions they include."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from contractlog.compatibility.errors import (
+    AssociationExists,
+    AssociationFrozen,
+    AssociationNotFound,
+    AssociationTypeExists,
+    NoActiveVersion,
+    ReferenceExists,
+    RegistryError,
+    StrongAssociationExists,
+)
+from contractlog.compatibility.level import Mode
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access import permissions as access
+from contractlog.registry.access.permissions import Permissions, topic_permission_subject
+from contractlog.registry.features.associations.validation import (
+    AssociationChange,
+    AssociationOperation,
+    default_subject,
+    reject_member,
+)
+from contractlog.registry.registration.deletion import hard_delete_subject, soft_delete_subject
+from contractlog.registry.registration.mode_policy import validate_schema_subject
+from contractlog.registry.registration.service import RegistrationResult, reject_read_only
+from contractlog.registry.storage import associations
+from contractlog.registry.storage.associations import (
+    AssociatedResource,
+    AssociationFilter,
+    Lifecycle,
+    StoredAssociation,
+)
+from contractlog.registry.storage.batch_append import append_batch
+from contractlog.registry.storage.model import Append, Deleted, ScopeSettings, Stale, scope_chain
+from contractlog.registry.storage.transaction import Transaction
+
+__all__ = [
+    "BoundAssociation",
+    "Proposal",
+    "StaleProposal",
+    "apply_changes",
+    "remove_associations",
+    "require_write_permission",
+]
+
+Proposal = RegistrationResult | Append | None
+_IMPORT_MODES: Final = frozenset({Mode.IMPORT, Mode.FORWARD})
+
+
+class StaleProposal(Exception):
+    """A schema was checked against a state that has changed since; it must be checked again."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAssociation:
+    """An association, with the schema that was registered with it."""
+
+    association: StoredAssociation
+    schema: RegisteredSchema | None = None
+
+
+def require_write_permission(
+    rights: Permissions, subject: Subject, resource: AssociatedResource, association_type: str
+) -> None:
+    """Require write on the bound subject and on the topic's own subject.
+
+    Both decide what the topic's producers write.
+
+    Raises:
+        Denied: the caller may not write one of them.
+    """
+    rights.require(access.Permission.WRITE, subject)
+    rights.require(access.Permission.WRITE, topic_permission_subject(resource.name, association_type))
+
+
+def apply_changes(
+    transaction: Transaction,
+    resource: AssociatedResource,
+    changes: Sequence[tuple[AssociationChange, Proposal]],
+    new_guid: Callable[[], str],
+    rights: Permissions,
+) -> list[BoundAssociation]:
+    """Carry out all requested changes of one resource; permissions to bind were checked before."""
+    results = []
+    for change, proposal in changes:
+        if change.operation is AssociationOperation.DELETE:
+            remove_associations(transaction, resource.id, (change.type or "",), cascade=change.cascade, rights=rights)
+        else:
+            results.append(_change_association(transaction, resource, change, proposal, new_guid))
+    return results
+
+
+def remove_associations(
+    transaction: Transaction,
+    resource_id: str,
+    types: tuple[str, ...] = (),
+    *,
+    cascade: bool,
+    rights: Permissions,
+    resource_type: str = "topic",
+) -> None:
+    """Remove associations of a resource; ``cascade`` deletes the subjects that it owns.
+
+    Raises:
+        AssociationNotFound: there are none of these types.
+        AssociationFrozen: the resource owns a subject, and ``cascade`` is not set.
+        Denied: the caller may not write one of their subjects, or the topic's own.
+        SubjectReadOnly: one of their subjects is read-only.
+    """
+    association_filter = AssociationFilter(resource_id=resource_id, types=types, resource_type=resource_type)
+    matches = associations.find_associations(transaction, association_filter)
+    if not matches:
+        raise AssociationNotFound(resource=resource_id)
+    for association in matches:
+        require_write_permission(rights, association.subject, association.resource, association.type)
+        if association.frozen and not cascade:
+            raise AssociationFrozen(type=association.type, subject=str(association.subject))
+        reject_read_only(association.subject, _effective_settings(transaction, association.subject))
+    associations.delete_associations(transaction, [association.guid for association in matches])
+    for association in matches:
+        _record_change(transaction, "association.deleted", association)
+        if association.lifecycle is Lifecycle.STRONG and cascade:
+            _delete_owned_subject(transaction, association.subject)
+
+
+def _delete_owned_subject(transaction: Transaction, subject: Subject) -> None:
+    versions = dict(transaction.versions(subject, Deleted.INCLUDED))
+    if not all(versions.values()):
+        soft_delete_subject(transaction, subject)
+    if versions:
+        hard_delete_subject(transaction, subject)
+
+
+def _change_association(
+    transaction: Transaction,
+    resource: AssociatedResource,
+    change: AssociationChange,
+    proposal: Proposal,
+    new_guid: Callable[[], str],
+) -> BoundAssociation:
+    existing = _find_existing(transaction, resource, change)
+    if existing is None:
+        return _create_association(transaction, resource, change, proposal, new_guid)
+    if change.operation is AssociationOperation.CREATE:
+        if not _is_same_association(existing, resource, change):
+            raise AssociationTypeExists(type=existing.type, resource=resource.name)
+    else:
+        _reject_conflict(existing, resource, change)
+    if proposal is None:
+        return BoundAssociation(existing)
+    schema, written = _append_schema(transaction, proposal)
+    if written:
+        existing = replace(existing, updated_at=transaction.now)
+        associations.update_association(transaction, existing)
+        _record_change(transaction, "association.updated", existing)
+    return BoundAssociation(existing, schema)
+
+
+def _find_existing(
+    transaction: Transaction, resource: AssociatedResource, change: AssociationChange
+) -> StoredAssociation | None:
+    """Find the association of this type, by the resource's name, else by its id: each identifies it."""
+    types = (change.type or "",)
+    by_name = AssociationFilter(name=resource.name, namespace=resource.namespace, types=types)
+    matches = associations.find_associations(transaction, by_name)
+    if not matches and resource.id:
+        matches = associations.find_associations(transaction, AssociationFilter(resource_id=resource.id, types=types))
+    return matches[0] if matches else None
+
+
+def _is_same_association(existing: StoredAssociation, resource: AssociatedResource, change: AssociationChange) -> bool:
+    subject = change.subject or default_subject(resource, existing.type)
+    return (_is_same_resource(existing.resource, resource), existing.subject, existing.lifecycle, existing.frozen) == (
+        True,
+        subject,
+        change.lifecycle,
+        change.frozen,
+    )
+
+
+def _is_same_resource(existing: AssociatedResource, requested: AssociatedResource) -> bool:
+    """Return True if two resources are the same; a rehearsal may leave out the id."""
+    return existing == replace(requested, id=requested.id or existing.id)
+
+
+def _reject_conflict(existing: StoredAssociation, resource: AssociatedResource, change: AssociationChange) -> None:
+    """Reject an upsert that would change an existing association."""
+    if not _is_same_resource(existing.resource, resource):
+        raise AssociationTypeExists(type=existing.type, resource=resource.name)
+    if change.subject not in {None, existing.subject}:
+        reject_member("subject", "cannot be changed")
+    if change.frozen not in {None, existing.frozen}:
+        reject_member("frozen", "cannot be changed")
+    if change.lifecycle not in {None, existing.lifecycle}:
+        frozen = str(existing.frozen).lower()
+        reject_member("frozen", f"association with lifecycle of {change.lifecycle} cannot be frozen={frozen}")
+    if change.schema is not None and existing.lifecycle is Lifecycle.WEAK:
+        reject_member("lifecycle", "cannot be WEAK when schema is provided")
+
+
+def _create_association(
+    transaction: Transaction,
+    resource: AssociatedResource,
+    change: AssociationChange,
+    proposal: Proposal,
+    new_guid: Callable[[], str],
+) -> BoundAssociation:
+    subject = validate_schema_subject(change.subject or default_subject(resource, change.type or ""))
+    configured = _effective_settings(transaction, subject)
+    reject_read_only(subject, configured)
+    importing = configured.mode in _IMPORT_MODES
+    lifecycle = change.lifecycle or (Lifecycle.STRONG if change.frozen else Lifecycle.WEAK)
+    _reject_invalid_new(transaction, resource, change, subject, lifecycle, importing=importing)
+    schema = None
+    if proposal is not None:
+        schema, _ = _append_schema(transaction, proposal)
+    live = transaction.versions(subject, Deleted.EXCLUDED)
+    if not live:
+        raise NoActiveVersion(subject=str(subject))
+    if lifecycle is Lifecycle.STRONG and not importing and len(live) > 1:
+        reject_member("subject", f"frozen associations need a subject that has no other schemas, unlike '{subject}'")
+    association = StoredAssociation(
+        guid=new_guid(),
+        subject=subject,
+        resource=resource,
+        type=change.type or "",
+        lifecycle=lifecycle,
+        frozen=lifecycle is Lifecycle.STRONG,
+        created_at=transaction.now,
+        updated_at=transaction.now,
+    )
+    associations.insert_association(transaction, association)
+    _record_change(transaction, "association.created", association)
+    return BoundAssociation(association, schema)
+
+
+def _reject_invalid_new(
+    transaction: Transaction,
+    resource: AssociatedResource,
+    change: AssociationChange,
+    subject: Subject,
+    lifecycle: Lifecycle,
+    *,
+    importing: bool,
+) -> None:
+    """Reject a new association that breaks a rule, or conflicts with others of its resource or subject."""
+    strong = lifecycle is Lifecycle.STRONG
+    if not importing:
+        _require_schema_origin(change, strong=strong)
+    if not strong and subject == default_subject(resource, change.type or ""):
+        reject_member("subject", f"associations with lifecycle of WEAK cannot use subject '{subject}'")
+    siblings = associations.find_associations(
+        transaction, AssociationFilter(name=resource.name, namespace=resource.namespace)
+    )
+    if any(association.lifecycle is not lifecycle for association in siblings):
+        reject_member("frozen", "all associations for a resource must be consistently frozen or non-frozen")
+    if not all(_is_same_resource(association.resource, resource) for association in siblings):
+        reject_member("resourceId", f"resource '{resource.name}' has another id")
+    others = associations.find_by_subject(transaction, subject)
+    if any(association.lifecycle is Lifecycle.STRONG for association in others):
+        raise StrongAssociationExists(subject=str(subject))
+    if strong and others:
+        raise AssociationExists(subject=str(subject))
+    if strong:
+        _reject_referenced(transaction, subject)
+
+
+def _require_schema_origin(change: AssociationChange, *, strong: bool) -> None:
+    """Require that a STRONG association is created with its schema; only an import may bind it later."""
+    if change.operation is AssociationOperation.CREATE:
+        if strong and change.schema is None:
+            reject_member("schema", "must be provided for frozen associations")
+        return
+    if change.schema is not None:
+        reject_member("schema", "cannot be provided for a new association by an upsert")
+    if strong:
+        reject_member("lifecycle", "an upsert cannot create a STRONG association")
+
+
+def _reject_referenced(transaction: Transaction, subject: Subject) -> None:
+    """Reject a subject that is referenced: a resource cannot own it."""
+    subject_id = transaction.state(subject).id
+    for number, _ in transaction.versions(subject, Deleted.INCLUDED):
+        if transaction.lowest_referenced_version(subject_id or 0, Deleted.INCLUDED, version=number) is not None:
+            raise ReferenceExists(subject=str(subject), version=number)
+
+
+def _append_schema(transaction: Transaction, proposal: RegistrationResult | Append) -> tuple[RegisteredSchema, bool]:
+    """Append a checked schema, and return whether anything was written."""
+    if isinstance(proposal, RegistrationResult):
+        existing = proposal.schema
+        current = transaction.version(existing.subject or Subject.parse(""), existing.version)
+        if current is None or current.schema_id != existing.schema_id:
+            raise StaleProposal
+        return current, False
+    previous = transaction.version(proposal.subject, None, Deleted.INCLUDED)
+    result = append_batch(transaction.connection, [proposal], transaction.now)
+    outcome = result.outcomes[0]
+    if isinstance(outcome, Stale):
+        raise StaleProposal
+    if isinstance(outcome, RegistryError):
+        raise outcome
+    transaction.touched |= result.touched
+    transaction.entries += result.entries
+    return outcome, previous is None or (outcome.version or 0) > (previous.version or 0)
+
+
+def _effective_settings(transaction: Transaction, subject: Subject) -> ScopeSettings:
+    return ScopeSettings.merge(transaction.read_settings(scope_chain(subject)).values())
+
+
+def _record_change(transaction: Transaction, action: str, association: StoredAssociation) -> None:
+    resource = association.resource
+    transaction.journal(
+        action,
+        f"{resource.namespace}:{resource.name}/{association.type}",
+        details={
+            "subject": str(association.subject),
+            "guid": association.guid,
+            "resourceId": resource.id,
+            "lifecycle": association.lifecycle.value,
+        },
+    )

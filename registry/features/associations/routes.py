@@ -1,0 +1,281 @@
+"""Routes of associations between topics and the subjects of their schemas.
+
+Serializers request these before anything else.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Query, Request
+
+from contractlog.compatibility.errors import (
+    AssociationExists,
+    AssociationFrozen,
+    AssociationNotFound,
+    AssociationTypeExists,
+    BadRequest,
+    IncompatibleSchema,
+    InvalidAssociation,
+    InvalidRuleSet,
+    InvalidSchema,
+    InvalidSubject,
+    NoActiveVersion,
+    NotFound,
+    OperationNotPermitted,
+    Overloaded,
+    PayloadTooLarge,
+    ReferenceExists,
+    RegistryError,
+    StrongAssociationExists,
+    Unprocessable,
+)
+from contractlog.compatibility.names import DEFAULT_CONTEXT
+from contractlog.registry.features.associations.bodies import (
+    MAX_MEMBERS,
+    AssociationBatchGetRequest,
+    AssociationBatchRequest,
+    AssociationBody,
+    AssociationGetRequest,
+    AssociationRequest,
+    AssociationResponseBody,
+    AssociationResultBody,
+    AssociationResultsBody,
+)
+from contractlog.registry.features.associations.service import AssociationService
+from contractlog.registry.features.associations.validation import AssociationOperation
+from contractlog.registry.http.dependencies import (
+    AssociationsDependency,
+    Flag,
+    Limit,
+    Offset,
+    SubjectPath,
+    TextPath,
+    slice_page,
+)
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.openapi import describe_route, list_schema
+from contractlog.registry.http.request_bodies import parse_body, parse_members
+from contractlog.registry.storage.associations import TOPIC, AssociationFilter, Lifecycle
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["associations"])
+
+_ANY_NAME: Final = "-"
+_MULTI_STATUS: Final = 207
+_BODY_ERRORS: Final = (BadRequest, PayloadTooLarge, Unprocessable)
+_BIND_ERRORS: Final = (
+    *_BODY_ERRORS,
+    AssociationExists,
+    AssociationTypeExists,
+    IncompatibleSchema,
+    InvalidAssociation,
+    InvalidRuleSet,
+    InvalidSchema,
+    InvalidSubject,
+    NoActiveVersion,
+    OperationNotPermitted,
+    Overloaded,
+    ReferenceExists,
+    StrongAssociationExists,
+)
+
+
+async def _parse_filter(
+    resource_type: Annotated[str, Query(alias="resourceType")] = "",
+    association_types: Annotated[list[str] | None, Query(alias="associationType")] = None,
+    lifecycle: str = "",
+) -> dict[str, Any]:
+    """Parse the filter on associations; empty values do not filter."""
+    if lifecycle and lifecycle.upper() not in Lifecycle.__members__:
+        raise NotFound
+    return {
+        "resource_type": resource_type or TOPIC,
+        "types": tuple(association_type for association_type in association_types or () if association_type),
+        "lifecycle": Lifecycle(lifecycle.upper()) if lifecycle else None,
+    }
+
+
+async def _parse_context(context: str = "") -> str:
+    name = context.removeprefix(":").removesuffix(":")
+    if ":" in name or "\0" in name:
+        raise BadRequest(f"`{context}` is no name of a context")
+    return name if name.startswith(".") else f".{name}" if name else DEFAULT_CONTEXT
+
+
+async def _parse_paging(offset: Offset = 0, limit: Limit = -1) -> tuple[int, int]:
+    return offset, limit
+
+
+Paging = Annotated[tuple[int, int], Depends(_parse_paging)]
+Filter = Annotated[dict[str, Any], Depends(_parse_filter)]
+ContextQuery = Annotated[str, Depends(_parse_context)]
+DryRun = Annotated[Flag, Query(alias="dryRun")]
+
+
+@router.get("/associations/subjects/{subject}", **describe_route(list_schema(AssociationBody), InvalidSubject))
+async def list_subject_associations(
+    subject: SubjectPath, associations: AssociationsDependency, which: Filter, paging: Paging
+) -> ApiResponse:
+    """List the associations of a subject."""
+    return await _list_page(associations, AssociationFilter(subject=subject, **which), paging)
+
+
+@router.get("/associations/resources/{resource}", **describe_route(list_schema(AssociationBody)))
+async def list_resource_associations(
+    resource: TextPath, associations: AssociationsDependency, which: Filter, paging: Paging
+) -> ApiResponse:
+    """List the associations of a resource by its id; an unknown resource has none."""
+    return await _list_page(associations, AssociationFilter(resource_id=resource, **which), paging)
+
+
+@router.get("/associations/resources/{namespace}/{name}", **describe_route(list_schema(AssociationBody)))
+async def list_associations_by_name(
+    namespace: TextPath,
+    name: TextPath,
+    associations: AssociationsDependency,
+    which: Filter,
+    paging: Paging,
+) -> ApiResponse:
+    """List the associations of a resource by its name; ``-`` stands for any namespace or name."""
+    association_filter = AssociationFilter(
+        name=None if name == _ANY_NAME else name, namespace=None if namespace == _ANY_NAME else namespace, **which
+    )
+    return await _list_page(associations, association_filter, paging)
+
+
+async def _list_page(
+    associations: AssociationService, association_filter: AssociationFilter, paging: tuple[int, int]
+) -> ApiResponse:
+    results = slice_page(await associations.find(association_filter), *paging)
+    return ApiResponse([AssociationBody.of(result.association) for result in results])
+
+
+@router.post("/associations", **describe_route(AssociationResponseBody, *_BIND_ERRORS, body=AssociationRequest))
+async def create_associations(
+    request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
+) -> ApiResponse:
+    """Associate subjects with a resource.
+
+    A schema in the request is registered, and its subject then belongs to the resource.
+    """
+    body = parse_body(await request.body(), AssociationRequest)
+    changes = [change.change(AssociationOperation.CREATE, context) for change in _without_operations(body)]
+    bound = await associations.apply(body.resource(), changes, dry_run=dry_run)
+    return ApiResponse(AssociationResponseBody.of(body.resource(), bound))
+
+
+@router.put(
+    "/associations/resources/{resource}",
+    **describe_route(AssociationResponseBody, *_BIND_ERRORS, body=AssociationRequest),
+)
+async def upsert_associations(
+    request: Request,
+    resource: TextPath,
+    associations: AssociationsDependency,
+    context: ContextQuery,
+    *,
+    dry_run: DryRun = False,
+) -> ApiResponse:
+    """Create the associations of a resource that do not exist; existing ones keep subject and lifecycle."""
+    body = parse_body(await request.body(), AssociationRequest)
+    changes = [change.change(AssociationOperation.UPSERT, context) for change in _without_operations(body)]
+    bound = await associations.apply(body.resource(resource), changes, dry_run=dry_run)
+    return ApiResponse(AssociationResponseBody.of(body.resource(resource), bound))
+
+
+def _without_operations(body: AssociationRequest) -> list[Any]:
+    """Return the members of a request outside a batch: the HTTP method determines their operation."""
+    for member in body.associations or ():
+        member.op_type = None
+    return body.associations or []
+
+
+@router.delete(
+    "/associations/resources/{resource}",
+    **describe_route(
+        {}, AssociationNotFound, AssociationFrozen, OperationNotPermitted, Overloaded, ReferenceExists, status=204
+    ),
+)
+async def delete_associations(
+    resource: TextPath,
+    associations: AssociationsDependency,
+    which: Filter,
+    *,
+    cascade: Annotated[Flag, Query(alias="cascadeLifecycle")] = False,
+    dry_run: DryRun = False,
+) -> ApiResponse:
+    """Delete the associations of a resource; with ``cascadeLifecycle`` also the subjects it owns."""
+    association_filter = AssociationFilter(resource_id=resource, **which)
+    await associations.remove(resource, association_filter, cascade=cascade, dry_run=dry_run)
+    return ApiResponse(b"", status_code=204)
+
+
+@router.post("/associations%3AbatchGet", include_in_schema=False)
+@router.post(
+    "/associations:batchGet",
+    **describe_route(
+        AssociationResultsBody, *_BODY_ERRORS, InvalidAssociation, body=AssociationBatchGetRequest, status=_MULTI_STATUS
+    ),
+)
+async def get_associations_in_batch(
+    request: Request,
+    associations: AssociationsDependency,
+    *,
+    schemas: Annotated[Flag, Query(alias="includeSchemas")] = False,
+) -> ApiResponse:
+    """List the associations of many resources, optionally with the latest schemas."""
+    results = []
+    for member in parse_members(await request.body(), AssociationGetRequest, MAX_MEMBERS):
+        if isinstance(member, BadRequest):
+            results.append(AssociationResultBody.failed(member))
+        elif member.resource_id or member.resource_name:
+            matches = await associations.find(member.filter(), schemas=schemas)
+            results.append(AssociationResultBody(result=member.response(matches)))
+        else:
+            error = InvalidAssociation(property="resourceName", detail="cannot be null or empty")
+            results.append(AssociationResultBody.failed(error))
+    return ApiResponse(AssociationResultsBody(results), status_code=_MULTI_STATUS)
+
+
+@router.post("/associations%3AbatchMutate", include_in_schema=False)
+@router.post(
+    "/associations:batchMutate",
+    **describe_route(
+        AssociationResultsBody, *_BODY_ERRORS, InvalidAssociation, body=AssociationBatchRequest, status=_MULTI_STATUS
+    ),
+)
+async def change_associations_in_batch(
+    request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
+) -> ApiResponse:
+    """Change the associations of many resources, in order; each succeeds or fails independently.
+
+    A DELETE needs only the id of its resource; without ``associations`` it removes all associations of the resource.
+    """
+    results = []
+    for member in parse_members(await request.body(), AssociationRequest, MAX_MEMBERS):
+        try:
+            results.append(
+                AssociationResultBody(result=await _apply_member(associations, member, context, dry_run=dry_run))
+            )
+        except RegistryError as error:
+            results.append(AssociationResultBody.failed(error))
+    return ApiResponse(AssociationResultsBody(results), status_code=_MULTI_STATUS)
+
+
+async def _apply_member(
+    associations: AssociationService, member: AssociationRequest | BadRequest, context: str, *, dry_run: bool
+) -> AssociationResponseBody:
+    """Apply one member of a batch."""
+    if isinstance(member, BadRequest):
+        raise member
+    resource, bound = member.resource(), []
+    if member.op_type is AssociationOperation.DELETE and not member.associations:
+        association_filter = AssociationFilter(resource_id=resource.id, resource_type=resource.type)
+        await associations.remove(resource.id, association_filter, dry_run=dry_run)
+    else:
+        bound = await associations.apply(
+            resource, member.changes(AssociationOperation.CREATE, context), dry_run=dry_run
+        )
+    return AssociationResponseBody.of(resource, bound)

@@ -1,0 +1,164 @@
+"""Associations: bindings of subjects to a topic's key or value."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+from contractlog.compatibility.errors import Overloaded
+from contractlog.registry.access.principals import current_permissions, may_read, may_read_association
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.associations.changes import (
+    BoundAssociation,
+    Proposal,
+    StaleProposal,
+    apply_changes,
+    remove_associations,
+    require_write_permission,
+)
+from contractlog.registry.features.associations.validation import (
+    AssociationChange,
+    AssociationOperation,
+    complete_changes,
+    default_subject,
+    reject_member,
+    validate_resource,
+)
+from contractlog.registry.registration.mode_policy import validate_schema_subject
+from contractlog.registry.registration.service import RegistrationService, log_warning
+from contractlog.registry.storage import associations
+from contractlog.registry.storage.associations import AssociatedResource, AssociationFilter
+from contractlog.registry.storage.model import Append
+from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.transaction import Transaction
+
+__all__ = ["AssociationService"]
+
+T = TypeVar("T")
+_ATTEMPTS: Final = 500  #: each failed attempt means that another write succeeded
+
+
+class _DryRunResult(Exception):
+    """Carries the result of a rehearsal out of its transaction, which it rolls back."""
+
+    def __init__(self, outcome: object) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
+class AssociationService:
+    """Finds, creates and removes associations."""
+
+    def __init__(
+        self,
+        store: Store,
+        threads: ThreadPools,
+        registration: RegistrationService,
+        new_guid: Callable[[], str] = lambda: str(uuid.uuid4()),
+    ) -> None:
+        self._store = store
+        self._threads = threads
+        self._registration = registration
+        self._new_guid = new_guid
+
+    async def find(self, association_filter: AssociationFilter, *, schemas: bool = False) -> list[BoundAssociation]:
+        """List associations, by resource, type and subject; optionally with their subjects' newest schemas.
+
+        Associations are left out if the caller may read neither the subject nor the topic.
+        """
+        return await self._threads.run(self._find, association_filter, schemas=schemas)
+
+    def _find(self, wanted: AssociationFilter, *, schemas: bool) -> list[BoundAssociation]:
+        with self._store.open_snapshot() as snapshot:
+            readable = [
+                association
+                for association in associations.find_associations(snapshot, wanted)
+                if may_read_association(association.subject, association.resource.name, association.type)
+            ]
+            return [
+                BoundAssociation(
+                    association,
+                    snapshot.version(association.subject, None) if schemas and may_read(association.subject) else None,
+                )
+                for association in readable
+            ]
+
+    async def apply(
+        self, resource: AssociatedResource, changes: Sequence[AssociationChange], *, dry_run: bool = False
+    ) -> list[BoundAssociation]:
+        """Carry out all requested changes of one resource, or none; a rehearsal only returns their result.
+
+        Raises:
+            InvalidAssociation, AssociationTypeExists, AssociationExists, StrongAssociationExists, NoActiveVersion,
+            AssociationNotFound, AssociationFrozen, ReferenceExists: the change is not possible.
+            InvalidSubject, InvalidSchema, IncompatibleSchema, OperationNotPermitted: the schema cannot be registered.
+            Denied: the caller may not write the subject, or the topic's own.
+        """
+        rights = current_permissions.get()
+        removing = bool(changes) and all(change.operation is AssociationOperation.DELETE for change in changes)
+        resource = validate_resource(resource, dry_run=dry_run, named=bool(resource.name) or not removing)
+        completed = complete_changes(resource, changes)
+        for change in completed:  # before any check of a schema, whose errors would reveal facts about the subject
+            if change.operation is not AssociationOperation.DELETE:
+                subject = change.subject or default_subject(resource, change.type or "")
+                require_write_permission(rights, subject, resource, change.type or "")
+        for _ in range(_ATTEMPTS):
+            proposals = [(change, await self._propose(resource, change)) for change in completed]
+            try:
+                work = partial(
+                    apply_changes, resource=resource, changes=proposals, new_guid=self._new_guid, rights=rights
+                )
+                bound = await self._change(work, dry_run=dry_run)
+            except StaleProposal:
+                continue
+            for _change, proposal in proposals if not dry_run else ():
+                if isinstance(proposal, Append):
+                    log_warning(proposal)
+            return bound
+        raise Overloaded
+
+    async def remove(
+        self, resource_id: str, association_filter: AssociationFilter, *, cascade: bool = False, dry_run: bool = False
+    ) -> None:
+        """Remove associations of a resource; ``cascade`` deletes the subjects that it owns."""
+        rights = current_permissions.get()
+        if not resource_id:
+            reject_member("resourceId", "cannot be null or empty")
+
+        def work(transaction: Transaction) -> None:
+            resource_type = association_filter.resource_type
+            remove_associations(
+                transaction,
+                resource_id,
+                association_filter.types,
+                cascade=cascade,
+                rights=rights,
+                resource_type=resource_type,
+            )
+
+        await self._change(work, dry_run=dry_run)
+
+    async def _propose(self, resource: AssociatedResource, change: AssociationChange) -> Proposal:
+        schema = change.schema
+        if schema is None:
+            return None
+        subject = validate_schema_subject(change.subject or default_subject(resource, change.type or ""))
+        return await self._registration.propose(
+            subject, schema.draft, normalize=schema.normalize, schema_id=schema.id, version=schema.version
+        )
+
+    async def _change(self, work: Callable[[Transaction], T], *, dry_run: bool) -> T:
+        if not dry_run:
+            return await asyncio.wrap_future(self._store.transact(work))
+
+        def rehearse(transaction: Transaction) -> T:
+            raise _DryRunResult(work(transaction))
+
+        try:
+            return await asyncio.wrap_future(self._store.transact(rehearse))
+        except _DryRunResult as done:
+            outcome: T = done.outcome  # type: ignore[assignment]
+            return outcome

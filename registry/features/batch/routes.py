@@ -1,0 +1,65 @@
+"""Routes that look up or check many schemas in one request."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from fastapi import APIRouter, Request
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    InvalidQuery,
+    Overloaded,
+    PayloadTooLarge,
+    TooManyMembers,
+    TooManyRequests,
+    Unprocessable,
+)
+from contractlog.registry.features.batch.bodies import (
+    CheckedBody,
+    CheckManyBody,
+    CheckManyRequest,
+    CheckMemberRequest,
+    LookedUpBody,
+    LookupManyBody,
+    LookupManyRequest,
+    LookupMemberRequest,
+    parse_member,
+    parse_members,
+)
+from contractlog.registry.features.batch.service import require_bounded
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_services import ManyDependency
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.strict_parameters import RejectUnknownParameters
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["batches"], dependencies=[RejectUnknownParameters])
+_ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooManyMembers, TooManyRequests, Overloaded)
+
+
+@router.post("/contractlog/v1/lookup", **describe_route(LookupManyBody, *_ERRORS, body=LookupManyRequest))
+async def look_up_schemas(request: Request, many: ManyDependency) -> ApiResponse:
+    """Look up the versions of up to 500 schemas.
+
+    The response has one result for each member, in order: its version and id, or the error that a single request would
+    return. Nothing is registered.
+    """
+    raw_members = require_bounded(parse_members(await request.body()))
+    results = await many.lookup([partial(parse_member, one, LookupMemberRequest) for one in raw_members])
+    return ApiResponse(LookupManyBody([LookedUpBody.of(one) for one in results]))
+
+
+@router.post("/contractlog/v1/check", **describe_route(CheckManyBody, *_ERRORS, body=CheckManyRequest))
+async def check_schemas(request: Request, many: ManyDependency) -> ApiResponse:
+    """Check up to 500 schemas, each as if the compatible ones before it were registered.
+
+    A later member may therefore succeed an earlier one of its subject, and may reference earlier ones: by the number
+    that their version would get, or by -1, the latest. The response has one result for each member, in order: its
+    verdict, or the error that a single request would return. Nothing is registered.
+    """
+    raw_members = require_bounded(parse_members(await request.body()))
+    results = await many.check([partial(parse_member, one, CheckMemberRequest) for one in raw_members])
+    return ApiResponse(await many.run(lambda: CheckManyBody([CheckedBody.of(one) for one in results])))

@@ -1,0 +1,1 @@
+"""Changes in order, without gaps, with long polling."""

@@ -1,0 +1,35 @@
+"""Routes of the journal of changes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from contractlog.compatibility.errors import ChangesAhead, InvalidQuery, Overloaded
+from contractlog.registry.features.bodies import ChangeBody, ChangesBody
+from contractlog.registry.features.change_log.service import MAX_CHANGES
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_services import ChangesDependency
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.strict_parameters import BoundedInteger, RejectUnknownParameters, Since, Wait
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["changes"], dependencies=[RejectUnknownParameters])
+_Limit = Annotated[
+    int, Query(description="How many changes to list at most."), BoundedInteger("limit", 100, 1, MAX_CHANGES)
+]
+
+
+@router.get("/contractlog/v1/changes", **describe_route(ChangesBody, InvalidQuery, ChangesAhead, Overloaded))
+async def list_changes(
+    changes: ChangesDependency, *, since: Since = 0, limit: _Limit = 100, wait: Wait = 0
+) -> ApiResponse:
+    """List the changes after ``since``, oldest first and without gaps.
+
+    ``next`` is the value of ``since`` for the next request. With ``wait``, a request without changes is answered when
+    there is one, or when the time is over. ``since=latest`` returns the end of the journal and no changes.
+    """
+    page = await changes.list_after(since, limit=limit, wait=wait)
+    return ApiResponse(ChangesBody([ChangeBody.of(change) for change in page.changes], page.next_since, page.head))

@@ -1,0 +1,103 @@
+"""Journal service: changes in order, from any position on; and eviction of cached schemas by id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from contractlog.compatibility.errors import ChangesAhead
+from contractlog.compatibility.names import Subject
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.http.fastpath.byte_cache import ByteCache
+from contractlog.registry.storage import journal
+from contractlog.registry.storage.journal import RecordedChange
+from contractlog.registry.storage.lookup import list_ids
+from contractlog.registry.storage.store import Store
+
+__all__ = ["MAX_CHANGES", "MAX_WAIT_SECONDS", "ChangeLogService", "ChangePage", "evict_on_changes"]
+
+MAX_WAIT_SECONDS: Final = 30.0  #: seconds
+_SETTINGS_CHANGED: Final = "settings.changed"  #: may have changed an alias
+MAX_CHANGES: Final = 1_000  #: per response
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePage:
+    """Changes after a number."""
+
+    changes: Sequence[RecordedChange]
+    next_since: int  #: ``since`` of the next request
+    head: int  #: the newest known number
+
+
+class ChangeLogService:
+    """Reads the journal, and waits for new entries."""
+
+    def __init__(self, store: Store, threads: ThreadPools, follower: JournalFollower) -> None:
+        self._store = store
+        self._threads = threads
+        self._follower = follower
+
+    async def list_after(self, since: int | None, *, limit: int, wait: float) -> ChangePage:
+        """Return the changes after a number; None means after the newest one.
+
+        Args:
+            since: number of the last change that the caller has seen.
+            limit: maximum number of changes.
+            wait: seconds to wait for a first change if there is none yet; after that, the result is empty.
+
+        Raises:
+            ChangesAhead: the journal does not reach that number.
+        """
+        if since is None or wait <= 0:
+            return await self._threads.run(self._read, since, limit)
+        changes = self._follower.recent(since, limit)
+        if changes is None:  # no longer cached, or the follower has just started
+            page = await self._threads.run(self._read, since, limit)
+            if page.changes:
+                return page
+        elif changes:
+            return self._page(changes)
+        await self._follower.wait(since, min(wait, MAX_WAIT_SECONDS))
+        changes = self._follower.recent(since, limit)
+        return self._page(changes) if changes else await self._threads.run(self._read, since, limit)
+
+    def _page(self, changes: Sequence[RecordedChange]) -> ChangePage:
+        last = changes[-1].sequence
+        return ChangePage(changes, last, max(self._follower.head, last))
+
+    def _read(self, since: int | None, limit: int) -> ChangePage:
+        with self._store.open_snapshot() as snapshot:
+            changes = [] if since is None else journal.list_changes_after(snapshot, since, limit)
+            head = journal.newest_sequence(snapshot)
+        if since is not None and since > head:
+            raise ChangesAhead(since=since, head=head)
+        following = changes[-1].sequence if changes else (head if since is None else since)
+        return ChangePage(changes, following, max(head, following))
+
+
+def evict_on_changes(store: Store, cache: ByteCache, follower: JournalFollower) -> None:
+    """Evict cached schemas by id when the journal has changes of them by another node."""
+
+    def evict(changes: Sequence[RecordedChange]) -> None:
+        named = {change: journal.parse_version_target(change) for change in changes if "id" not in change.facts}
+        with store.open_snapshot() as snapshot:
+            ids_by_version = journal.find_schema_ids(
+                snapshot, [version for version in named.values() if version is not None]
+            )
+            renamed = {Subject.parse(change.target) for change in changes if change.action == _SETTINGS_CHANGED}
+            keys = {key for subject in renamed if subject.name for key in list_ids(snapshot, subject)}
+        for change in changes:
+            version = journal.parse_version_target(change)
+            if version is None:
+                continue
+            schema_id = change.facts.get("id") or ids_by_version.get(version)
+            if schema_id is None:
+                cache.forget_all()  # a hard-deleted version, and its id was not recorded
+                return
+            keys.add((version[0].context, int(schema_id)))
+        cache.forget(keys)
+
+    follower.on_changes(evict)

@@ -1,0 +1,1 @@
+"""Compatibility checks without registration."""

@@ -1,0 +1,102 @@
+"""Compatibility checks of drafts, without registration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from contractlog.compatibility.errors import InvalidSchema, VersionNotFound
+from contractlog.compatibility.finding import Verdict
+from contractlog.compatibility.located_finding import LocatedFinding, locate_nonconformity
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.compatibility.verdict_messages import format_messages
+from contractlog.registry.access.principals import current_permissions
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.drafts import complete_draft
+from contractlog.registry.registration.mode_policy import require_reference_permissions
+from contractlog.registry.registration.parser import SchemaParser
+from contractlog.registry.storage.lookup import resolve_alias
+from contractlog.registry.storage.model import Deleted
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store import Store
+
+__all__ = ["LATEST", "CheckResult", "CompatibilityService"]
+
+LATEST = "latest"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """Result of a check, with messages in the reference's words."""
+
+    compatible: bool
+    messages: tuple[str, ...] = ()
+    verdict: Verdict | None = None
+    warning: str | None = None  #: why the meta-schema rejects a draft that is accepted anyway
+    nonconformity: LocatedFinding | None = None  #: the same as a finding, with its position
+
+
+class CompatibilityService:
+    """Checks drafts against existing versions."""
+
+    def __init__(self, store: Store, threads: ThreadPools, parser: SchemaParser, checker: CompatibilityChecker) -> None:
+        self._store = store
+        self._threads = threads
+        self._parser = parser
+        self._checker = checker
+
+    async def check(
+        self, subject: Subject, draft: SchemaDraft, *, version: int | str | None = None, verbose: bool = False
+    ) -> CheckResult:
+        """Check a draft at the subject's level.
+
+        It is checked against one version, the latest, or (None) those that the level selects.
+
+        Raises:
+            VersionNotFound: there is no such live version.
+            InvalidSchema: the draft is not a schema; if ``verbose``, the answer says so instead.
+        """
+        try:
+            return await self._threads.run_schema_work(draft.text, self._check, subject, draft, version)
+        except InvalidSchema as error:
+            if not verbose:
+                raise
+            return CheckResult(compatible=False, messages=(error.message,))
+
+    def _check(self, subject: Subject, draft: SchemaDraft, version: int | str | None) -> CheckResult:
+        with self._store.open_snapshot() as snapshot:
+            return self.check_on_snapshot(snapshot, subject, draft, version)
+
+    def complete_draft(self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft) -> SchemaDraft:
+        """Return a draft with what its registration would add from the latest version and the config."""
+        subject = resolve_alias(snapshot, subject)
+        return complete_draft(draft, snapshot.version(subject, None), self._checker.read_settings(snapshot, subject))
+
+    def check_on_snapshot(
+        self, snapshot: Snapshot, subject: Subject, draft: SchemaDraft, version: int | str | None = None
+    ) -> CheckResult:
+        """Check a draft on a snapshot, which may be of an expected future state."""
+        subject = resolve_alias(snapshot, subject)
+        require_reference_permissions(current_permissions.get(), snapshot, subject, draft.references)
+        earlier: list[RegisteredSchema] = []
+        if version is not None:
+            existing = snapshot.version(subject, None if isinstance(version, str) else version)
+            if existing is None and isinstance(version, int):
+                raise VersionNotFound(version=version)
+            earlier = [existing] if existing else []
+        configured = self._checker.read_settings(snapshot, subject)
+        strict = configured.validate_new_schemas is not False
+        parsed = self._parser.draft(snapshot, subject, draft, strict=strict, seen=Deleted.EXCLUDED, new=True)
+        self._checker.reject_invalid_fields(parsed, configured)
+        self._checker.reject_nonconforming(parsed, configured)
+        if version is None:
+            previous = snapshot.version(subject, None) if configured.validate_fields else None
+            verdict = self._checker.check_history(snapshot, subject, parsed, configured)
+        else:
+            previous = earlier[0] if earlier else None
+            verdict = self._checker.check_versions(snapshot, parsed, earlier, configured)
+        reserved = self._checker.find_reserved_conflicts(parsed, previous, configured)
+        reasons = format_messages(verdict, validate_fields=bool(configured.validate_fields), extra_messages=reserved)
+        nonconformity = locate_nonconformity(parsed.parsed, draft.text)
+        return CheckResult(not reasons, tuple(reasons), verdict, parsed.warning, nonconformity)

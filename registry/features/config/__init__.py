@@ -1,0 +1,1 @@
+"""Config and mode: global, per context and per subject."""

@@ -1,0 +1,50 @@
+"""Routes of audit results by topic."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    ConformanceNotFound,
+    InvalidConformance,
+    InvalidQuery,
+    Overloaded,
+    PayloadTooLarge,
+    Unprocessable,
+)
+from contractlog.registry.http.dependencies import ConformanceDependency, TextPath
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.openapi import describe_route, list_schema
+from contractlog.registry.http.request_bodies import parse_object
+from contractlog.registry.http.strict_parameters import RejectUnknownParameters, enum_schema
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["conformance"])
+_PARTS: Final = ("", "key", "value")
+_Part = Annotated[str, Query(description="Else both."), enum_schema(_PARTS[1:])]
+_ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of `topics` in `report.json`."}
+
+
+@router.post(
+    "/contractlog/v1/conformance/{topic}",
+    **describe_route(_ENTRY, BadRequest, PayloadTooLarge, Unprocessable, InvalidConformance, Overloaded, body=object),
+)
+async def record_conformance(request: Request, topic: TextPath, conformance: ConformanceDependency) -> ApiResponse:
+    """Store the audit of one part of a topic; if it differs from the previous one, it becomes the newest."""
+    return ApiResponse(await conformance.record(topic, parse_object(await request.body())))
+
+
+@router.get(
+    "/contractlog/v1/conformance/{topic}",
+    dependencies=[RejectUnknownParameters],
+    **describe_route(list_schema("object"), InvalidQuery, ConformanceNotFound),
+)
+async def get_conformance(topic: TextPath, conformance: ConformanceDependency, *, part: _Part = "") -> ApiResponse:
+    """Return the newest audit of each part of a topic."""
+    if part not in _PARTS:
+        raise InvalidQuery(parameter="part", detail="it is `key` or `value`")
+    return ApiResponse(await conformance.list_newest(topic, part or None))

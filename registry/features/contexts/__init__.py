@@ -1,0 +1,1 @@
+"""Contexts, and the metadata of the service."""

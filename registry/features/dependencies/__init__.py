@@ -1,0 +1,1 @@
+"""Dependencies and dependents of schemas."""

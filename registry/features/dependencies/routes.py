@@ -1,0 +1,74 @@
+"""Routes of the graph of references."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overloaded, SubjectNotFound, VersionNotFound
+from contractlog.compatibility.names import MAX_VERSION
+from contractlog.registry.features.bodies import EdgeBody, GraphBody, NodeBody, VersionBody
+from contractlog.registry.features.dependencies.service import MAX_DEPTH, WalkDirection
+from contractlog.registry.http.dependencies import SubjectPath
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_services import GraphsDependency
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.strict_parameters import (
+    BoundedInteger,
+    RejectUnknownParameters,
+    enum_schema,
+    parse_enum,
+    parse_integer,
+)
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["graph"], dependencies=[RejectUnknownParameters])
+_Depth = Annotated[
+    int, Query(description="Steps away from the subject."), BoundedInteger("depth", MAX_DEPTH, 1, MAX_DEPTH)
+]
+_Version = Annotated[str, Query(description="A number, or `latest`; else all versions count, soft-deleted ones too.")]
+_Direction = Annotated[
+    str, Query(description="Which way to go."), enum_schema([way.value.lower() for way in WalkDirection])
+]
+
+
+@router.get(
+    "/contractlog/v1/graph/{subject}",
+    **describe_route(GraphBody, InvalidQuery, InvalidSubject, SubjectNotFound, VersionNotFound, Overloaded),
+)
+async def get_dependencies(
+    subject: SubjectPath,
+    graphs: GraphsDependency,
+    *,
+    version: _Version = "",
+    direction: _Direction = "",
+    depth: _Depth = MAX_DEPTH,
+) -> ApiResponse:
+    """Return the dependencies and dependents of the versions of a subject, direct and indirect.
+
+    ``version`` is a number or ``latest``; without it all versions count, soft-deleted ones included. ``direction`` is
+    ``references``, ``referencedby`` or ``both``. A node's distance is the number of steps from the subject, negative
+    towards dependents. At most 1,000 nodes and 16 steps are returned, and no subject that the caller may not read;
+    ``truncated`` says that there is more.
+    """
+    if version == "-1":
+        version = "latest"
+    if version not in {"", "latest"}:
+        version = str(parse_integer("version", version, default=1, least=1, most=MAX_VERSION))
+    walk_direction = parse_enum("direction", direction, WalkDirection) or WalkDirection.BOTH
+    result = await graphs.walk(subject, version, direction=walk_direction, depth=depth)
+    return ApiResponse(
+        GraphBody(
+            nodes=[
+                NodeBody(str(node.subject), node.version, node.schema_id, node.deleted, distance)
+                for node, distance in result.distance.items()
+            ],
+            edges=[
+                EdgeBody(VersionBody.of(edge.referrer), VersionBody.of(edge.target), list(edge.names))
+                for edge in result.edges
+            ],
+            truncated=result.truncated,
+        )
+    )

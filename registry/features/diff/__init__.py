@@ -1,0 +1,1 @@
+"""Differences between two versions, or a version and a candidate."""

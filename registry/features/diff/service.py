@@ -1,0 +1,103 @@
+"""Differences of a version, or a candidate, from another version.
+
+They are the engine's findings, with positions and suggested fixes.
+"""
+
+from __future__ import annotations
+
+from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound
+from contractlog.compatibility.level import Level
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
+from contractlog.registry.execution.request_work import current_work
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.parser import SchemaParser
+from contractlog.registry.storage.model import Deleted
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store import Store
+
+__all__ = ["CANDIDATE", "DiffService", "VersionSelector", "require_version"]
+
+VersionSelector = tuple[Subject, int | None]  #: a subject and a version number; None is the latest live one
+CANDIDATE = "candidate"
+
+
+class DiffService:
+    """Compares versions; writes nothing."""
+
+    def __init__(self, store: Store, threads: ThreadPools, parser: SchemaParser, checker: CompatibilityChecker) -> None:
+        self._store = store
+        self._threads = threads
+        self._parser = parser
+        self._checker = checker
+
+    async def compare(
+        self,
+        earlier: VersionSelector,
+        later: VersionSelector | SchemaDraft,
+        *,
+        level: Level | None = None,
+        policy: Policy | None = None,
+    ) -> SchemaDiff:
+        """Return the difference between a version and a later one, or a candidate for the version's subject.
+
+        Args:
+            earlier: the old version; by number it may be soft-deleted.
+            later: the new version, or the candidate.
+            level: compatibility level; None is the one in force for the later version's subject.
+            policy: compatibility policy; None is the one in force.
+
+        Raises:
+            SubjectNotFound, VersionNotFound: a version does not exist.
+            InvalidSchema: one of the two cannot be parsed.
+        """
+        text = later.text if isinstance(later, SchemaDraft) else ""
+        return await self._threads.run_schema_work(text, self._compare, earlier, later, level=level, policy=policy)
+
+    def _compare(
+        self,
+        earlier: VersionSelector,
+        later: VersionSelector | SchemaDraft,
+        *,
+        level: Level | None,
+        policy: Policy | None,
+    ) -> SchemaDiff:
+        with self._store.open_snapshot() as snapshot:
+            old = self._read_side(snapshot, earlier)
+            subject = earlier[0] if isinstance(later, SchemaDraft) else later[0]
+            configured = self._checker.read_settings(snapshot, subject)
+            if isinstance(later, SchemaDraft):
+                strict = configured.validate_new_schemas is not False
+                parsed = self._parser.draft(snapshot, subject, later, strict=strict, seen=Deleted.EXCLUDED, new=True)
+                new = DiffSide(CANDIDATE, later.text, parsed.parsed)
+            else:
+                new = self._read_side(snapshot, later)
+        effective_level = level or self._checker.level(configured)
+        effective_policy = policy or self._checker.policy(configured)
+        return current_work.get().compare(
+            lambda steps: diff_schemas(old, new, level=effective_level, policy=effective_policy, within=steps)
+        )
+
+    def _read_side(self, snapshot: Snapshot, selector: VersionSelector) -> DiffSide:
+        version = require_version(snapshot, *selector)
+        return DiffSide(
+            f"{version.subject}:{version.version}", version.text, self._parser.parse_stored(snapshot, version)
+        )
+
+
+def require_version(snapshot: Snapshot, subject: Subject, number: int | None) -> RegisteredSchema:
+    """Return a version, soft-deleted ones included; None is the latest live one.
+
+    Raises:
+        SubjectNotFound, VersionNotFound: it does not exist.
+    """
+    seen = Deleted.EXCLUDED if number is None else Deleted.INCLUDED
+    version = snapshot.version(subject, number, seen)
+    if version is not None:
+        return version
+    if number is None or not snapshot.versions(subject, seen):
+        raise SubjectNotFound(subject=str(subject))
+    raise VersionNotFound(version=number)

@@ -1,0 +1,1 @@
+"""Fetch counts: the clients that still use a schema."""

@@ -1,0 +1,89 @@
+"""Operational routes: health probes, metrics and the API documentation."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from contractlog.compatibility.errors import RegistryError, StoreError
+from contractlog.registry.http.dependencies import CacheDependency, HealthDependency, TelemetryDependency
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.reference_page.page import render_page
+from contractlog.registry.http.reference_page.stylesheet import CSS
+from contractlog.registry.telemetry.exposition import CONTENT_TYPE, render_metrics
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["health"])
+_OBJECT: Final[dict[str, Any]] = {"type": "object"}
+_UNAVAILABLE: Final = 503
+_NO_CONTENT: Final = 204
+DOCS_PATH: Final = "/contractlog/v1/docs"
+_DOCS_HEADERS: Final = {
+    "content-security-policy": "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+}
+
+
+@router.head("/healthz/live", include_in_schema=False)  # the server omits the body
+@router.get("/healthz/live", **describe_route(_OBJECT))
+async def get_liveness() -> ApiResponse:
+    """Return 200 as long as the process can answer."""
+    return ApiResponse({"status": "live"})
+
+
+@router.head("/healthz/startup", include_in_schema=False)
+@router.get("/healthz/startup", **describe_route(_OBJECT))
+async def get_startup() -> ApiResponse:
+    """Return 200 once the database has been opened: nothing is served before."""
+    return ApiResponse({"status": "started"})
+
+
+@router.head("/healthz/ready", include_in_schema=False)
+@router.get("/healthz/ready", **describe_route(_OBJECT, StoreError))
+async def get_readiness(
+    health: HealthDependency, cache: CacheDependency, telemetry: TelemetryDependency
+) -> ApiResponse:
+    """Return `ready` if the database answers, `degraded` if only the cache can (both 200); else 503.
+
+    While the process shuts down, the response is 503. It does not wait for a database that does not answer: it comes
+    within a second.
+    """
+    if telemetry.draining.begun:
+        return ApiResponse({"status": "draining"}, status_code=_UNAVAILABLE)
+    try:
+        await health.check()
+    except RegistryError as error:
+        able = len(cache) > 0
+        status = {"status": "degraded" if able else "unready", "reason": error.message}
+        return ApiResponse(status, status_code=200 if able else _UNAVAILABLE)
+    return ApiResponse({"status": "ready"})
+
+
+@router.options("/healthz/live", include_in_schema=False)
+@router.options("/healthz/startup", include_in_schema=False)
+@router.options("/healthz/ready", include_in_schema=False)
+async def get_health_options() -> Response:
+    """Return the methods that a health endpoint allows."""
+    return Response(status_code=_NO_CONTENT, headers={"allow": "GET, HEAD, OPTIONS"})
+
+
+@router.get(DOCS_PATH, include_in_schema=False)
+async def get_docs_page(request: Request) -> Response:
+    """Return the API documentation as a page that loads nothing from other sites."""
+    return HTMLResponse(render_page(request.app.openapi()), headers=_DOCS_HEADERS)
+
+
+@router.get(f"{DOCS_PATH}.css", include_in_schema=False)
+async def get_docs_style() -> Response:
+    """Return the stylesheet of the page."""
+    return Response(CSS, media_type="text/css", headers=_DOCS_HEADERS)
+
+
+@router.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
+async def get_metrics(telemetry: TelemetryDependency) -> ApiResponse:
+    """Return the metrics, summed over all workers, in the text format of Prometheus."""
+    return ApiResponse(render_metrics(telemetry.meters), media_type=CONTENT_TYPE)

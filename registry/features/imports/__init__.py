@@ -1,0 +1,1 @@
+"""Import of a whole registry into the running one."""

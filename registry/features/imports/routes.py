@@ -1,0 +1,73 @@
+"""Route that imports a whole registry into the running one."""
+
+from __future__ import annotations
+
+from tempfile import SpooledTemporaryFile
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Query, Request
+
+from contractlog.compatibility.errors import (
+    BadRequest,
+    ImportRefused,
+    InvalidQuery,
+    Overloaded,
+    PayloadTooLarge,
+    RequestTimeout,
+)
+from contractlog.registry.access.principals import current_actor
+from contractlog.registry.http.dependencies import ThreadsDependency
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_services import ReceivingDependency
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.strict_parameters import RejectUnknownParameters, StrictBoolean
+from contractlog.registry.transfer.online_import import import_body
+
+__all__ = ["IMPORT_PATH", "router"]
+
+router: Final = APIRouter(tags=["import"], dependencies=[RejectUnknownParameters])
+IMPORT_PATH: Final = "/contractlog/v1/import"
+_MEMORY_BYTES: Final = 1024 * 1024
+_REPORT: Final[dict[str, Any]] = {"type": "object", "description": "What was read, changed and odd, by counts."}
+_LINES: Final = {"text/plain": {"schema": {"type": "string", "description": "A file of `contractlog export`."}}}
+_DryRun = Annotated[
+    bool,
+    Query(alias="dryRun", description="Write nothing, say what would be written."),
+    StrictBoolean("dryRun", default=False),
+]
+_Modes = Annotated[
+    bool, Query(description="`false` leaves modes (READONLY …) as they are here."), StrictBoolean("modes", default=True)
+]
+_DOCUMENTED: Final = describe_route(
+    _REPORT, BadRequest, RequestTimeout, PayloadTooLarge, ImportRefused, InvalidQuery, Overloaded
+)
+
+
+@router.post(IMPORT_PATH, **_DOCUMENTED, openapi_extra={"requestBody": {"required": True, "content": _LINES}})
+async def import_registry(
+    request: Request,
+    receiving: ReceivingDependency,
+    threads: ThreadsDependency,
+    *,
+    dry_run: _DryRun = False,
+    modes: _Modes = True,
+) -> ApiResponse:
+    """Import a whole registry from the lines of an export: everything, or nothing.
+
+    Ids, guids, versions, times, deletions, settings and modes are kept unchanged. An id never gets different content:
+    in that case the response is 409, with the same report, which lists the conflicts. Importing the same export again
+    changes nothing.
+    """
+    actor = current_actor.get()
+    with SpooledTemporaryFile(max_size=_MEMORY_BYTES) as file:
+        async for piece in request.stream():
+            file.write(piece)
+        report = await threads.run_watched(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes)
+    report_body = import_body(report, dry_run=dry_run)
+    if report.conflicts and not dry_run:
+        error = ImportRefused(count=len(report.conflicts))
+        request.scope["error_code"] = error.code
+        return ApiResponse(
+            {"error_code": error.code, "message": error.message, **report_body}, status_code=error.http_status
+        )
+    return ApiResponse(report_body)

@@ -1,0 +1,1 @@
+"""Permissions of the caller on a subject."""

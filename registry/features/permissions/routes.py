@@ -1,0 +1,38 @@
+"""Routes of the caller's permissions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from contractlog.compatibility.errors import InvalidQuery, InvalidSubject
+from contractlog.registry.access.permissions import Permission
+from contractlog.registry.access.principals import current_actor, current_permissions
+from contractlog.registry.features.bodies import PermissionsBody
+from contractlog.registry.http.dependencies import SubjectPath
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.strict_parameters import RejectUnknownParameters
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["permissions"], dependencies=[RejectUnknownParameters])
+
+
+@router.get("/contractlog/v1/permissions/{subject}", **describe_route(PermissionsBody, InvalidQuery, InvalidSubject))
+async def get_permissions(subject: SubjectPath) -> ApiResponse:
+    """Return whether the caller may read and write a subject, which need not exist.
+
+    Every caller with any permission may request their own. Modes such as READONLY are not considered; use `GET
+    /mode/{subject}` for them.
+    """
+    rights = current_permissions.get()
+    return ApiResponse(
+        PermissionsBody(
+            user=current_actor.get(),
+            subject=str(subject),
+            read=rights.permits(Permission.READ, subject),
+            write=rights.permits(Permission.WRITE, subject),
+        )
+    )

@@ -1,0 +1,57 @@
+"""Base class of services that only read: runs queries on a thread, each on one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from contractlog.registry.access.principals import may_read_everything
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.schemas.views import View
+from contractlog.registry.storage.page import WHOLE_LIST, Page
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store import Store
+
+__all__ = ["ReadService", "readable_page"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def readable_page(list_items: Callable[[Page], list[T]], page: Page, may_read_item: Callable[[T], bool]) -> list[T]:
+    """Return a page of the items that the caller may read.
+
+    The database cuts the page for callers who may read everything.
+    """
+    if may_read_everything():
+        return list_items(page)
+    return page.cut([item for item in list_items(WHOLE_LIST) if may_read_item(item)])
+
+
+class ReadService:
+    """A service that only reads.
+
+    Its results always come from the database, so they are current on every node as soon as a write is committed.
+    """
+
+    def __init__(self, store: Store, threads: ThreadPools) -> None:
+        self._store = store
+        self._threads = threads
+
+    async def _query(self, query: Callable[Concatenate[Snapshot, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        def run() -> T:
+            with self._store.open_snapshot() as snapshot:
+                return query(snapshot, *args, **kwargs)
+
+        return await self._threads.run(run)
+
+    async def _query_view(self, query: Callable[[Snapshot], T], view: View) -> T:
+        """Run the query for a view; views other than the plain one parse schemas, which may take long."""
+        if view.plain:
+            return await self._query(query)
+
+        def run() -> T:
+            with self._store.open_snapshot() as snapshot:
+                return query(snapshot)
+
+        return await self._threads.run_schema_work("", run)

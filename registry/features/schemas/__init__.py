@@ -1,0 +1,1 @@
+"""Schemas by id and guid, and the list of all schemas."""

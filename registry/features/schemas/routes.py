@@ -1,0 +1,179 @@
+"""Routes of schemas by id and by guid, and of the list of all schemas."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import msgspec
+from fastapi import APIRouter, Query, Request
+
+from contractlog.compatibility.errors import BadRequest, InvalidSchema, InvalidSubject, SchemaNotFound
+from contractlog.compatibility.formats import supported_types
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.registry.access.principals import current_permissions, may_read_everything
+from contractlog.registry.features.schemas.bodies import ExtendedSchemaBody
+from contractlog.registry.features.schemas.store import SchemaFilter
+from contractlog.registry.http.dependencies import (
+    CacheDependency,
+    Flag,
+    GuidPath,
+    IdsDependency,
+    LookupDependency,
+    ProfileDependency,
+    SchemaIdPath,
+    SubjectQuery,
+    ThreadsDependency,
+)
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_services import FetchCountsDependency
+from contractlog.registry.http.fastpath.cached_reads import redact_subject
+from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
+from contractlog.registry.http.read_parameters import DeletedQuery, PageQuery, QualifiedQuery, TextListQuery, ViewQuery
+from contractlog.registry.http.response_bodies import ContextIdBody, HolderBody, SchemaStringBody
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["schemas"])
+_DEFAULT_SCOPE: Final = Subject(DEFAULT_CONTEXT, "")
+
+
+@router.get("/schemas", **describe_route(list_schema(ExtendedSchemaBody)))
+async def list_schemas(
+    lookup: LookupDependency,
+    threads: ThreadsDependency,
+    profile: ProfileDependency,
+    *,
+    seen: DeletedQuery,
+    page: PageQuery,
+    association_type: Annotated[TextListQuery, Query(alias="associationType")],
+    lifecycle: TextListQuery,
+    prefix: Annotated[str, Query(alias="subjectPrefix")] = "",
+    aliases: Flag = False,
+    latest_only: Annotated[Flag, Query(alias="latestOnly")] = False,
+    rule_type: Annotated[str, Query(alias="ruleType")] = "",
+    resource_type: Annotated[str, Query(alias="resourceType")] = "",
+) -> ApiResponse:
+    """List schemas, at most 1,000 per request; without a prefix those of the default context."""
+    schema_filter = SchemaFilter(
+        prefix=prefix,
+        aliases=aliases,
+        seen=seen,
+        latest_only=latest_only,
+        rule_type=rule_type,
+        resource_type=resource_type,
+        association_types=tuple(filter(None, association_type)),
+        lifecycles=tuple(one.upper() for one in lifecycle if one),
+    )
+    versions = await lookup.list_versions(schema_filter, page)
+    return ApiResponse(
+        await threads.run(lambda: msgspec.json.encode([ExtendedSchemaBody.of(one, profile) for one in versions]))
+    )
+
+
+@router.get("/schemas/types", **describe_route(list_schema("string")))
+async def list_schema_types() -> ApiResponse:
+    """List the schema types that this registry supports."""
+    return ApiResponse([one.value for one in supported_types()])
+
+
+@router.get(
+    "/schemas/ids/{schema_id}", **describe_route(SchemaStringBody, SchemaNotFound, InvalidSubject, InvalidSchema)
+)
+async def get_schema(
+    request: Request,
+    schema_id: SchemaIdPath,
+    ids: IdsDependency,
+    cache: CacheDependency,
+    counts: FetchCountsDependency,
+    *,
+    profile: ProfileDependency,
+    subject: SubjectQuery,
+    view: ViewQuery,
+    qualified: QualifiedQuery,
+    fetch_max_id: Annotated[Flag, Query(alias="fetchMaxId")] = False,
+) -> ApiResponse:
+    """Return a schema by id, even if all its versions are soft-deleted."""
+    start = cache.start_read()
+    rendered = await ids.schema(schema_id, subject, view)
+    counts.count((rendered.schema.subject or subject or _DEFAULT_SCOPE).context, schema_id, request.scope["headers"])
+    max_id = await ids.max_id(subject) if fetch_max_id else None
+    body = SchemaStringBody.of(rendered.schema, max_id=max_id, qualified=qualified, tags=rendered.tags)
+    answer = ApiResponse(profile.shape(body))
+    requested = subject or _DEFAULT_SCOPE
+    if (
+        view.plain
+        and not fetch_max_id
+        and not qualified
+        and (not requested.name or requested == rendered.schema.subject)
+    ):
+        # A schema shown under another subject than the requested one is not cached: that subject may get the id itself.
+        cache.put((requested.context, schema_id), bytes(answer.body), start=start, form=requested.name)
+    return (
+        answer if may_read_everything() else ApiResponse(redact_subject(bytes(answer.body), current_permissions.get()))
+    )
+
+
+@router.get(
+    "/schemas/ids/{schema_id}/schema", **describe_route(ANY_JSON, SchemaNotFound, InvalidSubject, InvalidSchema)
+)
+async def get_schema_text(
+    request: Request,
+    schema_id: SchemaIdPath,
+    ids: IdsDependency,
+    counts: FetchCountsDependency,
+    *,
+    subject: SubjectQuery,
+    view: ViewQuery,
+) -> ApiResponse:
+    """Return only the text of a schema."""
+    found = (await ids.schema(schema_id, subject, view)).schema
+    counts.count((found.subject or subject or _DEFAULT_SCOPE).context, schema_id, request.scope["headers"])
+    return ApiResponse(found.text.encode())
+
+
+@router.get(
+    "/schemas/ids/{schema_id}/subjects", **describe_route(list_schema("string"), SchemaNotFound, InvalidSubject)
+)
+async def list_subjects_of_id(
+    schema_id: SchemaIdPath, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+) -> ApiResponse:
+    """List the subjects that use an id; the context is that of the subject in the query."""
+    return ApiResponse(await ids.subjects(schema_id, subject, seen, page))
+
+
+@router.get(
+    "/schemas/ids/{schema_id}/versions", **describe_route(list_schema(HolderBody), SchemaNotFound, InvalidSubject)
+)
+async def list_versions_of_id(
+    schema_id: SchemaIdPath, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+) -> ApiResponse:
+    """List the versions that use an id; the context is that of the subject in the query."""
+    holders = await ids.versions(schema_id, subject, seen, page)
+    return ApiResponse([HolderBody(str(holder.subject), holder.version) for holder in holders])
+
+
+@router.get("/schemas/guids/{guid}", **describe_route(SchemaStringBody, BadRequest, SchemaNotFound, InvalidSchema))
+async def get_schema_by_guid(
+    request: Request,
+    guid: GuidPath,
+    ids: IdsDependency,
+    counts: FetchCountsDependency,
+    *,
+    profile: ProfileDependency,
+    view: ViewQuery,
+) -> ApiResponse:
+    """Return a schema by guid, with or without hyphens.
+
+    No subject is included, because it could be one of any context.
+    """
+    rendered = await ids.find_by_guid(guid, view)
+    counts.count(
+        (rendered.schema.subject or _DEFAULT_SCOPE).context, rendered.schema.schema_id, request.scope["headers"]
+    )
+    return ApiResponse(profile.shape(SchemaStringBody.of(rendered.schema, tags=rendered.tags, named=False)))
+
+
+@router.get("/schemas/guids/{guid}/ids", **describe_route(list_schema(ContextIdBody), BadRequest))
+async def list_ids_of_guid(guid: GuidPath, ids: IdsDependency) -> ApiResponse:
+    """List the ids that a guid has, one per context."""
+    return ApiResponse([ContextIdBody(context, schema_id) for context, schema_id in await ids.list_ids_of_guid(guid)])

@@ -1,0 +1,121 @@
+"""Look-up of schemas by id and by guid."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Final
+
+from contractlog.compatibility.errors import SchemaNotFound
+from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_ID, Subject
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access.principals import may_read, may_read_in_context
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.read_service import ReadService, readable_page
+from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
+from contractlog.registry.features.subjects import store
+from contractlog.registry.storage import lookup
+from contractlog.registry.storage.model import Deleted, SubjectVersion
+from contractlog.registry.storage.page import WHOLE_LIST, Page
+from contractlog.registry.storage.snapshot import Snapshot
+from contractlog.registry.storage.store import Store
+
+__all__ = ["SchemaService"]
+
+_GUID: Final = re.compile(r"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})", re.IGNORECASE)
+
+
+class SchemaService(ReadService):
+    """Look-ups by what records carry. A subject beside an id selects the context, and the version to show."""
+
+    def __init__(self, store: Store, threads: ThreadPools, renderer: ViewRenderer) -> None:
+        super().__init__(store, threads)
+        self._renderer = renderer
+
+    async def schema(self, schema_id: int, subject: Subject | None = None, view: View = AS_STORED) -> RenderedSchema:
+        """Return a schema by id: the given subject's version if it has the id, else the earliest one.
+
+        Raises:
+            SchemaNotFound: no version in this context has the id.
+        """
+
+        def query(snapshot: Snapshot) -> RenderedSchema:
+            return self._renderer.show(snapshot, _require_schema(snapshot, schema_id, subject), view)
+
+        return await self._query_view(query, view)
+
+    async def max_id(self, subject: Subject | None = None) -> int:
+        """Return the highest id of a context."""
+        return await self._query(Snapshot.max_id, subject.context if subject else DEFAULT_CONTEXT)
+
+    async def versions(
+        self, schema_id: int, subject: Subject | None, seen: Deleted, page: Page = WHOLE_LIST
+    ) -> list[SubjectVersion]:
+        """List the versions with an id, of subjects that the caller may read.
+
+        Raises:
+            SchemaNotFound: no version has it, live or soft-deleted.
+        """
+
+        def query(snapshot: Snapshot) -> list[SubjectVersion]:
+            list_items = partial(
+                store.list_holders, snapshot, _find_context(snapshot, schema_id, subject), schema_id, seen
+            )
+            return readable_page(list_items, page, lambda holder: may_read(holder.subject))
+
+        return await self._query(query)
+
+    async def subjects(
+        self, schema_id: int, subject: Subject | None, seen: Deleted, page: Page = WHOLE_LIST
+    ) -> list[str]:
+        """List the subjects with an id that the caller may read.
+
+        Raises:
+            SchemaNotFound: no version has it, live or soft-deleted.
+        """
+
+        def query(snapshot: Snapshot) -> list[str]:
+            context = _find_context(snapshot, schema_id, subject)
+            list_items = partial(store.list_subjects_of_id, snapshot, context, schema_id, seen)
+            return readable_page(list_items, page, lambda name: may_read(Subject.parse(name)))
+
+        return await self._query(query)
+
+    async def find_by_guid(self, text: str, view: View = AS_STORED) -> RenderedSchema:
+        """Return a schema by guid, with or without hyphens.
+
+        Raises:
+            SchemaNotFound: no version has it.
+        """
+
+        def query(snapshot: Snapshot) -> RenderedSchema:
+            guid = _parse_guid(text)
+            schema = None if guid is None else lookup.find_by_guid(snapshot, guid)
+            if schema is None:
+                raise SchemaNotFound(schema=text)
+            return self._renderer.show(snapshot, schema, view)
+
+        return await self._query_view(query, view)
+
+    async def list_ids_of_guid(self, text: str) -> list[tuple[str, int]]:
+        """List (context, id) of the schemas with a guid, in readable contexts; the list may be empty."""
+        guid = _parse_guid(text)
+        ids = [] if guid is None else await self._query(Snapshot.ids_of_guid, guid)
+        return [(context, schema_id) for context, schema_id in ids if may_read_in_context(context)]
+
+
+def _require_schema(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> RegisteredSchema:
+    schema = lookup.find_by_id(snapshot, schema_id, subject) if 0 <= schema_id <= MAX_ID else None
+    if schema is None:
+        raise SchemaNotFound(schema=schema_id)
+    return schema
+
+
+def _find_context(snapshot: Snapshot, schema_id: int, subject: Subject | None) -> str:
+    schema = _require_schema(snapshot, schema_id, subject)
+    return schema.subject.context if schema.subject else DEFAULT_CONTEXT
+
+
+def _parse_guid(text: str) -> str | None:
+    match = _GUID.fullmatch(text)
+    return "-".join(match.groups()).lower() if match else None

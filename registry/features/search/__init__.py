@@ -1,0 +1,1 @@
+"""Search for fields, types, tags and properties, and its index."""

@@ -1,0 +1,69 @@
+"""Routes of the full-text search."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+
+from contractlog.compatibility.errors import InvalidQuery, Overloaded
+from contractlog.compatibility.search_terms.term import TermKind
+from contractlog.registry.features.bodies import HitBody, HitsBody
+from contractlog.registry.features.search.service import MAX_HITS
+from contractlog.registry.features.search.store import SearchWord
+from contractlog.registry.http.errors import ApiResponse
+from contractlog.registry.http.extension_services import SearchDependency
+from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.strict_parameters import BoundedInteger, RejectUnknownParameters, enum_schema
+
+__all__ = ["router"]
+
+router: Final = APIRouter(tags=["search"], dependencies=[RejectUnknownParameters])
+_Limit = Annotated[int, Query(description="How many hits to list at most."), BoundedInteger("limit", 100, 1, MAX_HITS)]
+_Field = Annotated[str, Query(description="The name of a field, or the names of a path to it: `street`.")]
+_Type = Annotated[str, Query(description="The name of a record, enum or fixed, with its namespace or without it.")]
+_Tag = Annotated[str, Query(description="A tag of the metadata, or of a field.")]
+_Property = Annotated[str, Query(description="A property of the metadata, as `name` or `name=value`.")]
+_Match = Annotated[str, Query(description="Whole words, or how they begin."), enum_schema(("exact", "prefix"))]
+_Context = Annotated[str, Query(description="Of this context alone: `.` is the default one, `.eu` another.")]
+_After = Annotated[str, Query(description="Where to go on: `next` of the page before.")]
+_PREFIX_BY_MATCH: Final = {"": False, "exact": False, "prefix": True}
+
+
+@router.get("/contractlog/v1/search", **describe_route(HitsBody, InvalidQuery, Overloaded))
+async def search_schemas(
+    search: SearchDependency,
+    *,
+    field: _Field = "",
+    type: _Type = "",  # noqa: A002 - the name in the request
+    tag: _Tag = "",
+    property: _Property = "",  # noqa: A002 - the name in the request
+    match: _Match = "",
+    context: _Context = "",
+    after: _After = "",
+    limit: _Limit = 100,
+) -> ApiResponse:
+    """Find fields, types, tags and properties in the latest live version of every subject.
+
+    Words are compared case-insensitively, whole or, with ``match=prefix``, by their beginning. A property is given by
+    its name or as ``name=value``. If several words are given, hits show the first in the order field, type, tag,
+    property; the schema contains the others in any place. The index follows the journal: it contains every change up to
+    ``indexed_to``.
+    """
+    if match not in _PREFIX_BY_MATCH:
+        raise InvalidQuery(parameter="match", detail="it is `exact` or `prefix`")
+    given = zip(TermKind, (field, type, tag, property), strict=True)
+    words = [SearchWord(kind, word) for kind, word in given if word]
+    if context and (not context.startswith(".") or "\0" in context):
+        raise InvalidQuery(parameter="context", detail="no context has this name: they begin with a dot")
+    results = await search.find(
+        words, prefix=_PREFIX_BY_MATCH[match], context=context or None, after=after, limit=limit
+    )
+    return ApiResponse(
+        HitsBody(
+            hits=[HitBody.of(hit) for hit in results.hits],
+            next=results.next_position,
+            indexed_to=results.indexed_to,
+            head=results.head,
+        )
+    )

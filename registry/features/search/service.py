@@ -1,0 +1,87 @@
+"""Search for words in the latest live versions."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from contractlog.compatibility.errors import InvalidQuery
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.search import store
+from contractlog.registry.features.search.store import SearchHit, SearchPosition, SearchWord
+from contractlog.registry.storage import journal, search_index
+from contractlog.registry.storage.store import Store
+
+__all__ = ["MAX_HITS", "SearchPage", "SearchService"]
+
+MAX_HITS: Final = 1_000  #: per response
+_MAX_NUMBER: Final = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPage:
+    """A page of hits."""
+
+    hits: Sequence[SearchHit]
+    next_position: str | None  #: position of the next page; None if there is none
+    indexed_to: int  #: the last change whose schemas are all indexed
+    head: int
+
+
+class SearchService:
+    """Searches the index that an ``Indexer`` maintains."""
+
+    def __init__(self, store: Store, threads: ThreadPools) -> None:
+        self._store = store
+        self._threads = threads
+
+    async def find(
+        self, search_words: Sequence[SearchWord], *, prefix: bool, context: str | None, after: str, limit: int
+    ) -> SearchPage:
+        """List the matches of the first word, in schemas that match the other words too.
+
+        Raises:
+            InvalidQuery: there is no word, or ``after`` is not from an earlier response.
+        """
+        if not search_words:
+            raise InvalidQuery(parameter="field", detail="name at least one of field, type, tag and property")
+        return await self._threads.run(
+            self._find, search_words, prefix=prefix, context=context, after=_decode_position(after), limit=limit
+        )
+
+    def _find(
+        self,
+        search_words: Sequence[SearchWord],
+        *,
+        prefix: bool,
+        context: str | None,
+        after: SearchPosition | None,
+        limit: int,
+    ) -> SearchPage:
+        with self._store.open_snapshot() as snapshot:
+            indexed_to = search_index.read_position(snapshot) or 0  # read first: the hits are at least as new
+            hits = store.find_hits(snapshot, search_words, prefix=prefix, context=context, after=after, limit=limit + 1)
+            head = journal.newest_sequence(snapshot)
+        next_position = _encode_position(hits[limit - 1].position) if len(hits) > limit else None
+        return SearchPage(hits[:limit], next_position, indexed_to, head)
+
+
+def _encode_position(position: SearchPosition) -> str:
+    return base64.urlsafe_b64encode(msgspec.msgpack.encode(position)).decode()
+
+
+def _decode_position(text: str) -> SearchPosition | None:
+    if not text:
+        return None
+    try:
+        position = msgspec.msgpack.decode(base64.b64decode(text, altchars=b"-_", validate=True), type=SearchPosition)
+    except (ValueError, binascii.Error, msgspec.DecodeError):
+        position = None
+    if position is None or "\0" in position.context or max(map(abs, position[2:])) > _MAX_NUMBER:
+        raise InvalidQuery(parameter="after", detail="it is no `next` of an earlier answer")
+    return position

@@ -1,0 +1,1 @@
+"""Subjects and their versions."""

@@ -1,0 +1,1 @@
+"""Versions of subjects: registration, and reading a version."""

@@ -1,0 +1,1 @@
+"""Everything that knows HTTP: the app, middleware, bodies, errors and documentation."""

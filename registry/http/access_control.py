@@ -1,0 +1,135 @@
+"""ASGI middleware that authenticates callers and checks their permissions.
+
+It is plain ASGI, so that cached responses behind it are as fast as without it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from contractlog.compatibility.errors import Denied, RegistryError, TooManyFailures, Unauthorized
+from contractlog.registry.access.certificate_names import CERTIFICATE, ClientCertificate
+from contractlog.registry.access.permissions import NO_PERMISSIONS, Permissions
+from contractlog.registry.access.principals import ANONYMOUS, Principal, current_actor, current_permissions
+from contractlog.registry.access.users_file import UsersFile
+from contractlog.registry.http.authentication import Authentication
+from contractlog.registry.http.errors import error_response
+from contractlog.registry.http.route_permissions import is_public_path, require_permission
+from contractlog.registry.settings import Settings
+
+__all__ = ["AccessControl", "create_middleware"]
+
+_AUTHORIZATION: Final = b"authorization"
+_SCHEME: Final = b"basic "
+_EMPTY_CREDENTIALS: Final = b"Og=="  #: base64 of an empty name and an empty password, which some clients always send
+_CHALLENGE: Final = 'Basic realm="contractlog", charset="UTF-8"'
+_BY_ID: Final = "/schemas/ids/"
+_READ_EVERYTHING: Final = Permissions.of(["*"], [])
+
+
+def create_middleware(settings: Settings) -> list[Middleware]:
+    """Return the middleware that the settings require; none if authentication is off.
+
+    Raises:
+        UsageError: the file of users cannot be used.
+    """
+    if not settings.users_file and not settings.tls_client_ca:
+        return []
+    file = UsersFile(settings.users_file) if settings.users_file else None
+    anonymous = Principal(ANONYMOUS, _READ_EVERYTHING if settings.anonymous_reads else NO_PERMISSIONS)
+    return [Middleware(AccessControl, authentication=Authentication(file), anonymous=anonymous)]
+
+
+class AccessControl:
+    """Passes permitted requests on; answers others with 401 or 403."""
+
+    def __init__(self, app: ASGIApp, authentication: Authentication, anonymous: Principal) -> None:
+        self._app = app
+        self._authentication = authentication
+        self._anonymous = anonymous
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Identify the caller, check the permissions, and pass the request on under the caller's name."""
+        if scope["type"] != "http" or is_public_path(scope["path"]) or scope.get("permitted"):
+            await self._app(scope, receive, send)
+            return
+        try:
+            header = _authorization_header(scope)
+            if header is None:
+                caller = self._without_password(scope)
+            else:
+                caller = await self._with_password(header, _client_address(scope))
+            scope["actor"] = caller.name
+            self._require_permission(caller, scope)
+        except RegistryError as error:
+            answer = error_response(error)
+            if isinstance(error, TooManyFailures):
+                answer.headers["Retry-After"] = str(error.seconds)
+            if isinstance(error, Unauthorized):
+                answer.headers["WWW-Authenticate"] = _CHALLENGE
+            await answer(scope, receive, send)
+            return
+        actor, rights = current_actor.set(caller.name), current_permissions.set(caller.permissions)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            current_actor.reset(actor)
+            current_permissions.reset(rights)
+
+    def identify_reader(self, scope: Scope) -> Principal | None:
+        """Return a caller with read permission; None without it, or if a password check is due."""
+        header = _authorization_header(scope)
+        try:
+            caller = self._without_password(scope) if header is None else self._authentication.find_known_caller(header)
+        except RegistryError:
+            return None
+        if caller is None or not caller.permissions.read:
+            return None
+        scope["actor"] = caller.name
+        return caller
+
+    async def _with_password(self, header: bytes, address: str) -> Principal:
+        caller = self._authentication.find_known_caller(header)
+        if caller is None:
+            return await self._authentication.by_password(header, address)
+        self._authentication.note_success(address)
+        return caller
+
+    def _without_password(self, scope: Scope) -> Principal:
+        certificate: ClientCertificate | None = scope.get("extensions", {}).get("tls", {}).get(CERTIFICATE)
+        if certificate is not None:
+            return self._authentication.by_certificate(certificate)
+        return self._anonymous
+
+    def _require_permission(self, caller: Principal, scope: Scope) -> None:
+        """Raise unless the request is permitted: ``Unauthorized`` to anonymous callers, ``Denied`` to others.
+
+        Raises:
+            Unauthorized, Denied: the request is not permitted.
+        """
+        if caller.permissions.read and scope["method"] == "GET" and scope["path"].startswith(_BY_ID):
+            return  # the most frequent request; needs no look-up in the table
+        try:
+            require_permission(caller.permissions, scope["method"], scope["path"], scope["query_string"])
+        except RegistryError as error:
+            if caller is self._anonymous and isinstance(error, Denied):
+                raise Unauthorized from error
+            raise
+
+
+def _client_address(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""
+
+
+def _authorization_header(scope: Scope) -> bytes | None:
+    for name, value in scope["headers"]:
+        if name == _AUTHORIZATION and not (
+            value.endswith(_EMPTY_CREDENTIALS) and value[: -len(_EMPTY_CREDENTIALS)].lower() == _SCHEME
+        ):
+            header: bytes = value
+            return header
+    return None

@@ -1,0 +1,196 @@
+"""FastAPI dependencies of routes: path and query values as our own types, and the services."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeVar
+
+from fastapi import Depends, Path, Query, Request
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+
+from contractlog.compatibility.errors import InvalidVersion
+from contractlog.compatibility.names import MAX_VERSION, Subject
+from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.associations.service import AssociationService
+from contractlog.registry.features.compatibility.service import CompatibilityService
+from contractlog.registry.features.config.service import ConfigService
+from contractlog.registry.features.conformance.service import ConformanceService
+from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.health.service import HealthCheck
+from contractlog.registry.features.schemas.service import SchemaService
+from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.http.extension_services import ExtensionServices
+from contractlog.registry.http.fastpath.byte_cache import ByteCache
+from contractlog.registry.http.fastpath.path_cache import PathCache
+from contractlog.registry.http.paths import decode_segment, parse_subject
+from contractlog.registry.http.profiles import Profile
+from contractlog.registry.registration.deletion import DeletionService
+from contractlog.registry.registration.service import RegistrationService
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage.store import Store
+from contractlog.registry.telemetry.process_telemetry import Telemetry
+
+__all__ = [
+    "AssociationsDependency",
+    "CacheDependency",
+    "CompatibilityDependency",
+    "ConformanceDependency",
+    "ContextsDependency",
+    "DeletionDependency",
+    "Flag",
+    "GuidPath",
+    "HealthDependency",
+    "IdsDependency",
+    "LevelsDependency",
+    "Limit",
+    "LookupDependency",
+    "Offset",
+    "ProfileDependency",
+    "RegistrationDependency",
+    "SchemaIdPath",
+    "Services",
+    "SettingsDependency",
+    "SubjectPath",
+    "SubjectQuery",
+    "TelemetryDependency",
+    "TextPath",
+    "ThreadsDependency",
+    "VersionPath",
+    "slice_page",
+]
+
+T = TypeVar("T")
+_DIGITS: Final = 10
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """All services that routes call."""
+
+    settings: Settings
+    store: Store
+    threads: ThreadPools
+    cache: ByteCache
+    path_cache: PathCache | None  #: cached responses by version; None if other processes can write to the database
+    registration: RegistrationService
+    compatibility: CompatibilityService
+    lookup: SubjectService
+    ids: SchemaService
+    contexts: ContextService
+    deletion: DeletionService
+    levels: ConfigService
+    conformance: ConformanceService
+    associations: AssociationService
+    extensions: ExtensionServices
+    health: HealthCheck
+    telemetry: Telemetry
+
+    def drain(self) -> None:
+        """Announce the shutdown and end long polls; call it on the event loop."""
+        self.telemetry.drain()
+        self.extensions.release()
+
+    def close(self) -> None:
+        """Stop the threads and close the store."""
+        self.extensions.close()
+        self.health.close()
+        self.threads.close()
+        self.store.close()
+
+    @property
+    def profile(self) -> Profile:
+        """The release whose response format is used."""
+        return self.settings.response_profile
+
+
+def _service(name: str) -> Any:
+    async def give(request: Request) -> Any:
+        return getattr(request.app.state.services, name)
+
+    return Depends(give)
+
+
+SettingsDependency = Annotated[Settings, _service("settings")]
+ThreadsDependency = Annotated[ThreadPools, _service("threads")]
+ProfileDependency = Annotated[Profile, _service("profile")]
+CacheDependency = Annotated[ByteCache, _service("cache")]
+RegistrationDependency = Annotated[RegistrationService, _service("registration")]
+CompatibilityDependency = Annotated[CompatibilityService, _service("compatibility")]
+LookupDependency = Annotated[SubjectService, _service("lookup")]
+HealthDependency = Annotated[HealthCheck, _service("health")]
+IdsDependency = Annotated[SchemaService, _service("ids")]
+ContextsDependency = Annotated[ContextService, _service("contexts")]
+DeletionDependency = Annotated[DeletionService, _service("deletion")]
+LevelsDependency = Annotated[ConfigService, _service("levels")]
+ConformanceDependency = Annotated[ConformanceService, _service("conformance")]
+AssociationsDependency = Annotated[AssociationService, _service("associations")]
+TelemetryDependency = Annotated[Telemetry, _service("telemetry")]
+
+
+_TEXT = WithJsonSchema({"type": "string"})
+TextPath = Annotated[str, Path(), AfterValidator(decode_segment), _TEXT]
+GuidPath = TextPath
+Flag = Annotated[bool, Query(), BeforeValidator(lambda value: str(value).lower() == "true")]
+
+
+def _parse_integer(text: object) -> int:
+    """Parse digits with an optional sign.
+
+    Other spellings that Python accepts as a number are rejected: ``1_0``, ``1.0``, spaces.
+
+    Raises:
+        ValueError: it is something else, or too long.
+    """
+    if not _INTEGER.fullmatch(str(text)):
+        raise ValueError(text)
+    return int(str(text))
+
+
+def _parse_schema_id(segment: object) -> int:
+    """Parse a schema id.
+
+    Raises:
+        ValueError: it is not a 32-bit integer, so no schema can have this address.
+    """
+    number = _parse_integer(decode_segment(str(segment)))
+    if not -MAX_VERSION - 1 <= number <= MAX_VERSION:
+        raise ValueError(segment)
+    return number
+
+
+SchemaIdPath = Annotated[int, Path(), BeforeValidator(_parse_schema_id)]
+Offset = Annotated[int, Query(), BeforeValidator(lambda value: 0 if value == "" else _parse_integer(value))]
+Limit = Annotated[int, Query(), BeforeValidator(lambda value: -1 if value == "" else _parse_integer(value))]
+
+
+async def _parse_subject(subject: TextPath) -> Subject:
+    return parse_subject(subject)
+
+
+async def _optional_subject(
+    subject: Annotated[str, Query(description="A subject; `:.eu:name` in another context than the default one.")] = "",
+) -> Subject | None:
+    return parse_subject(subject) if subject else None
+
+
+async def _parse_version(version: TextPath) -> int | None:
+    """Parse ``{version}``: 1 to 2^31 - 1; ``latest`` and -1 give None, for the latest live version."""
+    if version.lower() == "latest" or version == "-1":
+        return None
+    number = int(version) if version.isascii() and version.isdigit() and len(version) <= _DIGITS else 0
+    if not 1 <= number <= MAX_VERSION:
+        raise InvalidVersion(version=version)
+    return number
+
+
+SubjectPath = Annotated[Subject, Depends(_parse_subject)]
+VersionPath = Annotated[int | None, Depends(_parse_version)]
+SubjectQuery = Annotated[Subject | None, Depends(_optional_subject)]
+
+
+def slice_page(items: list[T], offset: int, limit: int) -> list[T]:
+    """Return a page of a list; without a positive limit it extends to the end."""
+    start = max(offset, 0)
+    return items[start : start + limit] if limit > 0 else items[start:]

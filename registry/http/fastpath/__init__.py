@@ -1,0 +1,1 @@
+"""Shortcuts for the most frequent requests, with the responses of the routes."""

@@ -1,0 +1,266 @@
+"""Fast paths for the most frequent reads: they bypass the routes and return the same bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
+from urllib.parse import unquote_plus
+
+import msgspec.json
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from contractlog.compatibility.errors import RegistryError, StoreError, StoreTimeout
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.registry.access.permissions import ALL_PERMISSIONS, Permission, Permissions
+from contractlog.registry.access.principals import Principal, current_permissions
+from contractlog.registry.features.fetch_log.service import FetchCounter
+from contractlog.registry.features.subjects.service import SubjectService
+from contractlog.registry.http.errors import MEDIA_TYPE, ApiResponse, error_response
+from contractlog.registry.http.fastpath.byte_cache import ByteCache
+from contractlog.registry.http.fastpath.path_cache import PathCache
+from contractlog.registry.http.paths import decode_segment, parse_subject
+from contractlog.registry.http.profiles import Profile
+from contractlog.registry.http.response_bodies import SchemaBody
+from contractlog.registry.telemetry.process_telemetry import Telemetry
+
+__all__ = ["CachedSchemaById", "CachedVersion", "parse_form", "redact_subject"]
+
+Reader = Callable[[Scope], Principal | None]  #: returns a caller with read permission, else None
+RenderedResponse = tuple[Message, Message]  #: the start of a response, and its body
+
+#: Header of a response that came from memory because the database was unavailable; it may be older than five seconds.
+STALE: Final = (b"x-contractlog-stale", b"database-away")
+_PATIENCE: Final = 0.25  #: seconds to wait for a silent database; if already silent for as long, it is not queried
+_TEMPLATE: Final = "/schemas/ids/{schema_id}"
+_CONTENT_TYPE: Final = (b"content-type", MEDIA_TYPE.encode())
+_UNAVAILABLE_CODES: Final = frozenset({StoreError.code, StoreTimeout.code})
+_SCHEMA_PATH: Final = re.compile(r"/schemas/ids/(0|[1-9][0-9]{0,9})")
+_RAW_PATH: Final = re.compile(_SCHEMA_PATH.pattern.encode())
+_VERSION_PATH: Final = re.compile(r"/subjects/([^/]+)/versions/(?:latest|-1|([1-9][0-9]{0,8}))")
+_LIVE_QUERY: Final = re.compile(rb"(?:deleted=(?i:false)?)?")  #: query strings that select live versions
+_SUBJECT_MEMBERS: Final = re.compile(
+    rb'\{"subject":("(?:[^"\\]|\\.)*"),"version":[0-9]+,'
+)  #: the first members of a response
+_DEFAULT_FORM: Final = (DEFAULT_CONTEXT, "")
+_FORMAT_PARAMETERS: Final = frozenset({b"format", b"referenceFormat", b"reference_format", b"findTags"})
+
+
+@lru_cache(4096)
+def parse_form(query: bytes) -> tuple[str, str] | None:
+    """Return the context and the form of a request for an id; None if the cache cannot answer it.
+
+    >>> parse_form(b"fetchMaxId=false&subject="), parse_form(b"subject=%3A.eu%3Aa"), parse_form(b"fetchMaxId=true")
+    (('.', ''), ('.eu', 'a'), None)
+    """
+    if not query:
+        return _DEFAULT_FORM
+    subject = b""
+    for pair in query.split(b"&"):
+        name, _, value = pair.partition(b"=")
+        if name == b"subject" and not subject:
+            subject = value
+        elif name == b"fetchMaxId":
+            if value.lower() == b"true":
+                return None
+        elif (value and name in _FORMAT_PARAMETERS) or name == b"subject" or b"%" in name:
+            return None
+    return _parse_subject_form(subject) if subject else _DEFAULT_FORM
+
+
+def redact_subject(body: bytes, rights: Permissions) -> bytes:
+    """Return a response by id without its subject and version if the caller may not read that subject.
+
+    >>> mine = Permissions.of(read=["mine-*"], write=[])
+    >>> redact_subject(b'{"subject":"hers","version":1,"schema":"{}"}', mine)
+    b'{"schema":"{}"}'
+    """
+    if rights is ALL_PERMISSIONS or rights.permits_all(Permission.READ):
+        return body
+    named = _SUBJECT_MEMBERS.match(body)
+    if named is None or rights.permits(Permission.READ, Subject.parse(msgspec.json.decode(named[1], type=str))):
+        return body
+    return b"{" + body[named.end() :]
+
+
+def _parse_subject_form(value: bytes) -> tuple[str, str] | None:
+    try:
+        subject = parse_subject(unquote_plus(value.decode("latin-1")))
+    except RegistryError:
+        return None
+    return subject.context, subject.name
+
+
+class CachedSchemaById:
+    """``GET /schemas/ids/{id}`` from memory, if the response is cached."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        cache: ByteCache,
+        telemetry: Telemetry,
+        counts: FetchCounter,
+        silence: Callable[[], float],
+    ) -> None:
+        self._app = app
+        self._cache = cache
+        self._telemetry = telemetry
+        self._counts = counts
+        self._silence = silence  #: returns for how many seconds the database has not answered anything
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request from memory, or pass it on."""
+        if scope["type"] == "http" and scope["method"] == "GET":
+            match = _SCHEMA_PATH.fullmatch(scope["path"])
+            form = parse_form(scope["query_string"]) if match else None
+            if match and form:
+                key = (form[0], int(match[1]))
+                body = self._cache.get(key, form[1])
+                if body is not None:
+                    self._note(scope, key, None)
+                    await _send(send, redact_subject(body, current_permissions.get()))
+                    return
+                stale = self._cache.stale(key, form[1])
+                if stale is not None and self._silence() >= _PATIENCE:
+                    await self._send_stale(stale, scope, send)
+                    return
+                if stale is not None:
+                    await self._refresh_or_send_stale(key, form[1], scope, receive, send)
+                    return
+        await self._app(scope, receive, send)
+
+    def try_cached(self, scope: Scope, reader: Reader) -> RenderedResponse | None:
+        """Return the response if it needs no other layer and no waiting; else None."""
+        match = _RAW_PATH.fullmatch(scope.get("raw_path", b"")) if scope["method"] == "GET" else None
+        form = parse_form(scope["query_string"]) if match else None
+        if not match or not form:
+            return None
+        key = (form[0], int(match[1]))
+        body = self._cache.get(key, form[1])
+        caller = None if body is None else reader(scope)
+        if body is None or caller is None:
+            return None
+        body = redact_subject(body, caller.permissions)
+        self._note(scope, key, caller.name)
+        return _response_start(body), {"type": "http.response.body", "body": body}
+
+    def _note(self, scope: Scope, key: tuple[str, int], actor: str | None) -> None:
+        scope["template"] = _TEMPLATE
+        self._telemetry.hits.add()
+        self._counts.count(*key, scope["headers"], actor)
+
+    async def _send_stale(self, body: bytes, scope: Scope, send: Send) -> None:
+        scope["template"] = _TEMPLATE
+        self._telemetry.stale.add()
+        await _send(send, redact_subject(body, current_permissions.get()), STALE)
+
+    async def _refresh_or_send_stale(
+        self, key: tuple[str, int], form: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Request a fresh response; send the stale one if the database is unavailable or does not answer."""
+        answered = False
+
+        async def answer_from_memory(body: bytes) -> None:
+            nonlocal answered
+            answered = True
+            await self._send_stale(body, scope, send)
+
+        async def send_or_replace(message: Message) -> None:
+            if (
+                message["type"] == "http.response.start"
+                and scope.get("error_code") in _UNAVAILABLE_CODES
+                and not answered
+            ):
+                body = self._cache.stale(key, form)
+                if body is not None:
+                    del scope["error_code"]
+                    await answer_from_memory(body)
+            if not answered:
+                await send(message)
+
+        refresh = asyncio.ensure_future(self._app(scope, receive, send_or_replace))
+        try:
+            while not (await asyncio.wait({refresh}, timeout=_PATIENCE))[0]:
+                body = self._cache.stale(key, form)
+                if body is not None and not answered and self._silence() >= _PATIENCE / 2:
+                    refresh.add_done_callback(_discard_outcome)  # a fresh response that arrives later is cached
+                    await answer_from_memory(body)
+                    return
+            refresh.result()
+        except asyncio.CancelledError:
+            refresh.cancel()
+            raise
+
+
+def _discard_outcome(refresh: asyncio.Future[None]) -> None:
+    """Retrieve the outcome of a request that nobody waits for any more; errors are in the log."""
+    if not refresh.cancelled():
+        refresh.exception()
+
+
+class CachedVersion:
+    """``GET /subjects/{subject}/versions/{version}`` without the route's layers.
+
+    The response comes from memory or the database. Memory is used only if no other process writes to the database; it
+    is cleared at each commit.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        lookup: SubjectService,
+        profile: Profile,
+        telemetry: Telemetry,
+        path_cache: PathCache | None,
+    ) -> None:
+        self._app = app
+        self._lookup = lookup
+        self._profile = profile
+        self._telemetry = telemetry
+        self._path_cache = path_cache
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request, or pass it on."""
+        if scope["type"] == "http" and scope["method"] == "GET" and _LIVE_QUERY.fullmatch(scope["query_string"]):
+            match = _VERSION_PATH.fullmatch(scope["path"])
+            if match:
+                scope["template"] = "/subjects/{subject}/versions/{version}"
+                body = None if self._path_cache is None else self._path_cache.get(match[0])
+                if body is None:
+                    answer = await self._read_version(match)
+                    await answer(scope, receive, send)
+                else:
+                    self._telemetry.hits.add()
+                    await _send(send, body)
+                return
+        await self._app(scope, receive, send)
+
+    async def _read_version(self, match: re.Match[str]) -> ApiResponse:
+        generation = 0 if self._path_cache is None else self._path_cache.generation
+        try:
+            subject = parse_subject(decode_segment(match[1]))
+            result = await self._lookup.version(subject, int(match[2]) if match[2] else None)
+        except RegistryError as error:
+            return error_response(error)
+        answer = ApiResponse(self._profile.shape(SchemaBody.of(result.schema)))
+        found_subject = result.schema.subject
+        same_context = (
+            found_subject is not None and found_subject.context == subject.context
+        )  # reading another context may not be permitted
+        if self._path_cache is not None and same_context:
+            self._path_cache.put(match[0], bytes(answer.body), generation=generation)
+        return answer
+
+
+async def _send(send: Send, body: bytes, *more: tuple[bytes, bytes]) -> None:
+    await send(_response_start(body, *more))
+    await send({"type": "http.response.body", "body": body})
+
+
+def _response_start(body: bytes, *more: tuple[bytes, bytes]) -> Message:
+    headers = [(b"content-length", b"%d" % len(body)), _CONTENT_TYPE, *more]
+    return {"type": "http.response.start", "status": 200, "headers": headers}

@@ -1,0 +1,59 @@
+"""Fast path for registrations as clients send them, without FastAPI's parameter parsing.
+
+The response is that of the documented route, from the same function; all other requests go on to that route.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from contractlog.registry.features.schemas.views import AS_STORED
+from contractlog.registry.features.versions.routes import register_and_respond
+from contractlog.registry.http.content_types import require_json_content
+from contractlog.registry.http.dependencies import Services
+from contractlog.registry.http.paths import decode_segment, parse_subject
+
+__all__ = ["PlainRegistrations"]
+
+_PATH: Final = re.compile(r"/subjects/([^/]+)/versions")
+_QUERY: Final = re.compile(rb"(?:normalize=((?i:true)|(?i:false)))?")
+
+
+class PlainRegistrations(BaseRoute):
+    """``POST /subjects/{subject}/versions`` with no query parameter except ``normalize``."""
+
+    path = "/subjects/{subject}/versions"
+    methods: Final = frozenset({"POST"})
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match a request of this form only."""
+        if scope["type"] == "http" and scope["method"] == "POST":
+            path, query = _PATH.fullmatch(scope["path"]), _QUERY.fullmatch(scope["query_string"])
+            if path and query:
+                return Match.FULL, {"template": self.path, "asked": (path[1], (query[1] or b"").lower() == b"true")}
+        return Match.NONE, {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Register the schema."""
+        name, normalize = scope["asked"]
+        services = self._services
+        request = Request(scope, receive)
+        await require_json_content(request)
+        answer = await register_and_respond(
+            request,
+            parse_subject(decode_segment(name)),
+            services.registration,
+            services.lookup,
+            services.profile,
+            view=AS_STORED,
+            normalize=normalize,
+        )
+        await answer(scope, receive, send)

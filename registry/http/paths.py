@@ -1,0 +1,116 @@
+"""Parsing of raw paths: encoded slashes, trailing slashes, context prefixes.
+
+``a%2Fb`` is one subject, a slash at the end has no meaning, and a path may begin with ``/contexts/NAME``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+from urllib.parse import parse_qsl, quote, unquote_to_bytes, urlencode
+
+from contractlog.compatibility.errors import BadRequest, InvalidSubject
+from contractlog.compatibility.names import Subject
+
+__all__ = ["decode_segment", "normalize_target", "parse_context", "parse_subject"]
+
+_LONGEST_CONTEXT: Final = 255
+_DEFAULT: Final = ":.:"
+_CONTEXTS: Final = (":.", ":*:")  #: prefixes of names that contain their context
+_BEFORE_SUBJECTS: Final = frozenset({"subjects", "deks"})
+_SCOPED: Final = frozenset({"config", "mode"})
+_WRITING: Final = frozenset({"POST", "PUT", "PATCH"})
+_UNENCODED: Final = "".join(chr(code) for code in range(0x21, 0x7F))
+
+
+def decode_segment(segment: str) -> str:
+    """Decode the percent-encoding of one segment.
+
+    Raises:
+        BadRequest: it is not UTF-8.
+    """
+    try:
+        return unquote_to_bytes(segment).decode()
+    except UnicodeDecodeError:
+        raise BadRequest("The path is not UTF-8") from None
+
+
+def parse_subject(text: str) -> Subject:
+    """Parse a subject.
+
+    Raises:
+        InvalidSubject: the name is invalid, or a database could not store it.
+    """
+    subject = Subject.parse(text)
+    if "\0" in text or len(subject.context) > _LONGEST_CONTEXT:
+        raise InvalidSubject(subject=text)
+    return subject
+
+
+def parse_context(text: str) -> str:
+    """Parse a context in a path: ``.eu``, ``:.eu:`` or ``eu``.
+
+    Raises:
+        BadRequest: it contains another colon.
+        InvalidSubject: a database could not store the name.
+    >>> parse_context(":.eu:")
+    '.eu'
+    """
+    name = text.removeprefix(":").removesuffix(":")
+    if ":" in name:
+        raise BadRequest(f"`{text}` is no name of a context")
+    return parse_subject(f":{name if name.startswith('.') else '.' + name}:").context
+
+
+def normalize_target(raw_path: bytes, query: bytes, method: str = "GET") -> tuple[str, bytes]:
+    """Return the path to route by, still percent-encoded, and the query; a context prefix moves into both.
+
+    >>> normalize_target(b"/subjects/a%2Fb/versions/", b"")
+    ('/subjects/a%2Fb/versions', b'')
+    >>> normalize_target(b"/contexts/.eu/subjects/a/versions", b"")
+    ('/subjects/%3A.eu%3Aa/versions', b'')
+    """
+    path = raw_path.decode("latin-1")
+    if not path.isascii() or not path.isprintable() or " " in path:
+        path = quote(raw_path, safe=_UNENCODED)
+    path = path.rstrip("/") or "/"
+    if not path.startswith("/contexts/"):
+        return path, query
+    segments = path.split("/")[1:]
+    if len(segments) == 2:  # noqa: PLR2004 - the context itself
+        return path, query
+    prefix = f":{parse_context(decode_segment(segments[1]))}:"
+    parts = list(_with_subject(segments[2:], "" if prefix == _DEFAULT else prefix))
+    return "/" + "/".join(parts), _query_in_context(prefix, parts, query, method)
+
+
+def _with_subject(segments: Sequence[str], prefix: str) -> Iterator[str]:
+    """Add the context to the subject; without a subject, config and mode become those of the context."""
+    expects_subject = False
+    for position, segment in enumerate(segments):
+        qualified = expects_subject and not decode_segment(segment).startswith(_CONTEXTS)
+        yield quote(prefix, safe="") + segment if qualified else segment
+        expects_subject = not expects_subject and (
+            segment in _BEFORE_SUBJECTS or (position == 0 and segment in _SCOPED)
+        )
+    if expects_subject and segments[0] in _SCOPED and prefix:
+        yield quote(prefix, safe="")
+
+
+def _query_in_context(prefix: str, parts: Sequence[str], query: bytes, method: str) -> bytes:
+    if parts[:2] == ["schemas", "ids"]:
+        return _with_context(query, "subject", prefix)
+    if parts in (["schemas"], ["subjects"]) or "keks" in parts[:3]:
+        return _with_context(query, "subjectPrefix", prefix)
+    if parts[0].startswith("associations") and method in _WRITING:
+        return _with_context(query, "context", prefix, replace=True)
+    return query
+
+
+def _with_context(query: bytes, member: str, prefix: str, *, replace: bool = False) -> bytes:
+    """Add the context to each value of a parameter, or replace them by it; keep the other parameters."""
+    pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+    given = [value for name, value in pairs if name == member] or [""]
+    values = [prefix] if replace else [value if value.startswith(_CONTEXTS) else prefix + value for value in given]
+    others = [(name, value) for name, value in pairs if name != member]
+    return urlencode([*others, *((member, value) for value in values)]).encode()

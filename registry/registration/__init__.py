@@ -1,0 +1,1 @@
+"""Registration of schemas: parse, look up, check, append; and deletion."""

@@ -1,0 +1,146 @@
+"""Look-up of existing versions of a subject: by content, or by content that is equivalent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.formats import are_equivalent
+from contractlog.compatibility.metadata import (
+    VERSION_PROPERTY,
+    none_if_empty_metadata,
+    none_if_empty_rules,
+    remove_version_property,
+)
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.registration.parser import ParsedDraft, SchemaParser, hash_draft
+from contractlog.registry.registration.references import remove_own_context
+from contractlog.registry.storage.model import Content, Deleted
+from contractlog.registry.storage.snapshot import Snapshot
+
+__all__ = ["RegistrationResult", "find_existing_version"]
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationResult:
+    """Result of a registration; ``stored`` if it shows a version as stored rather than as sent."""
+
+    schema: RegisteredSchema
+    stored: bool = False
+    warning: str | None = None  #: why the meta-schema rejects a schema that is accepted anyway
+
+
+def find_existing_version(
+    parser: SchemaParser,
+    snapshot: Snapshot,
+    subject: Subject,
+    candidate: tuple[ParsedDraft, Content],
+    *,
+    seen: Deleted = Deleted.EXCLUDED,
+    accepts: Callable[[RegisteredSchema], bool] = lambda _held: True,
+) -> RegistrationResult | None:
+    """Return the newest version with this content, else the newest one with an equivalent content.
+
+    Args:
+        parser: parses stored schemas.
+        snapshot: the state.
+        subject: its versions are searched.
+        candidate: the parsed draft and its content.
+        seen: live versions, or all.
+        accepts: whether a version may be the result.
+    """
+    parsed, content = candidate
+    for exact in snapshot.list_by_content(subject, content.hash, seen):
+        if accepts(exact):
+            return RegistrationResult(exact)
+    for equivalent_version in _find_equivalent(parser, snapshot, subject, (parsed, content), seen):
+        if accepts(equivalent_version) and _matches_number(content, equivalent_version):
+            return RegistrationResult(equivalent_version, stored=True)
+    return None
+
+
+def _find_equivalent(
+    parser: SchemaParser,
+    snapshot: Snapshot,
+    subject: Subject,
+    candidate: tuple[ParsedDraft, Content],
+    seen: Deleted,
+) -> Iterator[RegisteredSchema]:
+    """Yield versions that differ in spelling only, then those that differ in inlined references."""
+    parsed_draft, content = candidate
+    if content.references:
+        yield from _find_qualified_otherwise(parser, snapshot, subject, candidate, seen)
+    yield from snapshot.list_equivalent(subject, content.normalized_hash, seen)
+    for version in snapshot.dependent_versions(subject, seen, dependent=not content.references):
+        if version.type is content.type and _metadata_and_rules(version) == _metadata_and_rules(content):
+            try:
+                if are_equivalent(parsed_draft.parsed, parser.parse_stored(snapshot, version)):
+                    yield version
+            except InvalidSchema:
+                continue  # cannot be parsed, or is too long with its references inlined
+
+
+def _find_qualified_otherwise(
+    parser: SchemaParser,
+    snapshot: Snapshot,
+    subject: Subject,
+    candidate: tuple[ParsedDraft, Content],
+    seen: Deleted,
+) -> Iterator[RegisteredSchema]:
+    """Yield versions whose references differ only in naming their own context, or not naming it.
+
+    References are stored and hashed as they were sent. Versions with the same canonical text come first.
+    """
+    parsed_draft, content = candidate
+    draft = replace(
+        parsed_draft.draft,
+        references=remove_own_context(content.references, subject),
+        metadata=content.metadata,
+        rule_set=content.rule_set,
+    )
+    exact_hash, normalized_hash = hash_draft(draft, content.text, parsed_draft.parsed.normalized)
+    qualifying = [
+        (version, _hash_unqualified(parser, snapshot, subject, version))
+        for version in snapshot.versions_with_qualified_references(subject, seen)
+    ]
+    if draft.references != content.references:
+        yield from snapshot.list_by_content(subject, exact_hash, seen)
+    yield from (version for version, hashes in qualifying if hashes[0] == exact_hash)
+    if draft.references != content.references:
+        yield from snapshot.list_equivalent(subject, normalized_hash, seen)
+    yield from (version for version, hashes in qualifying if hashes[1] == normalized_hash)
+
+
+def _hash_unqualified(
+    parser: SchemaParser, snapshot: Snapshot, subject: Subject, version: RegisteredSchema
+) -> tuple[str, str]:
+    draft = replace(
+        version.draft,
+        references=remove_own_context(version.references, subject),
+        metadata=none_if_empty_metadata(version.metadata),
+        rule_set=none_if_empty_rules(version.rule_set),
+    )
+    try:
+        normalized = parser.parse_stored(snapshot, version).normalized
+    except InvalidSchema:
+        normalized = version.text  # text that cannot be parsed is compared as it is
+    return hash_draft(draft, version.text, normalized)
+
+
+def _metadata_and_rules(schema: RegisteredSchema | Content) -> object:
+    return none_if_empty_metadata(remove_version_property(schema.metadata)), none_if_empty_rules(schema.rule_set)
+
+
+def _matches_number(content: Content, version: RegisteredSchema) -> bool:
+    """Return True unless the candidate's metadata names the number of another version.
+
+    A version whose own metadata names a number matches in any case.
+    """
+    requested, named = _version_property(content), _version_property(version)
+    return requested is None or named is not None or requested == str(version.version)
+
+
+def _version_property(schema: RegisteredSchema | Content) -> str | None:
+    return None if schema.metadata is None else schema.metadata.properties.get(VERSION_PROPERTY)

@@ -1,0 +1,91 @@
+"""Look-up of schemas under a subject by content.
+
+The contents of any version's response find that version again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from contractlog.compatibility.errors import InvalidSchema, SchemaNotUnderSubject, SubjectNotFound
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.registry.access.principals import current_permissions, filter_readable
+from contractlog.registry.registration.check import CompatibilityChecker
+from contractlog.registry.registration.drafts import complete_draft
+from contractlog.registry.registration.existing_version import find_existing_version
+from contractlog.registry.registration.mode_policy import require_reference_permissions
+from contractlog.registry.registration.parser import SchemaParser
+from contractlog.registry.registration.verbatim_schemas import find_verbatim
+from contractlog.registry.storage.lookup import find_namesakes, resolve_alias
+from contractlog.registry.storage.model import Deleted
+from contractlog.registry.storage.snapshot import Snapshot
+
+__all__ = ["ContentQuery", "find_by_content"]
+
+
+@dataclass(frozen=True, slots=True)
+class ContentQuery:
+    """Parameters of a look-up."""
+
+    draft: SchemaDraft
+    normalize: bool = False
+    seen: Deleted = Deleted.EXCLUDED
+
+
+def find_by_content(
+    parser: SchemaParser, checker: CompatibilityChecker, snapshot: Snapshot, name: Subject, query: ContentQuery
+) -> RegisteredSchema:
+    """Return the version with a content; for a plain name without any, also from other contexts.
+
+    Raises:
+        SubjectNotFound, SchemaNotUnderSubject, InvalidSchema: there is none.
+    """
+    subject = resolve_alias(snapshot, name)
+    version = _find_under_subject(parser, checker, snapshot, subject, query)
+    if version is not None:
+        return version
+    for namesake in filter_readable(find_namesakes(snapshot, subject, query.seen)):
+        try:
+            version = _find_under_subject(parser, checker, snapshot, namesake, query)
+        except InvalidSchema:
+            continue  # one of its references is not in that context
+        if version is not None:
+            return version
+    if not snapshot.versions(subject, query.seen):
+        raise SubjectNotFound(subject=str(subject))
+    raise SchemaNotUnderSubject
+
+
+def _find_under_subject(
+    parser: SchemaParser, checker: CompatibilityChecker, snapshot: Snapshot, subject: Subject, query: ContentQuery
+) -> RegisteredSchema | None:
+    """Look up the draft as it is, then with what registration would add from config and latest version.
+
+    A draft without text matches no version: unlike a registration, a look-up does not take the latest version's text.
+    """
+    if not query.draft.text.strip():
+        return None
+    require_reference_permissions(current_permissions.get(), snapshot, subject, query.draft.references)
+    draft, configured = query.draft, checker.read_settings(snapshot, subject)
+    previous = snapshot.version(subject, None)
+    query = replace(query, normalize=query.normalize or bool(configured.normalize))
+    try:
+        version = _find_version(parser, snapshot, subject, query)
+    except InvalidSchema:
+        version = find_verbatim(snapshot, subject, draft, query.seen)
+        if version is None:
+            raise
+    merged = complete_draft(draft, previous, configured) if version is None else draft
+    if merged == draft:
+        return version
+    return _find_version(parser, snapshot, subject, replace(query, draft=merged))
+
+
+def _find_version(
+    parser: SchemaParser, snapshot: Snapshot, subject: Subject, query: ContentQuery
+) -> RegisteredSchema | None:
+    parsed = parser.draft(snapshot, subject, query.draft, strict=False)
+    content = parsed.content(snapshot, normalize=query.normalize)
+    result = find_existing_version(parser, snapshot, subject, (parsed, content), seen=query.seen)
+    return None if result is None else result.schema

@@ -1,0 +1,241 @@
+"""Parser of drafts and stored schemas with their references, and a cache of parsed schemas."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from contractlog.compatibility.content_identity import compute_guid, hash_content
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.formats import build_shape, find_nonconformity, parse_schema, supported_types
+from contractlog.compatibility.memo import Memo, WeightedCache
+from contractlog.compatibility.metadata import none_if_empty_metadata, none_if_empty_rules, remove_version_property
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.registry.execution.request_work import current_work
+from contractlog.registry.registration.references import ResolvedReferences, resolve_references
+from contractlog.registry.storage.model import Content, Deleted, ReferenceTarget
+from contractlog.registry.storage.snapshot import Snapshot
+
+__all__ = ["ParsedDraft", "SchemaParser", "hash_draft"]
+
+_CACHE_BYTES: Final = 8 * 1024 * 1024  #: of schema text; parsed trees are several times larger
+_EXPECTED_ID: Final = 0  #: id of drafts that are not stored yet, in the cache key (guid, 0, "")
+_SHAPE_CHARACTERS: Final = 32 * 1024 * 1024  #: of schema text; shapes share equal parts
+_MEMO_ENTRIES: Final = 100_000  #: entries of each table in the memo, of some hundred bytes each
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDraft:
+    """A parsed draft, with its resolved references."""
+
+    draft: SchemaDraft
+    parsed: ParsedSchema
+    resolved: ResolvedReferences
+
+    @property
+    def warning(self) -> str | None:
+        """Warning for a schema that is accepted although its meta-schema rejects it; None if it conforms."""
+        problem = find_nonconformity(self.parsed)
+        return None if problem is None else f"{problem.message} (at {problem.facts.get('at') or '/'})"
+
+    def content(self, snapshot: Snapshot, *, normalize: bool) -> Content:
+        """Return the content to be stored."""
+        references = tuple(self.resolved.references)
+        draft = replace(
+            self.draft,
+            references=tuple(sorted(set(references))) if normalize else references,
+            metadata=none_if_empty_metadata(self.draft.metadata),
+            rule_set=none_if_empty_rules(self.draft.rule_set),
+        )
+        text = self.parsed.normalized if normalize else self.parsed.canonical
+        hashes = hash_draft(draft, text, self.parsed.normalized)
+        return Content(
+            text=text,
+            submitted=draft.text,
+            type=draft.type,
+            hash=hashes[0],
+            normalized_hash=hashes[1],
+            guid=compute_guid(text, draft.references, draft.metadata, draft.rule_set),
+            references=draft.references,
+            metadata=draft.metadata,
+            rule_set=draft.rule_set,
+            targets=tuple(_find_target(snapshot, target) for target in self.resolved.targets),
+        )
+
+
+_CacheKey = tuple[str, int, str]  #: context, id and guid
+
+
+class SchemaParser:
+    """Parses schemas for the services. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._cache: OrderedDict[_CacheKey, ParsedSchema] = OrderedDict()
+        self._cache_bytes = 0
+        self._lock = threading.Lock()
+        self._shapes: WeightedCache[_CacheKey, Any] = WeightedCache(_SHAPE_CHARACTERS)
+        self.memo = Memo(shapes=_MEMO_ENTRIES, verdicts=_MEMO_ENTRIES)  #: of all checks, one at a time
+        self.memo_lock = threading.Lock()  #: lock of the memo
+
+    def draft(
+        self,
+        snapshot: Snapshot,
+        subject: Subject,
+        draft: SchemaDraft,
+        *,
+        strict: bool,
+        seen: Deleted | None = None,
+        new: bool = False,
+    ) -> ParsedDraft:
+        """Parse a draft as a schema of this subject.
+
+        Args:
+            snapshot: contains the referenced schemas.
+            subject: subject of the draft.
+            draft: the schema.
+            strict: apply the rules for new schemas.
+            seen: versions that it may reference; by default live ones if ``strict``, else all.
+            new: it is to be registered, so references to other types are rejected.
+
+        Raises:
+            InvalidSchema: the text is not a schema, or a reference cannot be used.
+        """
+        if not draft.text.strip():
+            raise InvalidSchema("Empty schema")
+        if draft.type not in supported_types():
+            raise InvalidSchema(f"Invalid schema type {draft.type}")
+        try:
+            resolved = resolve_references(
+                snapshot, subject, draft.references, seen or (Deleted.EXCLUDED if strict else Deleted.INCLUDED)
+            )
+            if new:
+                _require_same_type(draft.type, resolved)
+            draft = replace(draft, references=tuple(resolved.references))
+            return ParsedDraft(draft, _parse(draft, resolved, strict=strict), resolved)
+        except InvalidSchema as error:
+            names = [reference.name for reference in draft.references]
+            raise InvalidSchema(
+                f"Invalid schema {{subject={subject}}} with refs {names} of type {draft.type}, "
+                f"details: {error.message}{_describe_position(error)}",
+                **error.facts,
+            ) from error
+
+    def parse_stored(self, snapshot: Snapshot, schema: RegisteredSchema) -> ParsedSchema:
+        """Parse a stored schema, without the rules for new ones."""
+        subject = schema.subject or Subject.parse("")
+        key = _cache_key(schema)
+        with self._lock:
+            parsed = self._cache.get(key)
+            if parsed is not None:
+                self._cache.move_to_end(key)
+                return parsed
+            parsed = self._cache.get((schema.guid or "", _EXPECTED_ID, ""))
+        if parsed is None or schema.type is not SchemaType.AVRO or schema.references or parsed.canonical != schema.text:
+            parsed = _parse(
+                schema.draft, resolve_references(snapshot, subject, schema.references, Deleted.INCLUDED), strict=False
+            )
+        self._add_to_cache(key, parsed)
+        return parsed
+
+    def cache_expected(self, content: Content, parsed: ParsedSchema) -> None:
+        """Cache a parsed draft that may be stored, for the check of the subject's next version.
+
+        Only Avro drafts are cached whose stored text parses to the same: it lacks nothing but white space.
+        """
+        if content.type is SchemaType.AVRO and content.text == parsed.canonical and not content.references:
+            self._add_to_cache((content.guid, _EXPECTED_ID, ""), parsed)
+
+    def _add_to_cache(self, key: _CacheKey, parsed: ParsedSchema) -> None:
+        with self._lock:
+            if key not in self._cache:
+                self._cache[key] = parsed
+                self._cache_bytes += _size(parsed)
+            while self._cache_bytes > _CACHE_BYTES:
+                self._cache_bytes -= _size(self._cache.popitem(last=False)[1])
+
+    def shape(self, snapshot: Snapshot, schema: RegisteredSchema) -> Any:
+        """Return the facts of a stored schema that findings depend on; cached longer than its parsed tree.
+
+        The caller holds ``memo_lock``.
+        """
+        key = _cache_key(schema)
+        cached_shape = self._shapes.entries.get(key)
+        if cached_shape is None:
+            cached_shape = build_shape(self.parse_stored(snapshot, schema), self.memo)
+            if cached_shape is not None:
+                self._shapes.put(key, cached_shape, len(schema.text))
+        return cached_shape
+
+
+def _cache_key(schema: RegisteredSchema) -> _CacheKey:
+    """Return the cache key of a stored schema.
+
+    It includes the guid, because another node may forget a context, and its ids start again.
+    """
+    return (schema.subject or Subject.parse("")).context, schema.schema_id, schema.guid or ""
+
+
+def _describe_position(error: InvalidSchema) -> str:
+    """Return the position of an error in the text, unless the message contains it."""
+    at, line, column = (error.facts.get(fact) for fact in ("at", "line", "column"))
+    if line is None or f"line {line}, column {column}" in error.message:
+        return ""
+    return f" ({f'at {at}, ' if at else ''}line {line}, column {column})"
+
+
+def _require_same_type(schema_type: SchemaType, resolved: ResolvedReferences) -> None:
+    """Raise ``InvalidSchema`` for a reference to a schema of another type; stored schemas may have some."""
+    for reference, target in zip(resolved.references, resolved.targets, strict=True):
+        if target.type is not schema_type:
+            raise InvalidSchema(
+                f'The reference "{reference.name}" leads to a schema of type {target.type} '
+                f"(subject {reference.subject}, version {reference.version}); "
+                f"a schema of type {schema_type} can only reference schemas of its own type"
+            )
+
+
+def _find_target(snapshot: Snapshot, schema: RegisteredSchema) -> ReferenceTarget:
+    subject = schema.subject or Subject.parse("")
+    return ReferenceTarget(snapshot.state(subject).id or 0, schema.version or 0, schema.schema_id, subject.context)
+
+
+def _parse(draft: SchemaDraft, resolved: ResolvedReferences, *, strict: bool) -> ParsedSchema:
+    current_work.get().parse(len(draft.text) + sum(map(len, resolved.texts.values())))
+    try:
+        return parse_schema(draft, resolved.texts, strict=strict)
+    except RecursionError:
+        raise InvalidSchema("The schema is nested too deeply") from None
+    except UnicodeError:
+        raise InvalidSchema("The schema holds a character that is no text (half of a surrogate pair)") from None
+
+
+def _size(parsed: ParsedSchema) -> int:
+    return parsed.size + sum(map(len, parsed.referenced.values())) + 1_000
+
+
+def hash_draft(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str]:
+    """Return the hash of a content, and the hash shared by contents that differ in spelling only.
+
+    Args:
+        draft: its type, metadata, rules and references are hashed, with numbers in place of "latest".
+        text: the canonical text.
+        normalized: the normalized text.
+    """
+    references, metadata, rule_set = draft.references, draft.metadata, draft.rule_set
+    return (
+        hash_content(_mark_type(draft.type, text), references, metadata, rule_set),
+        hash_content(
+            _mark_type(draft.type, normalized), sorted(set(references)), remove_version_property(metadata), rule_set
+        ),
+    )
+
+
+def _mark_type(schema_type: SchemaType, text: str) -> str:
+    """Return the text, marked with its type unless it is Avro.
+
+    Equal texts of two types are different contents.
+    """
+    return text if schema_type is SchemaType.AVRO else f"{schema_type}\0{text}"

@@ -1,1 +1,0 @@
-"""HTTP routes, one module per resource: parse, call one service, build the response."""

@@ -1,1 +1,0 @@
-"""Services: the registry's behaviour, independent of HTTP and SQL."""

@@ -1,0 +1,407 @@
+"""Snapshots: queries of the store, each of which is a few indexed statements on one connection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select
+
+from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.names import GLOBAL_CONTEXT, SchemaId, Subject, Version
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
+from contractlog.registry.storage import tables
+from contractlog.registry.storage.in_conditions import in_texts
+from contractlog.registry.storage.model import (
+    UNSET,
+    ConformanceRecord,
+    Deleted,
+    ScopeSettings,
+    SubjectState,
+    SubjectVersion,
+    subject_key,
+)
+
+__all__ = ["SELECT_REGISTERED", "CachedSnapshot", "Snapshot", "restrict_deleted", "to_registered_schema"]
+
+_S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
+
+#: Versions with their schemas and subjects.
+SELECT_REGISTERED = (
+    select(
+        *(column for column in tables.schemas.c if column.name not in {"created_at", "submitted"}),
+        _U.context.label("subject_context"),
+        _U.name,
+        _V.version,
+        _V.created_at,
+        _V.deleted_at,
+    )
+    .join_from(tables.versions, tables.schemas, (_S.context == _V.context) & (_S.id == _V.schema_id))
+    .join(tables.subjects, _U.id == _V.subject_id)
+)
+
+# Built once: building a statement costs as much as running it.
+_STATE = select(_U.id, _U.revision).where(_U.key == bindparam("key"))
+_OF_SUBJECT = SELECT_REGISTERED.where(_U.key == bindparam("key")).order_by(_V.version.desc()).limit(1)
+_OTHER = tables.schemas.alias("other").c
+
+
+def _of_content(statement: Select[Any], hashed: ColumnElement[str]) -> Select[Any]:
+    """Restrict a statement to versions whose schema has this hash.
+
+    The index of hashes is used: a subject may have thousands of versions, a content has few ids. The statement itself
+    compares no column with the context: PostgreSQL would apply the constant to every column that must equal it, and
+    without statistics assume that a context is rare, and read the whole table.
+    """
+    ids = select(_OTHER.id).where(_OTHER.context == bindparam("context"), hashed == bindparam("hash"))
+    return statement.where(_V.context == _U.context, _V.schema_id.in_(ids))
+
+
+_WITH_CONTENT = _of_content(_OF_SUBJECT, _OTHER.hash)
+_CONFIGURED = select(tables.settings).where(in_texts(tables.settings.c.key, "keys"))
+
+_DELETED_CONDITIONS: dict[Deleted, ColumnElement[bool] | None] = {
+    Deleted.EXCLUDED: _V.deleted_at.is_(None),
+    Deleted.INCLUDED: None,
+    Deleted.ONLY: _V.deleted_at.is_not(None),
+}
+
+
+def restrict_deleted(statement: Select[Any], seen: Deleted) -> Select[Any]:
+    """Restrict a statement to versions of this kind."""
+    condition = _DELETED_CONDITIONS[seen]
+    return statement if condition is None else statement.where(condition)
+
+
+_LATEST = {seen: restrict_deleted(_OF_SUBJECT, seen) for seen in Deleted}
+_NUMBERED = {seen: statement.where(_V.version == bindparam("number")) for seen, statement in _LATEST.items()}
+_WITH_HASH = {seen: restrict_deleted(_WITH_CONTENT, seen) for seen in Deleted}
+_ALL_WITH_HASH = {seen: statement.limit(None) for seen, statement in _WITH_HASH.items()}
+_EQUIVALENT = {
+    seen: restrict_deleted(_of_content(_OF_SUBJECT.limit(None), _OTHER.normalized_hash), seen) for seen in Deleted
+}
+
+_WITH_QUALIFIED_REFERENCES = {
+    seen: restrict_deleted(
+        SELECT_REGISTERED.where(_U.key == bindparam("key"), _S.references.contains('":.')).order_by(_V.version.desc()),
+        seen,
+    )
+    for seen in Deleted
+}
+_BY_DEPENDENCE = {
+    (seen, leaning): restrict_deleted(
+        SELECT_REGISTERED.where(
+            _U.key == bindparam("key"), _S.references.is_not(None) if leaning else _S.references.is_(None)
+        ).order_by(_V.version.desc()),
+        seen,
+    )
+    for seen in Deleted
+    for leaning in (True, False)
+}
+_HIGHEST = select(func.max(_V.version)).join(tables.subjects, _U.id == _V.subject_id).where(_U.key == bindparam("key"))
+_STATE_AND_HIGHEST = _STATE.add_columns(
+    select(func.max(_V.version)).where(_V.subject_id == _U.id).scalar_subquery().label("highest")
+)
+
+
+class Snapshot:
+    """A consistent view of the database: the results of all queries agree with each other."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    @property
+    def connection(self) -> Connection:
+        """For queries of other storage modules."""
+        return self._connection
+
+    def _rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
+        return self._connection.execute(statement).all()
+
+    def state(self, subject: Subject) -> SubjectState:
+        """Return the subject's row; read it before the versions, so that its revision reveals a later change."""
+        row = self._connection.execute(_STATE, {"key": subject_key(subject)}).first()
+        return SubjectState(row.id, row.revision) if row else SubjectState()
+
+    def subjects(self, seen: Deleted, *, context: str | None = None, prefix: str = "") -> list[Subject]:
+        """List subjects with versions of this kind; for ``DELETED``, subjects that have no others."""
+        if "\0" in prefix + (context or ""):
+            return []  # no name contains it, and PostgreSQL rejects such text
+        statement = select(_U.context, _U.name)
+        if context is not None:
+            statement = statement.where(_U.context == context)
+        if prefix:
+            statement = statement.where(func.substr(_U.name, 1, len(prefix)) == prefix)
+        live = select(1).where(_V.subject_id == _U.id, _V.deleted_at.is_(None)).exists()
+        any_version = select(1).where(_V.subject_id == _U.id).exists()
+        conditions: dict[Deleted, ColumnElement[bool]] = {
+            Deleted.EXCLUDED: live,
+            Deleted.INCLUDED: any_version,
+            Deleted.ONLY: any_version & ~live,
+        }
+        return [Subject(row.context, row.name) for row in self._rows(statement.where(conditions[seen]))]
+
+    def versions(self, subject: Subject, seen: Deleted) -> list[tuple[int, bool]]:
+        """List a subject's versions as (number, whether soft-deleted), lowest first."""
+        statement = (
+            select(_V.version, _V.deleted_at)
+            .join(tables.subjects, _U.id == _V.subject_id)
+            .where(_U.key == subject_key(subject))
+            .order_by(_V.version)
+        )
+        return [(row.version, row.deleted_at is not None) for row in self._rows(restrict_deleted(statement, seen))]
+
+    def version(
+        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED
+    ) -> RegisteredSchema | None:
+        """Return one version; None as number means the highest of this kind."""
+        if number is None:
+            row = self._newest(subject, seen)
+            return to_registered_schema(row) if row else None
+        return self._first(_NUMBERED[seen], key=subject_key(subject), number=number)
+
+    def history(self, subject: Subject) -> list[RegisteredSchema]:
+        """List the live versions with their schemas, oldest first."""
+        statement = restrict_deleted(SELECT_REGISTERED.where(_U.key == subject_key(subject)), Deleted.EXCLUDED)
+        return [to_registered_schema(row) for row in self._rows(statement.order_by(_V.version))]
+
+    def find_by_content(
+        self, subject: Subject, content_hash: str, seen: Deleted = Deleted.EXCLUDED
+    ) -> RegisteredSchema | None:
+        """Return the subject's newest version with a content."""
+        return self._first(_WITH_HASH[seen], key=subject_key(subject), context=subject.context, hash=content_hash)
+
+    def list_by_content(
+        self, subject: Subject, content_hash: str, seen: Deleted = Deleted.EXCLUDED
+    ) -> list[RegisteredSchema]:
+        """List the subject's versions with a content, newest first."""
+        values = {"key": subject_key(subject), "context": subject.context, "hash": content_hash}
+        return [to_registered_schema(row) for row in self._connection.execute(_ALL_WITH_HASH[seen], values)]
+
+    def list_equivalent(
+        self, subject: Subject, normalized_hash: str, seen: Deleted = Deleted.EXCLUDED
+    ) -> list[RegisteredSchema]:
+        """List the subject's versions whose content differs in spelling only, newest first."""
+        values = {"key": subject_key(subject), "context": subject.context, "hash": normalized_hash}
+        return [to_registered_schema(row) for row in self._connection.execute(_EQUIVALENT[seen], values)]
+
+    def dependent_versions(self, subject: Subject, seen: Deleted, *, dependent: bool) -> list[RegisteredSchema]:
+        """List the versions that have references, or those that have none, newest first."""
+        return [
+            to_registered_schema(row)
+            for row in self._connection.execute(_BY_DEPENDENCE[seen, dependent], {"key": subject_key(subject)})
+        ]
+
+    def highest(self, subject: Subject) -> int:
+        """Return the highest version number, soft-deleted ones included; 0 before the first."""
+        return int(self._connection.execute(_HIGHEST, {"key": subject_key(subject)}).scalar() or 0)
+
+    def versions_with_qualified_references(self, subject: Subject, seen: Deleted) -> list[RegisteredSchema]:
+        """List the versions with a context in one of their references, newest first."""
+        return [
+            to_registered_schema(row)
+            for row in self._connection.execute(_WITH_QUALIFIED_REFERENCES[seen], {"key": subject_key(subject)})
+        ]
+
+    def referenced_by(self, target_id: int, version: int, seen: Deleted) -> list[int]:
+        """List the ids of schemas that reference a version, in versions of this kind."""
+        r = tables.schema_references.c
+        statement = (
+            select(r.schema_id)
+            .distinct()
+            .join(tables.versions, (_V.context == r.context) & (_V.schema_id == r.schema_id))
+            .where(r.target_subject_id == target_id, r.target_version == version)
+            .order_by(r.schema_id)
+        )
+        return [row.schema_id for row in self._rows(restrict_deleted(statement, seen))]
+
+    def lowest_referenced_version(self, target_id: int, seen: Deleted, *, version: int | None = None) -> int | None:
+        """Return the lowest version that is referenced.
+
+        Without ``version`` all versions are considered, and references within the subject do not count.
+        """
+        r = tables.schema_references.c
+        statement = (
+            select(func.min(r.target_version))
+            .join(tables.versions, (_V.context == r.context) & (_V.schema_id == r.schema_id))
+            .where(r.target_subject_id == target_id)
+        )
+        statement = statement.where(_V.subject_id != target_id if version is None else r.target_version == version)
+        version_number: int | None = self._connection.execute(restrict_deleted(statement, seen)).scalar()
+        return version_number
+
+    def schema(self, context: str, schema_id: int, *, prefer: Subject | None = None) -> RegisteredSchema | None:
+        """Return a schema by id, with one of its versions: the preferred subject's, else a live one, else any."""
+        rows = self._rows(SELECT_REGISTERED.where(_V.context == context, _V.schema_id == schema_id))
+        return min(map(to_registered_schema, rows), key=lambda schema: _preference(schema, prefer), default=None)
+
+    def by_guid(self, guid: str) -> RegisteredSchema | None:
+        """Return a schema by guid, with one of its versions."""
+        return min(
+            map(to_registered_schema, self._rows(SELECT_REGISTERED.where(_S.guid == guid))),
+            key=_preference,
+            default=None,
+        )
+
+    def ids_of_guid(self, guid: str) -> list[tuple[str, int]]:
+        """List (context, id) of the schemas with this guid."""
+        statement = select(_S.context, _S.id).where(_S.guid == guid).order_by(_S.context, _S.id)
+        return [(row.context, row.id) for row in self._rows(statement)]
+
+    def holders(self, context: str, schema_id: int, seen: Deleted) -> list[SubjectVersion]:
+        """List the versions with an id."""
+        statement = (
+            select(_U.context, _U.name, _V.version, _V.deleted_at)
+            .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
+            .where(_V.context == context, _V.schema_id == schema_id)
+        )
+        rows = self._rows(restrict_deleted(statement, seen))
+        return sorted(
+            SubjectVersion(Subject(row.context, row.name), row.version, row.deleted_at is not None) for row in rows
+        )
+
+    def max_id(self, context: str) -> int:
+        """Return the highest id ever assigned in a context."""
+        statement = select(tables.contexts.c.next_schema_id).where(tables.contexts.c.name == context)
+        return int(self._connection.execute(statement).scalar() or 1) - 1
+
+    def contexts(self) -> list[str]:
+        """List the contexts with registrations, the default one first."""
+        names = [row.name for row in self._rows(select(tables.contexts.c.name))]
+        return sorted(names)  # "." sorts before every other name that starts with a dot
+
+    def read_settings(self, scopes: Iterable[Subject]) -> dict[Subject, ScopeSettings]:
+        """Return the settings of each scope, in the given order; scopes without settings have empty ones."""
+        by_key = {subject_key(scope): scope for scope in scopes}
+        rows = self._connection.execute(_CONFIGURED, {"keys": by_key}).all()
+        found = {row.key: _to_scope_settings(row) for row in rows}
+        return {scope: found.get(key, UNSET) for key, scope in by_key.items()}
+
+    def subjects_in_context(self, context: str) -> list[Subject]:
+        """List the subjects of a context that have any versions; of all contexts for the global one."""
+        statement = select(_U.context, _U.name).where(select(1).where(_V.subject_id == _U.id).exists())
+        if context != GLOBAL_CONTEXT:
+            statement = statement.where(_U.context == context)
+        return [Subject(row.context, row.name) for row in self._rows(statement.order_by(_U.context, _U.key))]
+
+    def settings_with_mode(self, scope: Subject) -> dict[Subject, ScopeSettings]:
+        """Return the settings of a context's subjects that have a mode; of all scopes for the global context."""
+        c = tables.settings.c
+        statement = select(tables.settings).where(c.mode.is_not(None))
+        if scope.context != GLOBAL_CONTEXT:
+            statement = statement.where(c.context == scope.context)
+        return {Subject(row.context, row.name): _to_scope_settings(row) for row in self._rows(statement)}
+
+    def newest_verbatim_type(self, subject: Subject) -> str | None:
+        """Return the type of a subject's newest live version if that is stored verbatim; else None."""
+        row = self._newest(subject)
+        return str(row.type) if row is not None and row.verbatim else None
+
+    def _newest(self, subject: Subject, seen: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
+        return self._connection.execute(_LATEST[seen], {"key": subject_key(subject)}).first()
+
+    def conformance(self, topic: str) -> list[ConformanceRecord]:
+        """List the newest entry of each part of a topic."""
+        c = tables.conformance.c
+        newest = select(func.max(c.sequence)).where(c.topic == topic).group_by(c.part)
+        rows = self._rows(select(c.entry, c.recorded_at).where(c.sequence.in_(newest)).order_by(c.part))
+        return [ConformanceRecord(row.entry, row.recorded_at) for row in rows]
+
+    def _first(self, statement: Select[Any], **values: Any) -> RegisteredSchema | None:
+        row = self._connection.execute(statement, values).first()
+        return to_registered_schema(row) if row else None
+
+
+class CachedSnapshot(Snapshot):
+    """A snapshot that caches what registrations query repeatedly; nothing changes while it is used."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self._newest_rows: dict[tuple[Subject, Deleted], Row[Any] | None] = {}
+        self._latest: dict[tuple[Subject, Deleted], RegisteredSchema | None] = {}
+        self._states_and_highest: dict[Subject, tuple[SubjectState, int]] = {}
+
+    def state(self, subject: Subject) -> SubjectState:
+        """Return the subject's row."""
+        return self._read_state_and_highest(subject)[0]
+
+    def highest(self, subject: Subject) -> int:
+        """Return the highest version number, soft-deleted ones included; 0 before the first."""
+        return self._read_state_and_highest(subject)[1]
+
+    def _read_state_and_highest(self, subject: Subject) -> tuple[SubjectState, int]:
+        if subject not in self._states_and_highest:
+            row = self._connection.execute(_STATE_AND_HIGHEST, {"key": subject_key(subject)}).first()
+            found = (SubjectState(row.id, row.revision), int(row.highest or 0)) if row else (SubjectState(), 0)
+            self._states_and_highest[subject] = found
+        return self._states_and_highest[subject]
+
+    def _newest(self, subject: Subject, seen: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
+        if (subject, seen) not in self._newest_rows:
+            self._newest_rows[subject, seen] = super()._newest(subject, seen)
+        return self._newest_rows[subject, seen]
+
+    def version(
+        self, subject: Subject, number: int | None, seen: Deleted = Deleted.EXCLUDED
+    ) -> RegisteredSchema | None:
+        """Return one version; None as number means the highest of this kind."""
+        if number is not None:
+            return super().version(subject, number, seen)
+        if (subject, seen) not in self._latest:
+            self._latest[subject, seen] = super().version(subject, None, seen)
+        return self._latest[subject, seen]
+
+
+def _preference(schema: RegisteredSchema, prefer: Subject | None = None) -> tuple[bool, bool, Subject, int]:
+    subject = schema.subject or Subject("", "")
+    return subject != prefer, schema.deleted, subject, -(schema.version or 0)
+
+
+def to_registered_schema(row: Row[Any]) -> RegisteredSchema:
+    """Convert a row of ``REGISTERED`` to a value."""
+    references = json.loads(row.references) if row.references else ()
+    return RegisteredSchema(
+        schema_id=SchemaId(row.id),
+        text=row.text,
+        type=SchemaType(row.type),
+        subject=Subject(row.subject_context, row.name),
+        version=Version(row.version),
+        guid=row.guid,
+        references=tuple(map(Reference.from_body, references)),
+        metadata=_parse_metadata(row.metadata),
+        rule_set=_parse_rule_set(row.rule_set),
+        timestamp=row.created_at,
+        deleted=row.deleted_at is not None,
+    )
+
+
+def _to_scope_settings(row: Row[Any]) -> ScopeSettings:
+    return ScopeSettings(
+        level=Level(row.level) if row.level else None,
+        normalize=row.normalize,
+        compatibility_policy=Policy(row.compatibility_policy) if row.compatibility_policy else None,
+        compatibility_group=row.compatibility_group,
+        own_policy=Policy(row.own_policy) if row.own_policy else None,
+        mode=Mode(row.mode) if row.mode else None,
+        alias=row.alias,
+        alias_for_deks=row.alias_for_deks,
+        validate_fields=row.validate_fields,
+        validate_new_schemas=row.validate_new_schemas,
+        validate_rules=row.validate_rules,
+        strict_json_schemas=row.strict_json_schemas,
+        default_metadata=_parse_metadata(row.default_metadata),
+        override_metadata=_parse_metadata(row.override_metadata),
+        default_rule_set=_parse_rule_set(row.default_rule_set),
+        override_rule_set=_parse_rule_set(row.override_rule_set),
+    )
+
+
+def _parse_metadata(text: str | None) -> Metadata | None:
+    return Metadata.from_body(json.loads(text)) if text else None
+
+
+def _parse_rule_set(text: str | None) -> RuleSet | None:
+    return RuleSet.from_body(json.loads(text)) if text else None

@@ -1,0 +1,297 @@
+"""Command-line verbs ``export`` and ``import``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import threading
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.broker import add_broker_options, require_brokers
+from contractlog.clients.cli.options import add_format
+from contractlog.clients.cli.output import print_json, print_message, print_result
+from contractlog.clients.settings import Security
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage.bulk_transfer import journal_head
+from contractlog.registry.storage.engines import FileInUse, file_lock, parse_url
+from contractlog.registry.storage.model import MAX_ID_GAP
+from contractlog.registry.transfer.apply import import_snapshot, plan_import
+from contractlog.registry.transfer.cli_options import (
+    add_database,
+    add_examples,
+    add_source,
+    add_timeout,
+    database_url,
+    open_source_option,
+    parse_seconds,
+)
+from contractlog.registry.transfer.database_connections import open_for_dry_run, open_for_export, open_for_import
+from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.file_format import format_lines
+from contractlog.registry.transfer.follow import follow
+from contractlog.registry.transfer.progress import TransferProgress
+from contractlog.registry.transfer.report import TransferReport
+from contractlog.registry.transfer.schemas_topic import write_topic
+from contractlog.registry.transfer.snapshot import RegistrySnapshot
+from contractlog.registry.transfer.snapshot_counts import count_contents
+from contractlog.registry.transfer.source_access import (
+    SourceAccess,
+    add_access_options,
+    read_access,
+    reject_unused_access,
+)
+from contractlog.registry.transfer.sources import RestSource, TransferSource, is_url
+from contractlog.registry.transfer.topic_export import build_records
+from contractlog.registry.transfer.upload import upload_export
+
+__all__ = ["export", "import_"]
+
+_EXPORT: Final = "contractlog.export.report/1"
+_RUNNING_HINT: Final = "import into the running registry by --registry URL in place of --database-url, or stop it first"
+_IMPORT: Final = "contractlog.import/1"
+
+
+def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Write a whole registry to a file, or to a new ``_schemas`` topic."""
+    add_examples(parser, "export")
+    add_database(parser, "to export; one that is being served may be read meanwhile")
+    parser.add_argument(
+        "--registry", metavar="URL", help="a live registry of the reference's API, in place of a database"
+    )
+    parser.add_argument("--out", default="-", metavar="FILE", help="the file to write (default: standard output)")
+    parser.add_argument("--topic", metavar="NAME", help="write to a new or empty _schemas topic instead of a file")
+    add_broker_options(parser)
+    add_access_options(parser)
+    parser.add_argument(
+        "--replication-factor",
+        type=int,
+        default=-1,
+        metavar="N",
+        help="replication factor of a new topic (default: the broker's)",
+    )
+    add_timeout(parser)
+    add_format(parser)
+    options = parser.parse_args(argv)
+    if options.topic and options.out != "-":
+        raise UsageError("give --out or --topic, not both")
+    report = TransferReport()
+    state, header = _read_source(options, report)
+    count_contents(state, report)
+    if options.topic is None:
+        _write_file(options.out, format_lines(state, header))
+    else:
+        records = build_records(state, report, time.time_ns() // 1_000_000)
+        written_to = require_brokers(options)
+        report.done["records"] = write_topic(written_to, options.topic, records, replication=options.replication_factor)
+    if options.format == "json" and (options.topic is not None or options.out != "-"):
+        print_json({"format": _EXPORT, **report.body()})
+    else:
+        for line in report.lines("written" if options.topic else ""):
+            print_message(escape_line(line))
+    return exit_codes.CLEAN
+
+
+def _read_source(options: Namespace, report: TransferReport) -> tuple[RegistrySnapshot, dict[str, Any]]:
+    header = _header()
+    if options.registry:
+        if options.database_url:
+            raise UsageError("give --database-url or --registry, not both")
+        access = read_access(options, options.registry) or SourceAccess(Security.from_environment())
+        return RestSource(options.registry, options.timeout, access).read_snapshot(report), header
+    reject_unused_access(options, "--registry URL")
+    with open_for_export(database_url(options)) as snapshot:
+        state = read_database(snapshot)
+        return state, header | {"journal": journal_head(snapshot)}
+
+
+def _header() -> dict[str, Any]:
+    return {
+        "tool": f"contractlog {version('contractlog')}",
+        "exported_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _write_file(out: str, lines: Iterable[str]) -> None:
+    if out == "-":
+        for line in lines:
+            sys.stdout.write(line + "\n")
+        return
+    path = Path(out)
+    if path.is_dir():
+        raise UsageError(f"`{out}` is a folder; --out takes a file")
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=path.parent, prefix=".export-", delete=False
+        ) as file:
+            try:
+                file.writelines(line + "\n" for line in lines)
+            except BaseException:
+                Path(file.name).unlink()
+                raise
+        Path(file.name).replace(path)
+    except OSError as error:
+        raise UsageError(f"`{out}` cannot be written: {error.strerror}") from None
+
+
+def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Import a whole registry into a database; everything, or nothing."""
+    add_examples(parser, "import")
+    add_source(parser)
+    add_database(parser, "to import into")
+    parser.add_argument(
+        "--registry", metavar="URL", help="a running registry of contractlog to import into, in place of its database"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="report what would be written, and write nothing")
+    parser.add_argument(
+        "--follow", action="store_true", help="repeat every change of a live registry or a topic until Ctrl-C"
+    )
+    parser.add_argument(
+        "--every",
+        type=parse_seconds,
+        default=5.0,
+        metavar="SECONDS",
+        help="between two looks of --follow (default: %(default)g)",
+    )
+    parser.add_argument("--no-modes", action="store_true", help="do not import modes (READONLY …)")
+    parser.add_argument(
+        "--allow-id-gap",
+        action="store_true",
+        help=f"import ids more than {MAX_ID_GAP:,} above the next lower one, too (or CONTRACTLOG_ALLOW_ID_GAP=true)",
+    )
+    add_format(parser)
+    options = parser.parse_args(argv)
+    if options.follow and not (options.topic or is_url(options.source or "")):
+        raise UsageError("--follow needs a live registry or a topic; a file does not change")
+    if options.follow and options.dry_run:
+        raise UsageError("--follow writes, --dry-run does not; give one of them")
+    if options.registry and options.database_url:
+        raise UsageError("give --database-url or --registry, not both")
+    if options.registry and options.allow_id_gap:
+        raise UsageError(
+            "--allow-id-gap is for --database-url; a running registry allows gaps when it is started with "
+            "CONTRACTLOG_ALLOW_ID_GAP=true"
+        )
+    options.allow_id_gap = Settings.from_environment(allow_id_gap=options.allow_id_gap or None).allow_id_gap
+    if options.registry and options.follow:
+        raise UsageError(
+            "--follow writes to a database: give --database-url; a PostgreSQL may be served meanwhile, "
+            "a SQLite file is served when following is over"
+        )
+    report = TransferReport()
+    with open_source_option(options) as source:
+        if options.registry:
+            _import_into_registry(source, report, options)
+        elif options.dry_run:
+            _plan_database_import(source, report, options)
+        else:
+            _import_into_database(source, report, options)
+    _print_report(report, options)
+    return exit_codes.FINDINGS if report.conflicts else exit_codes.CLEAN
+
+
+def _import_into_registry(source: TransferSource, report: TransferReport, options: Namespace) -> None:
+    state = count_contents(_without_modes(source.read_snapshot(report), options), report)
+    if report.conflicts:
+        return
+    upload_export(
+        options.registry,
+        format_lines(state, _header()),
+        report,
+        security=Security.from_environment(),
+        timeout=options.timeout,
+        dry_run=options.dry_run,
+        modes=not options.no_modes,
+    )
+
+
+def _plan_database_import(source: TransferSource, report: TransferReport, options: Namespace) -> None:
+    with open_for_dry_run(database_url(options)) as snapshot:
+        state = count_contents(_without_modes(source.read_snapshot(report), options), report)
+        with TransferProgress("parsing", "schemas") as report_progress:
+            plan_import(
+                snapshot,
+                state,
+                report,
+                lambda done: report_progress(done, len(state.schemas)),
+                allow_id_gap=options.allow_id_gap,
+            )
+
+
+def _import_into_database(source: TransferSource, report: TransferReport, options: Namespace) -> None:
+    url = database_url(options)
+    with _suggest_running_import(), file_lock(parse_url(url)):
+        pass  # fails if the file is in use, before the source is read; a missing file is created later
+    before = count_contents(_without_modes(source.read_snapshot(report), options), report)
+    if report.conflicts:  # a source that contradicts itself is rejected for any target, so none is created
+        return
+    with _suggest_running_import(), open_for_import(url) as store:
+        with TransferProgress("parsing", "schemas") as report_progress:
+            import_snapshot(
+                store,
+                before,
+                report,
+                report_progress=lambda done: report_progress(done, len(before.schemas)),
+                allow_id_gap=options.allow_id_gap,
+            )
+        if options.follow and not report.conflicts:
+            _follow_source(source, store, before, report, options)
+
+
+@contextmanager
+def _suggest_running_import() -> Iterator[None]:
+    try:
+        yield
+    except FileInUse as error:
+        raise UsageError(f"{error.file} is in use, by `contractlog serve` perhaps: {_RUNNING_HINT}") from None
+
+
+def _follow_source(
+    source: TransferSource, store: Any, before: RegistrySnapshot, report: TransferReport, options: Namespace
+) -> None:
+    stop = threading.Event()
+    kept = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def poll_source() -> RegistrySnapshot | None:
+        changed = source.poll(report)
+        return None if changed is None else _without_modes(changed, options)
+
+    print_message(f"{len(before.versions):,} versions are here; following, until Ctrl-C")
+    try:
+        follow(
+            store,
+            before,
+            poll_source,
+            report,
+            stop,
+            every=options.every,
+            caught_up=lambda change: print_message(f"caught up: {len(change.versions):,} versions changed"),
+            allow_id_gap=options.allow_id_gap,
+        )
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+def _without_modes(state: RegistrySnapshot, options: Namespace) -> RegistrySnapshot:
+    if options.no_modes:
+        state.modes = {}
+        state.deletions.modes = set()
+    return state
+
+
+def _print_report(report: TransferReport, options: Namespace) -> None:
+    if options.format == "json":
+        print_json({"format": _IMPORT, "dry_run": options.dry_run, **report.body()})
+        return
+    for line in report.lines("would change" if options.dry_run else "changed"):
+        print_result(escape_line(line))

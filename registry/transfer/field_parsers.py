@@ -1,0 +1,268 @@
+"""Validated parsing of imported members, as strict as for requests, whatever the source."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+import msgspec
+
+from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.errors import InvalidSubject
+from contractlog.compatibility.names import GLOBAL_CONTEXT, MAX_ID, MAX_VERSION, Subject
+from contractlog.compatibility.schema import Reference
+from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
+from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
+from contractlog.registry.storage.associations import TOPIC, Lifecycle
+from contractlog.registry.transfer.storage_limits import is_storable
+
+__all__ = [
+    "LATEST_TIME",
+    "InvalidField",
+    "convert_body",
+    "parse_context",
+    "parse_guid",
+    "parse_metadata",
+    "parse_rule_set",
+    "parse_scope",
+    "parse_subject",
+    "read_binding",
+    "read_context",
+    "read_flag",
+    "read_hash",
+    "read_id",
+    "read_number",
+    "read_references",
+    "read_string",
+    "read_text",
+    "read_time",
+    "read_version",
+    "require_unicode",
+    "validate_context",
+]
+
+_REQUIRED: Final = object()
+LATEST_TIME: Final = 253_402_300_799_999  #: the last millisecond of the year 9999
+_LONGEST_CONTEXT: Final = 255
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_MAX_MESSAGE_LENGTH: Final = 60  #: characters of a value in a message
+
+
+class InvalidField(ValueError):
+    """A member cannot be imported; the text names it and gives the reason."""
+
+
+def read_number(body: Mapping[str, Any], name: str, *, lowest: int, most: int) -> int:
+    """Parse an integer within bounds.
+
+    Raises:
+        KeyError: there is none.
+        InvalidField: it is something else.
+    """
+    value = body[name]
+    if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= most:
+        raise InvalidField(f"`{name}`: {_shorten(value)} is no number from {lowest} to {most}")
+    return value
+
+
+def read_id(body: Mapping[str, Any], name: str = "id") -> int:
+    """Parse a schema id."""
+    return read_number(body, name, lowest=0, most=MAX_ID)
+
+
+def read_version(body: Mapping[str, Any], name: str = "version") -> int:
+    """Parse a version number."""
+    return read_number(body, name, lowest=1, most=MAX_VERSION)
+
+
+def read_time(body: Mapping[str, Any], name: str) -> int | None:
+    """Parse milliseconds since 1970; None if absent."""
+    return None if body.get(name) is None else read_number(body, name, lowest=0, most=LATEST_TIME)
+
+
+def read_flag(body: Mapping[str, Any], name: str, default: object = _REQUIRED) -> bool:
+    """Parse a boolean."""
+    value = _read_value(body, name, default)
+    if not isinstance(value, bool):
+        raise InvalidField(f"`{name}`: {_shorten(value)} is neither true nor false")
+    return value
+
+
+def read_string(body: Mapping[str, Any], name: str) -> str:
+    """Return the text of a schema, whatever characters it contains."""
+    value = body[name]
+    if not isinstance(value, str):
+        raise InvalidField(f"`{name}`: {_shorten(value)} is no text")
+    return value
+
+
+def read_text(body: Mapping[str, Any], name: str, default: object = _REQUIRED, *, longest: int | None = None) -> str:
+    """Parse a text that every database can store."""
+    value = _read_value(body, name, default)
+    value = read_string({name: value}, name)
+    if not is_storable(value):
+        raise InvalidField(f"`{name}` holds a NUL or half a character, which no database takes")
+    if longest is not None and len(value) > longest:
+        raise InvalidField(f"`{name}` has {len(value)} characters, over the limit of {longest}")
+    return value
+
+
+def read_hash(body: Mapping[str, Any], name: str) -> str | None:
+    """Parse the hash of a content; None if unknown."""
+    value = body.get(name)
+    if value is not None and not (isinstance(value, str) and _HASH.fullmatch(value)):
+        raise InvalidField(f"`{name}`: {_shorten(value)} is no hash: 64 hexadecimal digits")
+    return value
+
+
+def read_binding(body: Mapping[str, Any]) -> dict[str, str]:
+    """Parse the resource, type and lifecycle of an association."""
+    kind, part, lifecycle = body["resourceType"], body["associationType"], body["lifecycle"]
+    if kind != TOPIC:
+        raise InvalidField(f"`resourceType`: {_shorten(kind)} is not `{TOPIC}`")
+    if part not in ASSOCIATION_TYPES:
+        raise InvalidField(f"`associationType`: {_shorten(part)} is neither `key` nor `value`")
+    if not isinstance(lifecycle, str) or lifecycle not in set(Lifecycle):
+        raise InvalidField(f"`lifecycle`: {_shorten(lifecycle)} is neither STRONG nor WEAK")
+    return {
+        "resource_id": read_text(body, "resourceId", longest=MAX_RESOURCE_CHARACTERS),
+        "resource_name": read_text(body, "resourceName", longest=MAX_RESOURCE_CHARACTERS),
+        "resource_namespace": read_text(body, "resourceNamespace", longest=MAX_RESOURCE_CHARACTERS),
+        "resource_type": kind,
+        "association_type": part,
+        "lifecycle": lifecycle,
+    }
+
+
+def read_context(body: Mapping[str, Any], name: str) -> str:
+    """Parse the name of a context."""
+    return validate_context(read_text(body, name), f"`{name}`: ")
+
+
+def parse_context(value: Any) -> str:
+    """Parse the name of a context that is not a member of an object."""
+    return validate_context(read_text({"context": value}, "context"))
+
+
+def validate_context(name: str, where: str = "") -> str:
+    """Validate the name of a context that can have subjects, and return it.
+
+    Raises:
+        InvalidField: no context can have this name.
+    """
+    if len(name) > _LONGEST_CONTEXT:
+        shown = name[:_MAX_MESSAGE_LENGTH]
+        raise InvalidField(
+            f"{where}the context {shown}… has a name of {len(name)} characters, over the limit of {_LONGEST_CONTEXT}"
+        )
+    try:
+        subject = Subject.parse(f":{name}:s").validate()
+    except InvalidSubject:
+        subject = None
+    if subject is None or subject != Subject(name, "s") or name == GLOBAL_CONTEXT:
+        raise InvalidField(f"{where}{_shorten(name)} is no name of a context: one starts with a dot and has no colon")
+    return name
+
+
+def parse_scope(text: Any, name: str = "subject") -> Subject:
+    """Parse a subject, a context or the global scope, as in ``:.context:name``.
+
+    Raises:
+        InvalidField: it is none of them.
+    """
+    plain = read_text({name: text}, name)
+    try:
+        subject = Subject.parse(plain).validate()
+    except InvalidSubject as error:
+        raise InvalidField(error.message) from None
+    if subject.context != GLOBAL_CONTEXT:
+        validate_context(subject.context, f"`{name}`: ")
+    return subject
+
+
+def parse_subject(text: Any, name: str = "subject") -> Subject:
+    """Parse a subject that can have versions.
+
+    Raises:
+        InvalidField: it is invalid, or means a context.
+    """
+    subject = parse_scope(text, name)
+    if not subject.name or subject.context == GLOBAL_CONTEXT:
+        raise InvalidField(f"`{name}`: {_shorten(text)} names a context, and no subject of it")
+    return subject
+
+
+def parse_guid(value: Any, name: str = "guid") -> str:
+    """Parse a guid; return its canonical form."""
+    try:
+        return str(UUID(read_text({name: value}, name)))
+    except InvalidField:
+        raise
+    except ValueError:
+        raise InvalidField(f"`{name}`: {_shorten(value)} is no guid") from None
+
+
+def read_references(body: Mapping[str, Any]) -> tuple[Reference, ...]:
+    """Parse the references of a schema."""
+    converted = convert_body(body.get("references"), list[ReferenceBody] | None, "references") or ()
+    for one in converted:
+        if one.version is not None and not -1 <= one.version <= MAX_VERSION:
+            raise InvalidField(f"`references`: {one.version} is no version")
+    return tuple(Reference(one.name or "", one.subject or "", one.version or 0) for one in converted)
+
+
+def parse_metadata(value: Any, name: str = "metadata") -> Metadata | None:
+    """Parse metadata; None if there is none."""
+    converted = convert_body(value, MetadataBody | None, name)
+    return None if converted is None else Metadata.from_body(msgspec.to_builtins(converted))
+
+
+def parse_rule_set(value: Any, name: str = "ruleSet") -> RuleSet | None:
+    """Parse rules; None if there are none."""
+    converted = convert_body(value, RuleSetBody | None, name)
+    return None if converted is None else RuleSet.from_body(msgspec.to_builtins(converted))
+
+
+def convert_body(value: Any, kind: Any, name: str) -> Any:
+    """Convert a value to the type of a request body.
+
+    Raises:
+        InvalidField: it has another structure.
+    """
+    try:
+        converted = msgspec.convert(value, kind)
+        msgspec.json.encode(converted)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise InvalidField(f"`{name}` is of another kind than it should be: {error}") from None
+    except UnicodeEncodeError:
+        raise InvalidField(f"`{name}` holds half a character") from None
+    return converted
+
+
+def require_unicode(body: Any) -> None:
+    """Require that every text inside a JSON value can be encoded.
+
+    Raises:
+        InvalidField: a text contains half of a surrogate pair, or the value is nested too deeply.
+    """
+    try:
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InvalidField("a text holds half a character") from None
+    except RecursionError:
+        raise InvalidField("it is nested too deep") from None
+
+
+def _read_value(body: Mapping[str, Any], name: str, default: object) -> Any:
+    if default is _REQUIRED:
+        return body[name]
+    value = body.get(name)
+    return default if value is None else value
+
+
+def _shorten(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _MAX_MESSAGE_LENGTH else f"{text[:_MAX_MESSAGE_LENGTH]}…"

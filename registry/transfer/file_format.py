@@ -1,0 +1,303 @@
+"""JSON lines of a registry state: the file of ``contractlog export``; see ``docs/migration.md``.
+
+The first line describes the export, the last one counts the lines. The lines between contain only the state, in a fixed
+order: two registries with the same state have the same lines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.names import MAX_ID, Subject
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.transfer import field_parsers
+from contractlog.registry.transfer.field_parsers import InvalidField
+from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.scope_settings import read_config, read_mode, require_valid_config
+from contractlog.registry.transfer.snapshot import (
+    RegistrySnapshot,
+    RetiredId,
+    SnapshotAssociation,
+    SnapshotSchema,
+    SnapshotVersion,
+)
+from contractlog.registry.transfer.storage_limits import find_storage_problem
+
+__all__ = ["FORMAT", "format_lines", "format_state_lines", "read_lines"]
+
+FORMAT: Final = "contractlog.export/1"
+
+
+def format_lines(snapshot: RegistrySnapshot, header: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of an export: header, state and end."""
+    yield _format_line({"format": FORMAT, **header})
+    count = 2
+    for line in format_state_lines(snapshot):
+        count += 1
+        yield line
+    yield _format_line({"kind": "end", "lines": count})
+
+
+def format_state_lines(snapshot: RegistrySnapshot) -> Iterator[str]:
+    """Yield the state: contexts, schemas, versions, settings, modes, associations, retired ids."""
+    for name, following in sorted(snapshot.contexts.items()):
+        yield _format_line({"kind": "context", "name": name, "next_id": following})
+    for schema in _sorted_values(snapshot.schemas):
+        yield _format_line(_schema_body(schema))
+    for version in _sorted_values(snapshot.versions):
+        yield _format_line(_version_body(version))
+    for scope, config in sorted(snapshot.settings.items()):
+        yield _format_line({"kind": "settings", "scope": _format_scope(scope), "config": config})
+    for scope, mode in sorted(snapshot.modes.items()):
+        yield _format_line({"kind": "mode", "scope": _format_scope(scope), "mode": mode})
+    for association in _sorted_values(snapshot.associations):
+        yield _format_line(_association_body(association))
+    for (context, schema_id), retired in sorted(snapshot.retired.items()):
+        told = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
+        yield _format_line({"kind": "retired", "context": context, "id": schema_id, **told})
+
+
+def _sorted_values(items: Mapping[Any, Any]) -> list[Any]:
+    return [items[key] for key in sorted(items)]
+
+
+def _format_line(members: Mapping[str, Any]) -> str:
+    return json.dumps({name: value for name, value in members.items() if value is not None}, ensure_ascii=True)
+
+
+def _format_scope(scope: Subject) -> str:
+    return f":{scope.context}:{scope.name}" if not scope.name else str(scope)
+
+
+def _schema_body(schema: SnapshotSchema) -> dict[str, Any]:
+    return {
+        "kind": "schema",
+        "context": schema.context,
+        "id": schema.id,
+        "guid": schema.guid,
+        "type": schema.type.value,
+        "references": [one.body() for one in schema.references] or None,
+        "metadata": None if schema.metadata is None else schema.metadata.body(),
+        "ruleSet": None if schema.rule_set is None else schema.rule_set.body(),
+        "schema": schema.text,
+        "submitted": schema.submitted,
+        "created": schema.created_at,
+        "reused": None if schema.reused else False,
+    }
+
+
+def _version_body(version: SnapshotVersion) -> dict[str, Any]:
+    return {
+        "kind": "version",
+        "subject": str(version.subject),
+        "version": version.version,
+        "id": version.schema_id,
+        "created": version.created_at,
+        "deleted": version.deleted_at,
+    }
+
+
+def _association_body(association: SnapshotAssociation) -> dict[str, Any]:
+    return {
+        "kind": "association",
+        "guid": association.guid,
+        "subject": str(association.subject),
+        "resourceId": association.resource_id,
+        "resourceName": association.resource_name,
+        "resourceNamespace": association.resource_namespace,
+        "resourceType": association.resource_type,
+        "associationType": association.association_type,
+        "lifecycle": association.lifecycle,
+        "frozen": association.frozen,
+        "created": association.created_at,
+        "updated": association.updated_at,
+    }
+
+
+def read_lines(lines: Iterable[str], report: TransferReport) -> RegistrySnapshot:
+    """Parse the lines that ``format_lines`` yields.
+
+    Raises:
+        UsageError: a line is invalid, or the file ends early.
+    """
+    reader = _LineReader(report)
+    count, ended = 0, False
+    for count, line in enumerate(lines, 1):
+        if not line.strip():
+            raise UsageError(f"line {count} of the file is empty; an export has none")
+        if ended:
+            raise UsageError(f"line {count} of the file follows its end")
+        try:
+            ended = reader.read(count, _decode_line(line))
+        except UsageError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise UsageError(_describe_error(count, error)) from None
+    if not count:
+        raise UsageError("the file is empty; an export has at least two lines")
+    if not ended:
+        raise UsageError(f"the file ends early, after {count:,} lines: an export closes with a line of kind `end`")
+    return reader.snapshot
+
+
+def _decode_line(line: str) -> Any:
+    body = json.loads(line)
+    if "\\u" in line or not line.isascii():
+        field_parsers.require_unicode(body)
+    return body
+
+
+def _describe_error(number: int, error: Exception) -> str:
+    """Describe why a line cannot be parsed; an invalid first line means that the file is no export."""
+    if number == 1:
+        return f"this is no file of `contractlog export`: its first line is no JSON that says `{FORMAT}`"
+    if isinstance(error, json.JSONDecodeError):
+        why = f"it is no JSON ({error.msg}, column {error.colno}); the file was changed or damaged"
+    elif isinstance(error, KeyError):
+        why = f"it has no `{error.args[0]}`"
+    elif isinstance(error, InvalidField):
+        why = str(error)
+    elif isinstance(error, RecursionError):
+        why = "it is nested too deep"
+    else:
+        why = f"a member is of another kind than it should be ({error})"
+    return f"line {number} of the file cannot be read: {why}"
+
+
+class _LineReader:
+    """Parser that builds the state line by line."""
+
+    def __init__(self, report: TransferReport) -> None:
+        self.snapshot = RegistrySnapshot()
+        self._report = report
+        self._kinds: Mapping[str, Callable[[str, Mapping[str, Any]], None]] = {
+            "context": self._context,
+            "schema": self._schema,
+            "version": self._version,
+            "settings": self._settings,
+            "mode": self._mode,
+            "association": self._association,
+            "retired": self._retire,
+        }
+
+    def read(self, number: int, body: Mapping[str, Any]) -> bool:
+        """Parse a line; return whether it was the last one."""
+        if number == 1:
+            if body.get("format") != FORMAT:
+                raise UsageError(
+                    f"the first line does not say `{FORMAT}`: this is no file of `contractlog export`, or of another "
+                    "release"
+                )
+            return False
+        kind = str(body.get("kind"))
+        if kind == "end":
+            if body.get("lines") != number:
+                raise UsageError(f"the file should have {body.get('lines')} lines, and has {number}")
+            self._complete()
+            return True
+        if kind not in self._kinds:
+            raise UsageError(f"line {number} of the file is of an unknown kind: {kind!r}")
+        self._kinds[kind](f"line {number}", body)
+        return False
+
+    def _context(self, where: str, body: Mapping[str, Any]) -> None:
+        name = field_parsers.read_context(body, "name")
+        self.snapshot.contexts[name] = field_parsers.read_number(body, "next_id", lowest=1, most=MAX_ID + 1)
+        self.snapshot.positions[name] = where
+
+    def _schema(self, where: str, body: Mapping[str, Any]) -> None:
+        schema = SnapshotSchema(
+            context=field_parsers.read_context(body, "context"),
+            id=field_parsers.read_id(body),
+            type=_parse_type(body),
+            text=field_parsers.read_string(body, "schema"),
+            references=field_parsers.read_references(body),
+            metadata=field_parsers.parse_metadata(body.get("metadata")),
+            rule_set=field_parsers.parse_rule_set(body.get("ruleSet")),
+            guid=None if body.get("guid") is None else field_parsers.parse_guid(body["guid"]),
+            submitted=None if body.get("submitted") is None else field_parsers.read_string(body, "submitted"),
+            created_at=field_parsers.read_time(body, "created"),
+            reused=field_parsers.read_flag(body, "reused", default=True),
+        )
+        reason = find_storage_problem(schema)
+        if reason:
+            raise UsageError(f"{where} of the file: {reason}")
+        self.snapshot.positions.setdefault(schema.key, where)
+        before = self.snapshot.schemas.setdefault(schema.key, schema)
+        if before != schema:
+            self._report.conflicts.append(
+                f"{where}: the id {schema.id} of context {schema.context} has another content in an earlier line"
+            )
+
+    def _version(self, where: str, body: Mapping[str, Any]) -> None:
+        version = SnapshotVersion(
+            field_parsers.parse_subject(body["subject"]),
+            field_parsers.read_version(body),
+            field_parsers.read_id(body),
+            field_parsers.read_time(body, "created"),
+            field_parsers.read_time(body, "deleted"),
+        )
+        if version.created_at is None:
+            self._report.odd(OddityKind.NO_TIMESTAMP, where, f"{version.subject}/{version.version}")
+        self.snapshot.positions.setdefault(version.key, where)
+        if self.snapshot.versions.setdefault(version.key, version) != version:
+            self._report.conflicts.append(
+                f"{where}: version {version.version} of {version.subject} has another id in an earlier line"
+            )
+
+    def _settings(self, where: str, body: Mapping[str, Any]) -> None:
+        require_valid_config(body["config"])
+        config = read_config(body["config"], where, self._report)
+        if config:
+            self.snapshot.settings[field_parsers.parse_scope(body["scope"], "scope")] = config
+
+    def _mode(self, where: str, body: Mapping[str, Any]) -> None:
+        mode = read_mode(body["mode"], where, self._report)
+        if mode is None:
+            raise InvalidField(f"`mode`: {body['mode']!r} is no mode that this release knows")
+        self.snapshot.modes[field_parsers.parse_scope(body["scope"], "scope")] = mode
+
+    def _association(self, _: str, body: Mapping[str, Any]) -> None:
+        one = SnapshotAssociation(
+            guid=field_parsers.parse_guid(body["guid"]),
+            subject=field_parsers.parse_subject(body["subject"]),
+            **field_parsers.read_binding(body),
+            frozen=field_parsers.read_flag(body, "frozen"),
+            created_at=field_parsers.read_time(body, "created"),
+            updated_at=field_parsers.read_time(body, "updated"),
+        )
+        self.snapshot.associations[one.guid] = one
+
+    def _retire(self, where: str, body: Mapping[str, Any]) -> None:
+        key = field_parsers.read_context(body, "context"), field_parsers.read_id(body)
+        actor = field_parsers.read_text(body, "actor", default="unknown")
+        self.snapshot.retired[key] = RetiredId(
+            field_parsers.read_time(body, "at"), actor, field_parsers.read_hash(body, "hash")
+        )
+        self.snapshot.positions[key] = where
+
+    def _complete(self) -> None:
+        snapshot, report = self.snapshot, self._report
+        for version in snapshot.versions.values():
+            if version.schema not in snapshot.schemas:
+                raise UsageError(
+                    f"{snapshot.positions[version.key]} of the file: version {version.version} of {version.subject} "
+                    f"has the id {version.schema_id}, which no line of the file gives a content"
+                )
+        held = {version.schema: key for key, version in snapshot.versions.items()}
+        report.conflicts += [
+            f"the id {schema_id} of context {context} is retired and in use, both, by the file "
+            f"({snapshot.positions[context, schema_id]}, {snapshot.positions[held[context, schema_id]]})"
+            for context, schema_id in sorted(snapshot.retired.keys() & held.keys())
+        ]
+        snapshot.raise_counters()
+
+
+def _parse_type(body: Mapping[str, Any]) -> SchemaType:
+    name = body.get("type", SchemaType.AVRO)
+    if name not in set(SchemaType):
+        raise InvalidField(f"`type`: {name!r} is no schema type")
+    return SchemaType(name)

@@ -1,0 +1,106 @@
+"""Report of an import, export or verification: counts, and every oddity with its position."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+__all__ = ["Oddity", "OddityKind", "TransferReport"]
+
+_MAX_SHOWN: Final = 20  #: oddities of a kind in the text form; JSON has all of them
+
+
+class OddityKind(StrEnum):
+    """The kinds of oddities; each text says how they are handled."""
+
+    BAD_RECORD = "records that cannot be read: left out"
+    UNKNOWN_KEYTYPE = "records of unknown key types: left out"
+    EMPTY_SUBJECT = "versions without a subject: left out"
+    ID_CONFLICT = "records that give an id another text: left out, the first text in log order owns the id"
+    SECOND_CONTENT = "versions whose id stands for other references, metadata or rules: they show the id's first ones"
+    REWRITTEN = "versions that were given another id: the newer one counts, the older id is retired"
+    REISSUED = "ids that were given out again after their deletion: they stand for the later text"
+    OLD_KEY_FORM = (
+        "versions known by a key of an old form alone: they may have been deleted; "
+        "compare with the live registry by verify-import"
+    )
+    QUALIFIED_IN_KARAPACE = "subjects named like another context in a topic of Karapace: they are in that context here"
+    NO_NAME = "records of subjects that no plain name means (`:.::.ctx:name`, `:*:name`): left out"
+    ZERO_LENGTH = "deletions by a value of no length, as Karapace writes them: taken as deletions"
+    ENCRYPTED = "schemas with encrypted metadata: moved as opaque, nobody can read it here"
+    VERBATIM = "schemas that this release does not understand: served as they are, closed to registration"
+    UNKNOWN_SETTING = "settings that this release does not know: left out"
+    UNKNOWN_TYPE = "schemas of a type that no release knows: left out"
+    NOT_STORABLE = "texts that no database takes: left out"
+    NO_TIMESTAMP = "versions without a time: they get that of the import"
+    HIDDEN = "subjects behind an alias, which this registry does not show: left out, use its topic"
+    UNREADABLE = "answers of the source that cannot be read: left out"
+    NOT_EXPRESSIBLE = "members that the topic's form has no place for: left out"
+    ID_MAY_RETURN = "contexts whose counter is above every id in the topic: another registry may give those ids again"
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Something unexpected in the source."""
+
+    kind: OddityKind
+    where: str  #: an offset, a line, a subject and version, a context and id
+    detail: str = ""
+
+    def body(self) -> dict[str, str]:
+        """Return it as JSON."""
+        return {"kind": self.kind.name, "where": self.where, "detail": self.detail}
+
+
+@dataclass(slots=True)
+class TransferReport:
+    """Counts by kind, conflicts that prevent the import, and oddities."""
+
+    read: Counter[str] = field(default_factory=Counter)  #: items read from the source
+    done: Counter[str] = field(default_factory=Counter)  #: changes, made or planned, in the target
+    conflicts: list[str] = field(default_factory=list)
+    oddities: list[Oddity] = field(default_factory=list)
+
+    def odd(self, kind: OddityKind, where: str, detail: str = "") -> None:
+        """Add an oddity."""
+        self.oddities.append(Oddity(kind, where, detail))
+
+    def body(self) -> dict[str, Any]:
+        """Return the report as JSON."""
+        return {
+            "read": dict(self.read),
+            "done": dict(self.done),
+            "conflicts": self.conflicts,
+            "oddities": [oddity.body() for oddity in self.oddities],
+        }
+
+    def lines(self, done: str = "changed") -> Iterator[str]:
+        """Yield the report as text; ``done`` is the word before the changes, empty to omit them."""
+        yield from _count_lines("read", self.read)
+        yield from _count_lines(done, self.done) if done and not (self.conflicts and not self.done) else ()
+        for kind in OddityKind:
+            yield from _oddity_lines(kind, [oddity for oddity in self.oddities if oddity.kind is kind])
+        if self.conflicts:
+            plural = "" if len(self.conflicts) == 1 else "s"
+            yield f"refused: {len(self.conflicts):,} contradiction{plural}, nothing was written"
+            yield from (f"  {conflict}" for conflict in self.conflicts[:_MAX_SHOWN])
+            yield from _omitted_lines(len(self.conflicts))
+
+
+def _count_lines(title: str, counts: Counter[str]) -> Iterator[str]:
+    summary = ", ".join(f"{what} {number:,}" for what, number in counts.items() if number)
+    yield f"{title}: {summary or 'nothing'}"
+
+
+def _oddity_lines(kind: OddityKind, oddities: list[Oddity]) -> Iterator[str]:
+    if oddities:
+        yield f"{len(oddities):,} {kind}"
+        yield from (f"  {one.where}{': ' if one.detail else ''}{one.detail}" for one in oddities[:_MAX_SHOWN])
+        yield from _omitted_lines(len(oddities))
+
+
+def _omitted_lines(number: int) -> Iterable[str]:
+    return (f"  … and {number - _MAX_SHOWN:,} more (--format json has them all)",) if number > _MAX_SHOWN else ()

@@ -1,0 +1,323 @@
+"""Read the state of a running registry over the reference's REST API."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from contractlog.clients.async_transport import AsyncTransport
+from contractlog.clients.calls import Call
+from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
+from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.storage.associations import Lifecycle
+from contractlog.registry.transfer.concurrency import run_concurrently
+from contractlog.registry.transfer.field_parsers import (
+    InvalidField,
+    parse_context,
+    parse_guid,
+    parse_metadata,
+    parse_rule_set,
+    parse_subject,
+    read_binding,
+    read_flag,
+    read_id,
+    read_references,
+    read_string,
+    read_time,
+    read_version,
+)
+from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.scope_settings import read_config, read_mode
+from contractlog.registry.transfer.snapshot import (
+    RegistrySnapshot,
+    SnapshotAssociation,
+    SnapshotSchema,
+    SnapshotVersion,
+)
+from contractlog.registry.transfer.storage_limits import find_storage_problem
+
+__all__ = ["ProgressCallback", "RestReader", "get_call", "scope_segments"]
+
+_PAGE: Final = 1_000  #: the reference's limit for one page
+_MAX_CONCURRENT: Final = 16
+_MAX_VERSIONS: Final = 10_000_000  #: limit for a registry; a longer list is considered endless
+_ABSENT: Final = frozenset({"400", "404", "405", "422"})  #: responses for what does not exist or is unsupported
+_DEFAULT_CONFIG: Final = {"compatibilityLevel": Level.BACKWARD.value}
+
+T = TypeVar("T")
+ProgressCallback = Callable[[int, int], None]
+
+
+def get_call(*segments: str, **query: str) -> Call[Any]:
+    """Build a GET call."""
+    return Call("GET", segments, lambda body: body, tuple(query.items()))
+
+
+def scope_segments(scope: Subject) -> tuple[str, ...]:
+    """Return the segment of a scope in the paths of config and mode; none for the default context."""
+    if scope.name:
+        return (str(scope),)
+    return () if scope.context == DEFAULT_CONTEXT else (f":{scope.context}:",)
+
+
+class RestReader:
+    """Reader of a whole registry, with a bounded number of concurrent requests."""
+
+    def __init__(
+        self,
+        transport: AsyncTransport,
+        report: TransferReport,
+        report_progress: ProgressCallback = lambda _done, _all: None,
+        *,
+        most_versions: int = _MAX_VERSIONS,
+    ) -> None:
+        self._transport = transport
+        self._most_versions = most_versions
+        self._now = time.time_ns() // 1_000_000  #: for deletions without a time
+        self._report = report
+        self._report_progress = report_progress
+        self._turns = asyncio.Semaphore(_MAX_CONCURRENT)
+        self._done = 0
+        self.snapshot = RegistrySnapshot()
+
+    async def take_snapshot(self) -> RegistrySnapshot:
+        """Return the state; changes made during the read may or may not be included.
+
+        Raises:
+            Unreachable: the registry does not answer.
+            UnreadableAnswer: the list of subjects is invalid, or a list of versions does not end.
+        """
+        self.snapshot = RegistrySnapshot()
+        contexts = await self._contexts()
+        subjects = await self._subjects()
+        bodies = await self._pages()
+        self._done = 0
+        await run_concurrently(self._subject(subject, bodies, len(subjects)) for subject in subjects)
+        self.snapshot.select_reused_ids(sorted(self.snapshot.schemas))  # independent of the order of responses
+        await run_concurrently(self._counter(context) for context in contexts)
+        await self._shared_settings(contexts)
+        await self._associations()
+        self.snapshot.raise_counters()
+        return self.snapshot
+
+    async def _ask(self, call: Call[Any]) -> Any:
+        async with self._turns:
+            return await self._transport.send(call)
+
+    async def _maybe(self, call: Call[Any]) -> Any:
+        """Return the response; None if the registry does not have or support this."""
+        try:
+            return await self._ask(call)
+        except RegistryError as error:
+            if str(error.error_code)[:3] not in _ABSENT:  # such as 429: it may have it
+                raise
+            return None
+
+    async def _contexts(self) -> list[str]:
+        names = await self._maybe(get_call("contexts"))
+        found = [
+            name for name in self._read_list(names, "GET /contexts") if self._fits("a context", parse_context, name)
+        ]
+        return found or [DEFAULT_CONTEXT]
+
+    async def _subjects(self) -> list[Subject]:
+        names = await self._ask(get_call("subjects", subjectPrefix=":*:", deleted="true"))
+        if not isinstance(names, list):
+            raise UnreadableAnswer("to GET /subjects with what is no list of names")
+        subjects = [self._fits("a subject", parse_subject, name) for name in names]
+        return [subject for subject in dict.fromkeys(subjects) if subject is not None]
+
+    def _read_list(self, answer: Any, where: str) -> list[Any]:
+        """Return a list from a response; anything else is reported as an oddity."""
+        if answer is None or isinstance(answer, list):
+            return answer or []
+        self._report.odd(OddityKind.UNREADABLE, where, f"{type(answer).__name__} in place of a list")
+        return []
+
+    def _fits(self, where: str, read: Callable[[Any], T], value: Any) -> T | None:
+        """Parse a value; an invalid one is reported as an oddity."""
+        try:
+            return read(value)
+        except InvalidField as error:
+            self._report.odd(OddityKind.UNREADABLE, where, str(error))
+            return None
+
+    async def _pages(self) -> dict[tuple[str, int], Mapping[str, Any]]:
+        """Read all versions in pages of a thousand, if the registry supports it.
+
+        Versions that are missing in the result are read one by one later.
+        """
+        found: dict[tuple[str, int], Mapping[str, Any]] = {}
+        while True:
+            offset = str(len(found))
+            page = await self._maybe(
+                get_call("schemas", subjectPrefix=":*:", deleted="true", offset=offset, limit=str(_PAGE))
+            )
+            before = len(found)
+            for body in page if isinstance(page, list) else ():
+                if isinstance(body, dict) and "id" in body and "schema" in body:
+                    found[str(body.get("subject")), _integer_or_zero(body.get("version"))] = body
+            if len(found) == before:
+                return found
+            if len(found) > self._most_versions:
+                raise UnreadableAnswer(f"to GET /schemas with more than {self._most_versions:,} versions")
+            self._report_progress(len(found), 0)
+
+    async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:
+        await self._scope(subject)
+        if "alias" in self.snapshot.settings.get(subject, {}):  # its paths lead to another subject
+            self._read_hidden_versions(subject, bodies)
+            return
+        path = ("subjects", str(subject), "versions")
+        every = await self._numbers(subject, get_call(*path, deleted="true"))
+        live = await self._numbers(subject, get_call(*path))
+        for number in every:
+            body = bodies.get((str(subject), number))
+            if body is None:
+                body = await self._maybe(get_call(*path, str(number), deleted="true"))
+            if body is not None:
+                self._version(subject, number, body, deleted=number not in live)
+        self._done += 1
+        self._report_progress(self._done, total)
+
+    async def _numbers(self, subject: Subject, call: Call[Any]) -> dict[int, None]:
+        """Return the version numbers, in the order of the response."""
+        where = f"versions of {subject}"
+        numbers = (
+            self._fits(where, lambda value: read_version({"version": value}), value)
+            for value in self._read_list(await self._maybe(call), where)
+        )
+        return dict.fromkeys(number for number in numbers if number is not None)
+
+    def _read_hidden_versions(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]]) -> None:
+        """Read the versions of a subject with an alias from the list of all versions; nothing else shows them."""
+        own = {number: body for (name, number), body in bodies.items() if name == str(subject)}
+        if not own:
+            self._report.odd(OddityKind.HIDDEN, str(subject))
+        for number, body in own.items():
+            self._version(subject, number, body, deleted=body.get("deleted") is True)
+
+    def _version(self, subject: Subject, number: int, body: Any, *, deleted: bool) -> None:
+        where = f"{subject}/{number}"
+        if not isinstance(body, dict) or self._fits(where, read_version, {"version": number}) is None:
+            self._report.odd(OddityKind.UNREADABLE, where, f"{type(body).__name__} in place of a version")
+            return
+        schema = self._schema(subject, body, where)
+        if schema is None:
+            return
+        created = schema.created_at
+        if created is None:
+            self._report.odd(OddityKind.NO_TIMESTAMP, where)
+        if schema.encrypted:
+            self._report.odd(OddityKind.ENCRYPTED, where)
+        version = SnapshotVersion(subject, number, schema.id, created, (created or self._now) if deleted else None)
+        first = self.snapshot.schemas.setdefault(schema.key, schema)
+        if first.text != schema.text:
+            self._report.odd(OddityKind.ID_CONFLICT, where, f"id {schema.id} of context {schema.context}")
+            return
+        if first.content_without_text != schema.content_without_text:
+            self._report.odd(OddityKind.SECOND_CONTENT, where, f"id {schema.id}")
+        if created is not None and (first.created_at is None or created < first.created_at):
+            self.snapshot.schemas[schema.key] = replace(first, created_at=created)  # as old as its first version
+        self.snapshot.versions[version.key] = version
+
+    def _schema(self, subject: Subject, body: Mapping[str, Any], where: str) -> SnapshotSchema | None:
+        name = body.get("schemaType") or SchemaType.AVRO.value
+        if not isinstance(name, str) or name not in set(SchemaType):
+            self._report.odd(OddityKind.UNKNOWN_TYPE, where, str(name))
+            return None
+        try:
+            schema = SnapshotSchema(
+                context=subject.context,
+                id=read_id(body),
+                type=SchemaType(name),
+                text=read_string(body, "schema"),
+                references=read_references(body),
+                metadata=parse_metadata(body.get("metadata") or None),
+                rule_set=parse_rule_set(body.get("ruleSet") or None),
+                guid=parse_guid(body["guid"]) if body.get("guid") else None,
+                created_at=read_time(body, "ts"),
+            )
+        except KeyError as error:
+            self._report.odd(OddityKind.UNREADABLE, where, f"it has no `{error.args[0]}`")
+            return None
+        except InvalidField as error:
+            self._report.odd(OddityKind.UNREADABLE, where, str(error))
+            return None
+        reason = find_storage_problem(schema)
+        if reason:
+            self._report.odd(OddityKind.NOT_STORABLE, where, reason)
+            return None
+        return schema
+
+    async def _counter(self, context: str) -> None:
+        ids = [schema_id for home, schema_id in self.snapshot.schemas if home == context]
+        following = 1
+        if ids:
+            query = {"fetchMaxId": "true"} | ({} if context == DEFAULT_CONTEXT else {"subject": f":{context}:"})
+            body = await self._maybe(get_call("schemas", "ids", str(max(ids)), **query))
+            highest = body.get("maxId") if isinstance(body, dict) else None
+            known = (
+                None
+                if highest is None
+                else self._fits("maxId", lambda value: read_id({"maxId": value}, "maxId"), highest)
+            )
+            following = (max(ids) if known is None else known) + 1
+        self.snapshot.contexts[context] = following
+
+    async def _shared_settings(self, contexts: Iterable[str]) -> None:
+        everywhere = Subject(GLOBAL_CONTEXT, "")
+        await self._scope(everywhere, _DEFAULT_CONFIG, Mode.READWRITE)
+        config = self.snapshot.settings.get(everywhere, _DEFAULT_CONFIG)
+        mode = self.snapshot.modes.get(everywhere, Mode.READWRITE)
+        for context in dict.fromkeys((DEFAULT_CONTEXT, *contexts)):
+            await self._scope(Subject(context, ""), config, mode)
+
+    async def _scope(
+        self, scope: Subject, inherited: Mapping[str, Any] | None = None, inherited_mode: str | None = None
+    ) -> None:
+        """Read the settings of a scope; a config or mode equal to the inherited one is not the scope's own."""
+        where = f"config of {scope if scope.name else scope.context}"
+        config = await self._maybe(get_call("config", *scope_segments(scope)))
+        known = read_config(config, where, self._report) if isinstance(config, dict) else {}
+        if known and known != inherited:
+            self.snapshot.settings[scope] = known
+        answer = await self._maybe(get_call("mode", *scope_segments(scope)))
+        if isinstance(answer, dict) and answer.get("mode"):
+            mode = read_mode(answer["mode"], where, self._report)
+            if mode is not None and mode != inherited_mode:
+                self.snapshot.modes[scope] = mode
+
+    async def _associations(self) -> None:
+        answer = await self._maybe(get_call("associations", "resources", "-", "-"))
+        for body in self._read_list(answer, "associations"):
+            one = self._fits("an association", _parse_association, body)
+            if one is not None:
+                self.snapshot.associations[one.guid] = one
+
+
+def _parse_association(body: Any) -> SnapshotAssociation:
+    if not isinstance(body, dict):
+        raise InvalidField(f"{type(body).__name__} in place of an association")
+    try:
+        binding = read_binding(body | {"resourceId": body.get("resourceId") or ""})
+        return SnapshotAssociation(
+            guid=parse_guid(body["guid"]),
+            subject=parse_subject(body["subject"]),
+            **binding,
+            frozen=read_flag(body, "frozen", default=binding["lifecycle"] == Lifecycle.STRONG),
+            created_at=read_time(body, "createTs"),
+            updated_at=read_time(body, "updateTs"),
+        )
+    except KeyError as error:
+        raise InvalidField(f"it has no `{error.args[0]}`") from None
+
+
+def _integer_or_zero(value: Any) -> int:
+    """Return an integer; 0 for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0

@@ -1,0 +1,252 @@
+"""The whole state of a registry as plain values, independent of source and target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.registry.storage.model import MAX_ID_GAP
+
+__all__ = [
+    "CONFIG_NAMES",
+    "CONTRACTLOG_CONFIG_NAMES",
+    "ENCRYPTED",
+    "Deletions",
+    "RegistrySnapshot",
+    "RetiredId",
+    "SchemaKey",
+    "SnapshotAssociation",
+    "SnapshotSchema",
+    "SnapshotVersion",
+    "VersionKey",
+]
+
+SchemaKey = tuple[str, int]  #: context and id
+VersionKey = tuple[Subject, int]  #: subject and version
+
+#: The members of a scope's config that only contractlog has.
+CONTRACTLOG_CONFIG_NAMES: Final = ("contractlogPolicy", "strictJsonSchemas")
+
+#: The members of a scope's config that are imported and exported, in the reference's order.
+CONFIG_NAMES: Final = (
+    "alias",
+    "aliasForDeks",
+    "normalize",
+    "validateFields",
+    "validateNewSchemas",
+    "validateRules",
+    "compatibilityLevel",
+    "compatibilityPolicy",
+    "compatibilityGroup",
+    "defaultMetadata",
+    "overrideMetadata",
+    "defaultRuleSet",
+    "overrideRuleSet",
+    *CONTRACTLOG_CONFIG_NAMES,
+)
+
+ENCRYPTED: Final = "__enc__"  #: the property by which the reference marks metadata that it has encrypted
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotSchema:
+    """The schema of an id."""
+
+    context: str
+    id: int
+    type: SchemaType
+    text: str
+    references: tuple[Reference, ...] = ()
+    metadata: Metadata | None = None
+    rule_set: RuleSet | None = None
+    guid: str | None = None  #: None if it can be computed from the content
+    submitted: str | None = None  #: the text as it was sent, if it differs
+    created_at: int | None = None  #: milliseconds since 1970; None if the source does not provide it
+    reused: bool = True  #: whether new registrations of this content get this id; exactly one of several ids is reused
+
+    @property
+    def key(self) -> SchemaKey:
+        """Context and id."""
+        return self.context, self.id
+
+    @property
+    def draft(self) -> SchemaDraft:
+        """The draft that would register the same content."""
+        return SchemaDraft(self.text, self.type, self.references, self.metadata, self.rule_set)
+
+    @property
+    def content_without_text(self) -> tuple[Any, ...]:
+        """The content except its text."""
+        return self.type, self.references, self.metadata, self.rule_set
+
+    @property
+    def encrypted(self) -> bool:
+        """True if sensitive properties are encrypted with a secret that only their registry has."""
+        return self.metadata is not None and self.metadata.properties.get(ENCRYPTED) == "true"
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotVersion:
+    """A version of a subject."""
+
+    subject: Subject
+    version: int
+    schema_id: int
+    created_at: int | None = None
+    deleted_at: int | None = None  #: None: live
+
+    @property
+    def key(self) -> VersionKey:
+        """Subject and number."""
+        return self.subject, self.version
+
+    @property
+    def schema(self) -> SchemaKey:
+        """Context and id of its schema."""
+        return self.subject.context, self.schema_id
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredId:
+    """The hard deletion of the last version of an id."""
+
+    at: int | None = None
+    actor: str = "unknown"
+    hash: str | None = None  #: of its former content, if known
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotAssociation:
+    """An association of a resource with the subject of its schemas."""
+
+    guid: str
+    subject: Subject
+    resource_id: str
+    resource_name: str
+    resource_namespace: str
+    resource_type: str
+    association_type: str
+    lifecycle: str
+    frozen: bool
+    created_at: int | None = None
+    updated_at: int | None = None
+
+
+@dataclass(slots=True)
+class Deletions:
+    """Items that the source had and has deleted since."""
+
+    versions: set[tuple[Subject, int, int]] = field(default_factory=set)  #: subject, version and its id
+    settings: set[Subject] = field(default_factory=set)
+    modes: set[Subject] = field(default_factory=set)
+    associations: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class RegistrySnapshot:
+    """The state of a registry, or of a part of it."""
+
+    contexts: dict[str, int] = field(default_factory=dict)  #: with the next id of each
+    schemas: dict[SchemaKey, SnapshotSchema] = field(default_factory=dict)
+    versions: dict[VersionKey, SnapshotVersion] = field(default_factory=dict)
+    settings: dict[Subject, Mapping[str, Any]] = field(default_factory=dict)  #: members as in ``CONFIG_NAMES``
+    modes: dict[Subject, str] = field(default_factory=dict)
+    associations: dict[str, SnapshotAssociation] = field(default_factory=dict)  #: by guid
+    retired: dict[SchemaKey, RetiredId] = field(default_factory=dict)
+    deletions: Deletions = field(default_factory=Deletions)
+    #: the position of a schema, a version or a context in the source: the line of a file
+    positions: dict[SchemaKey | VersionKey | str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def subjects(self) -> set[Subject]:
+        """The subjects that have versions, soft-deleted ones included."""
+        return {subject for subject, _ in self.versions}
+
+    def raise_counters(self) -> None:
+        """Make each context's next id larger than every id that is, or was, in use.
+
+        If the source provides the next id, isolated ids above it, as `db lower-ids` leaves them, do not raise it.
+        """
+        for context, ids in self.ids().items():
+            following = self.contexts.get(context)
+            if following is None:
+                self.contexts[context] = ids[-1] + 1
+                continue
+            for schema_id in ids:
+                if schema_id - following >= MAX_ID_GAP:
+                    break
+                following = max(following, schema_id + 1)
+            self.contexts[context] = following
+        for subject, _ in self.versions:
+            self.contexts.setdefault(subject.context, 1)
+
+    def ids(self) -> dict[str, list[int]]:
+        """Return the ids of each context that are, or were, in use, in ascending order."""
+        found: dict[str, list[int]] = {}
+        for context, schema_id in sorted({*self.schemas, *self.retired}):
+            found.setdefault(context, []).append(schema_id)
+        return found
+
+    def changes_since(self, before: RegistrySnapshot) -> RegistrySnapshot:
+        """Return the changes since an earlier state of the same registry; missing items are in ``gone``."""
+        changed = RegistrySnapshot(
+            dict(self.contexts.items() - before.contexts.items()),
+            {key: one for key, one in self.schemas.items() if before.schemas.get(key) != one},
+            {key: one for key, one in self.versions.items() if before.versions.get(key) != one},
+            {scope: one for scope, one in self.settings.items() if before.settings.get(scope) != one},
+            {scope: one for scope, one in self.modes.items() if before.modes.get(scope) != one},
+            {guid: one for guid, one in self.associations.items() if before.associations.get(guid) != one},
+            {key: one for key, one in self.retired.items() if key not in before.retired},
+        )
+        changed.deletions = Deletions(
+            {
+                (*key, one.schema_id)
+                for key, one in before.versions.items()
+                if key not in self.versions or self.versions[key].schema_id != one.schema_id
+            },
+            before.settings.keys() - self.settings.keys(),
+            before.modes.keys() - self.modes.keys(),
+            before.associations.keys() - self.associations.keys(),
+        )
+        for one in changed.versions.values():  # a version needs its schema
+            changed.schemas.setdefault(one.schema, self.schemas[one.schema])
+        return changed
+
+    def select_reused_ids(self, in_order: Iterable[SchemaKey]) -> None:
+        """Give new registrations of a content the last of its ids, in this order."""
+        newest: dict[tuple[Any, ...], SchemaKey] = {}
+        for key in in_order:
+            newest[_content_key(self.schemas[key])] = key
+        for key, one in self.schemas.items():
+            reused = newest[_content_key(one)] == key
+            if one.reused != reused:
+                self.schemas[key] = replace(one, reused=reused)
+
+    @property
+    def empty(self) -> bool:
+        """True if the state is empty."""
+        gone = self.deletions
+        return not any(
+            (
+                self.contexts,
+                self.schemas,
+                self.versions,
+                self.settings,
+                self.modes,
+                self.associations,
+                self.retired,
+                gone.versions,
+                gone.settings,
+                gone.modes,
+                gone.associations,
+            )
+        )
+
+
+def _content_key(schema: SnapshotSchema) -> tuple[Any, ...]:
+    bodies = (None if one is None else repr(one.body()) for one in (schema.metadata, schema.rule_set))
+    return schema.context, schema.type, schema.text, schema.references, *bodies

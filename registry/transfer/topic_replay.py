@@ -1,0 +1,335 @@
+"""Replay of a ``_schemas`` topic: its records applied one by one, as the reference applies them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.schema import SchemaType
+from contractlog.registry.transfer import field_parsers
+from contractlog.registry.transfer.field_parsers import InvalidField
+from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.scope_settings import read_config, read_mode
+from contractlog.registry.transfer.snapshot import (
+    Deletions,
+    RegistrySnapshot,
+    RetiredId,
+    SchemaKey,
+    SnapshotAssociation,
+    SnapshotSchema,
+    SnapshotVersion,
+    VersionKey,
+)
+from contractlog.registry.transfer.storage_limits import find_storage_problem
+from contractlog.registry.transfer.topic_records import (
+    KeyType,
+    LogKey,
+    LogRecord,
+    UnreadableRecord,
+    read_key,
+    read_value,
+)
+
+__all__ = ["TopicReplay"]
+
+_ACTOR: Final = "import"
+
+
+class TopicReplay:
+    """Registry state built from records, strictly by offset.
+
+    A key may have several byte representations; records with equal parsed keys are about the same thing.
+    """
+
+    def __init__(self, report: TransferReport) -> None:
+        self._report = report
+        self.snapshot = RegistrySnapshot()
+        self._numbers: defaultdict[Subject, set[int]] = defaultdict(set)
+        self._holders: defaultdict[SchemaKey, set[VersionKey]] = defaultdict(set)
+        self._texts: dict[SchemaKey, str] = {}  #: the text of every id ever accepted
+        self._highest: dict[str, int] = {}
+        self._applied: dict[SchemaKey, int] = {}  #: the newest offset of each id
+        self._by_association: dict[tuple[tuple[str, str], ...], str] = {}
+        self._old_forms: dict[VersionKey, int] = {}
+        self._new_forms: set[VersionKey] = set()
+
+    def apply(self, record: LogRecord) -> None:
+        """Apply one record."""
+        self._report.read["records"] += 1
+        try:
+            key = read_key(record.key)
+            if isinstance(key, str):
+                self._report.odd(OddityKind.UNKNOWN_KEYTYPE, _position(record), key)
+                return
+            self._report.read[f"{key.type} records"] += 1
+            if key.subject and Subject.parse(key.subject).ambiguous:
+                self._report.odd(OddityKind.NO_NAME, _position(record), key.subject)
+                return
+            if key.subject:
+                field_parsers.parse_scope(key.subject)
+            self._dispatch(key, record)
+        except (UnreadableRecord, InvalidField) as reason:
+            self._report.odd(OddityKind.BAD_RECORD, _position(record), str(reason))
+
+    def _dispatch(self, key: LogKey, record: LogRecord) -> None:
+        if record.value is not None and record.deletes:
+            self._report.odd(OddityKind.ZERO_LENGTH, _position(record), f"{key.type} {key.subject or ''}")
+        match key.type:
+            case KeyType.SCHEMA:
+                self._schema(key, record)
+            case KeyType.DELETE_SUBJECT if not record.deletes:
+                self._delete_subject(read_value(record.value or b""), record)
+            case KeyType.CLEAR_SUBJECT if not record.deletes:
+                self._clear_subject(read_value(record.value or b"").get("subject"), record)
+            case KeyType.CONFIG:
+                self._config(key, record)
+            case KeyType.MODE:
+                self._mode(key, record)
+            case KeyType.CONTEXT:
+                self._context(key, record)
+            case KeyType.ASSOC:
+                self._association(key, record)
+            case _:
+                pass  # NOOP marks the end of the log; a deletion record without a value has no effect
+
+    def _schema(self, key: LogKey, record: LogRecord) -> None:
+        if not key.subject:
+            self._report.odd(OddityKind.EMPTY_SUBJECT, _position(record), f"version {key.version}")
+            return
+        at: VersionKey = Subject.parse(key.subject), key.version or 0
+        if record.headed and key.subject.startswith(":."):
+            self._report.odd(OddityKind.QUALIFIED_IN_KARAPACE, _position(record), key.subject)
+        if key.canonical:
+            self._new_forms.add(at)
+        else:
+            self._old_forms[at] = record.offset
+        if record.deletes:
+            self._remove(at, record.timestamp)
+            return
+        value = read_value(record.value or b"")
+        schema = self._read_schema(at, value, record)
+        if schema is not None and self._owns(schema, at, record):
+            self._put(schema, at, deleted=value.get("deleted") is True, record=record)
+
+    def _read_schema(self, at: VersionKey, value: Mapping[str, Any], record: LogRecord) -> SnapshotSchema | None:
+        subject, version = at
+        field_parsers.parse_subject(str(subject) if subject.name else f":{subject.context}:")
+        name = value.get("schemaType") or SchemaType.AVRO
+        if not isinstance(name, str) or name not in set(SchemaType):
+            self._report.odd(OddityKind.UNKNOWN_TYPE, _position(record), f"{subject}/{version}: {name}")
+            return None
+        schema = _parse_schema(at, SchemaType(name), value, record.timestamp)
+        reason = find_storage_problem(schema)
+        if reason:
+            self._report.odd(OddityKind.NOT_STORABLE, _position(record), f"{subject}/{version}: {reason}")
+            return None
+        return schema
+
+    def _owns(self, schema: SnapshotSchema, at: VersionKey, record: LogRecord) -> bool:
+        """Return whether an id may have this text: while it is in use, its first text in log order owns it."""
+        bound = self._holders[schema.key]
+        if bound and self._texts[schema.key] != schema.text:
+            self._report.odd(
+                OddityKind.ID_CONFLICT,
+                _position(record),
+                f"id {schema.id} of context {schema.context}, for {at[0]}/{at[1]}",
+            )
+            return False
+        if not bound and self._texts.get(schema.key, schema.text) != schema.text:
+            self._report.odd(OddityKind.REISSUED, _position(record), f"id {schema.id} of context {schema.context}")
+        return True
+
+    def _put(self, schema: SnapshotSchema, at: VersionKey, *, deleted: bool, record: LogRecord) -> None:
+        before = self.snapshot.versions.get(at)
+        if before is not None and before.schema_id != schema.id:
+            where = f"{at[0]}/{at[1]}: id {before.schema_id}, then {schema.id}"
+            self._report.odd(OddityKind.REWRITTEN, _position(record), where)
+            self._release(at, before.schema, record.timestamp)
+            before = None
+        first = self.snapshot.schemas.get(schema.key)
+        if first is None or not self._holders[schema.key]:
+            self.snapshot.schemas[schema.key] = first = schema
+        elif first.content_without_text != schema.content_without_text:
+            self._report.odd(OddityKind.SECOND_CONTENT, _position(record), f"id {schema.id}, for {at[0]}/{at[1]}")
+        self._texts[schema.key] = schema.text
+        self._applied[schema.key] = record.offset
+        self._holders[schema.key].add(at)
+        self._numbers[at[0]].add(at[1])
+        self._highest[schema.context] = max(self._highest.get(schema.context, 0), schema.id)
+        self.snapshot.retired.pop(schema.key, None)
+        self.snapshot.deletions.versions.discard((*at, schema.id))
+        created = record.timestamp if before is None else before.created_at
+        when = (before.deleted_at if before else None) or record.timestamp
+        self.snapshot.versions[at] = SnapshotVersion(*at, schema.id, created, when if deleted else None)
+
+    def _remove(self, at: VersionKey, when: int) -> None:
+        before = self.snapshot.versions.pop(at, None)
+        if before is not None:
+            self._numbers[at[0]].discard(at[1])
+            self._release(at, before.schema, when)
+
+    def _release(self, at: VersionKey, schema: SchemaKey, when: int) -> None:
+        """Remove an id from a version; an id that no version uses any more is retired."""
+        self.snapshot.deletions.versions.add((*at, schema[1]))
+        self._holders[schema].discard(at)
+        if not self._holders[schema]:
+            self.snapshot.schemas.pop(schema, None)
+            self.snapshot.retired[schema] = RetiredId(when, _ACTOR)
+
+    def _delete_subject(self, value: Mapping[str, Any], record: LogRecord) -> None:
+        """Soft-delete the current versions up to a number; later versions are live, whatever their number."""
+        name, highest = value.get("subject"), value.get("version")
+        if not isinstance(name, str) or not isinstance(highest, int) or isinstance(highest, bool):
+            raise UnreadableRecord("a deletion without subject or version")
+        subject = Subject.parse(name)
+        for number in self._numbers.get(subject, ()):
+            version = self.snapshot.versions[subject, number]
+            if number <= highest and version.deleted_at is None:
+                self.snapshot.versions[version.key] = replace(version, deleted_at=record.timestamp)
+
+    def _clear_subject(self, name: Any, record: LogRecord) -> None:
+        scope = Subject.parse(name) if isinstance(name, str) and name else Subject(GLOBAL_CONTEXT, "")
+        for at in [
+            version.key
+            for version in self.snapshot.versions.values()
+            if version.deleted_at is not None and _covers(scope, version.subject)
+        ]:
+            self._remove(at, record.timestamp)
+
+    def _config(self, key: LogKey, record: LogRecord) -> None:
+        scope = Subject.parse(key.subject or "")
+        value = {} if record.deletes else read_value(record.value or b"")
+        config = read_config(value, _position(record), self._report)
+        if config:
+            self.snapshot.settings[scope] = config
+            self.snapshot.deletions.settings.discard(scope)
+        elif self.snapshot.settings.pop(scope, None) is not None:
+            self.snapshot.deletions.settings.add(scope)
+
+    def _mode(self, key: LogKey, record: LogRecord) -> None:
+        scope = Subject.parse(key.subject or "")
+        value = None if record.deletes else read_value(record.value or b"").get("mode")
+        mode = None if value is None else read_mode(value, _position(record), self._report)
+        if mode is not None:
+            self.snapshot.modes[scope] = mode
+            self.snapshot.deletions.modes.discard(scope)
+        elif self.snapshot.modes.pop(scope, None) is not None:
+            self.snapshot.deletions.modes.add(scope)
+
+    def _context(self, key: LogKey, record: LogRecord) -> None:
+        field_parsers.validate_context(key.context or "")
+        if record.deletes:
+            self.snapshot.contexts.pop(key.context or "", None)
+        else:
+            self.snapshot.contexts.setdefault(key.context or "", 1)
+
+    def _association(self, key: LogKey, record: LogRecord) -> None:
+        known = self._by_association.get(key.association)
+        one = None
+        if not record.deletes:
+            old = self.snapshot.associations.get(known) if known else None
+            one = _parse_association(read_value(record.value or b""), dict(key.association), old, record.timestamp)
+        if known is not None:
+            del self._by_association[key.association]
+            self.snapshot.associations.pop(known, None)
+            self.snapshot.deletions.associations.add(known)
+        if one is not None:
+            self.snapshot.associations[one.guid] = one
+            self.snapshot.deletions.associations.discard(one.guid)
+            self._by_association[key.association] = one.guid
+
+    def take_snapshot(self) -> RegistrySnapshot:
+        """Return the state after all records so far; counters are above every id ever accepted."""
+        snapshot, gone = self.snapshot, self.snapshot.deletions
+        whole = RegistrySnapshot(
+            dict(snapshot.contexts),
+            dict(snapshot.schemas),
+            dict(snapshot.versions),
+            dict(snapshot.settings),
+            dict(snapshot.modes),
+            dict(snapshot.associations),
+            dict(snapshot.retired),
+            Deletions(set(gone.versions), set(gone.settings), set(gone.modes), set(gone.associations)),
+        )
+        whole.select_reused_ids(sorted(whole.schemas, key=self._applied.__getitem__))
+        whole.raise_counters()
+        for context, highest in self._highest.items():
+            whole.contexts[context] = max(whole.contexts.get(context, 1), highest + 1)
+        return whole
+
+    def conclude(self) -> None:
+        """Report what is certain only at the end: versions that may be leftovers of a compaction."""
+        mixed = bool(self._new_forms)
+        for at, offset in self._old_forms.items():
+            if mixed and at not in self._new_forms and at in self.snapshot.versions:
+                self._report.odd(OddityKind.OLD_KEY_FORM, f"offset {offset}", f"{at[0]}/{at[1]}")
+        for schema in self.snapshot.schemas.values():
+            if schema.encrypted:
+                self._report.odd(OddityKind.ENCRYPTED, f"id {schema.id} of context {schema.context}")
+
+
+def _position(record: LogRecord) -> str:
+    return f"offset {record.offset}"
+
+
+def _parse_schema(at: VersionKey, schema_type: SchemaType, value: Mapping[str, Any], created_at: int) -> SnapshotSchema:
+    subject, version = at
+    try:
+        field_parsers.read_version({"version": version})
+        return SnapshotSchema(
+            context=subject.context,
+            id=field_parsers.read_id(value),
+            type=schema_type,
+            text=field_parsers.read_string(value, "schema"),
+            references=field_parsers.read_references(value),
+            metadata=field_parsers.parse_metadata(value.get("metadata")),
+            rule_set=field_parsers.parse_rule_set(value.get("ruleSet")),
+            guid=_parse_guid(value.get("md5")),
+            created_at=created_at,
+        )
+    except KeyError as error:
+        raise UnreadableRecord(f"a schema without {error}") from None
+    except InvalidField as error:
+        raise UnreadableRecord(f"a schema of which {error}") from None
+
+
+def _parse_guid(md5: Any) -> str | None:
+    """Return the guid that a value contains: with encrypted metadata it cannot be computed."""
+    if not md5:
+        return None
+    try:
+        return str(uuid.UUID(bytes=base64.b64decode(md5, validate=True)))
+    except (binascii.Error, ValueError, TypeError):
+        raise UnreadableRecord("an md5 that is none") from None
+
+
+def _covers(scope: Subject, subject: Subject) -> bool:
+    if scope.context == GLOBAL_CONTEXT:
+        return True
+    return subject == scope if scope.name else subject.context == scope.context
+
+
+def _parse_association(
+    value: Mapping[str, Any], names: Mapping[str, str], old: SnapshotAssociation | None, timestamp: int
+) -> SnapshotAssociation:
+    merged = dict(names) | {name: found for name, found in value.items() if found is not None}
+    merged |= {"resourceId": merged.get("resourceId", ""), "lifecycle": str(merged.get("lifecycle") or "WEAK").upper()}
+    try:
+        return SnapshotAssociation(
+            guid=field_parsers.parse_guid(merged["guid"]),
+            subject=field_parsers.parse_subject(merged["subject"]),
+            **field_parsers.read_binding(merged),
+            frozen=field_parsers.read_flag(merged, "frozen", default=False),
+            created_at=old.created_at if old else timestamp,
+            updated_at=timestamp,
+        )
+    except KeyError as error:
+        raise UnreadableRecord(f"an association that lacks {error}") from None
+    except InvalidField as error:
+        raise UnreadableRecord(f"an association of which {error}") from None

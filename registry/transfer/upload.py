@@ -1,0 +1,110 @@
+"""Send an export to a running contractlog registry, which imports it like `contractlog import`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from contractlog.clients.response_body import BoundedBody
+from contractlog.clients.settings import Security
+from contractlog.clients.transport import HttpTransportBase
+from contractlog.compatibility.errors import BadRequest, RegistryError, Unauthorized, Unreachable, UsageError
+from contractlog.registry.transfer.report import Oddity, OddityKind, TransferReport
+
+__all__ = ["upload_export"]
+
+_PATH: Final = "/contractlog/v1/import"
+_CHUNK_SIZE: Final = 256 * 1024  #: characters that are sent together
+_IMPORT_TIMEOUT: Final = 3_600.0  #: seconds that a registry may take to import it
+_CONFLICT_STATUS: Final = 409
+
+
+def upload_export(
+    url: str,
+    lines: Iterable[str],
+    report: TransferReport,
+    *,
+    security: Security,
+    timeout: float,
+    dry_run: bool,
+    modes: bool,
+) -> None:
+    """Import an export into a running registry; add what it did, or would do, to the report.
+
+    Args:
+        url: of the registry.
+        lines: of the export.
+        report: receives counts, conflicts and oddities.
+        security: credentials and TLS settings.
+        timeout: seconds for connecting, and for sending each piece.
+        dry_run: write nothing there.
+        modes: whether to import modes.
+
+    Raises:
+        Unreachable, UsageError, RegistryError: the import failed; the registry is unchanged.
+    """
+    side = HttpTransportBase(url, timeout=timeout, security=security)
+    address = side.addresses[0]
+    user, password = (address.user, address.password) if address.user else (security.user, security.password)
+    patience = side.httpx2.Timeout(timeout, read=_IMPORT_TIMEOUT)
+    query = {"dryRun": str(dry_run).lower(), "modes": str(modes).lower()}
+    with side.httpx2.Client(headers=side.headers, verify=side.verify, timeout=patience) as client:
+        try:
+            with client.stream(
+                "POST",
+                address.url + _PATH,
+                params=query,
+                content=_encode_chunks(lines),
+                headers={"Content-Type": "application/x-ndjson"},
+                auth=None if user is None else (user, password or ""),
+            ) as response:
+                body = BoundedBody(response)
+                for chunk in () if body.fault else response.iter_bytes():
+                    if not body.add(chunk):
+                        break
+        except side.httpx2.RequestError as error:
+            raise Unreachable(f"registry {address.url}: {side.failure_of(error).reason}") from None
+    answer = body.response()
+    if answer.fault:
+        raise Unreachable(f"registry {address.url}: its answer {answer.fault}")
+    _merge_response(address.url, answer.status, answer.body, report)
+
+
+def _encode_chunks(lines: Iterable[str]) -> Iterator[bytes]:
+    waiting, size = [], 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size > _CHUNK_SIZE:
+            yield ("\n".join(waiting) + "\n").encode()
+            waiting, size = [], 0
+    yield "".join(line + "\n" for line in waiting).encode()
+
+
+def _merge_response(url: str, status: int, content: bytes, report: TransferReport) -> None:
+    try:
+        body: dict[str, Any] = json.loads(content)
+        if "conflicts" not in body:
+            raise _make_error(url, status, int(body["error_code"]), str(body["message"]))
+    except (ValueError, TypeError, KeyError):
+        raise Unreachable(f"registry {url}: answered {status} with what is no report of an import") from None
+    report.done.update(body["done"])
+    report.conflicts += [one for one in body["conflicts"] if one not in report.conflicts]
+    known = {(one.kind, one.where) for one in report.oddities}
+    found = (Oddity(OddityKind[one["kind"]], one["where"], one["detail"]) for one in body["oddities"])
+    report.oddities += [one for one in found if (one.kind, one.where) not in known]
+    if status != _CONFLICT_STATUS and status >= BadRequest.code:
+        raise Unreachable(f"registry {url}: answered {status}")
+
+
+def _make_error(url: str, status: int, code: int, message: str) -> RegistryError | UsageError:
+    if code in {404, 405}:
+        return UsageError(
+            f"{url} is no registry of contractlog, or of an earlier release: it takes no imports. Move into a database "
+            "(--database-url), or export to a topic for it: contractlog export --topic _schemas"
+        )
+    refusal = RegistryError.of(code, f"{url} answered {status}: {message}")
+    if isinstance(refusal, Unauthorized):
+        refusal.facts["url"] = url  # the command line names the settings to change
+    return refusal

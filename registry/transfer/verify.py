@@ -1,0 +1,236 @@
+"""Verify that a registry answers like its source.
+
+Compared are every version, id, lookup, setting, mode and association.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any, Final
+
+from contractlog.clients.async_transport import AsyncTransport
+from contractlog.clients.calls import Call
+from contractlog.compatibility.content_identity import compute_guid
+from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.names import Subject
+from contractlog.compatibility.schema import Reference, SchemaType
+from contractlog.registry.transfer.concurrency import run_concurrently
+from contractlog.registry.transfer.rest_source import get_call, scope_segments
+from contractlog.registry.transfer.schema_identity import identify_schemas
+from contractlog.registry.transfer.snapshot import (
+    RegistrySnapshot,
+    SchemaKey,
+    SnapshotAssociation,
+    SnapshotSchema,
+    SnapshotVersion,
+)
+
+__all__ = ["VerificationResult", "verify"]
+
+_MAX_CONCURRENT: Final = 16
+_LONGEST: Final = 80  #: characters of a value in a difference
+
+
+@dataclass(slots=True)
+class VerificationResult:
+    """Numbers of compared responses by kind, and the differences."""
+
+    compared: Counter[str] = field(default_factory=Counter)
+    differences: list[str] = field(default_factory=list)
+
+
+async def verify(
+    transport: AsyncTransport,
+    snapshot: RegistrySnapshot,
+    told: Callable[[int, int], None] = lambda _done, _all: None,
+    *,
+    modes: bool = True,
+) -> VerificationResult:
+    """Compare the responses of a target with the state of the source.
+
+    Args:
+        transport: connected to the target.
+        snapshot: of the source.
+        told: called with the number of requests done, and the total.
+        modes: whether to compare modes; at the cutover the source's differs on purpose.
+    """
+    return await _Verification(transport, snapshot, told, modes=modes).run()
+
+
+class _Verification:
+    """A verification run, with a bounded number of concurrent requests."""
+
+    def __init__(
+        self, transport: AsyncTransport, snapshot: RegistrySnapshot, told: Callable[[int, int], None], *, modes: bool
+    ) -> None:
+        self._transport = transport
+        self._snapshot = snapshot
+        self._shown = [
+            version
+            for version in snapshot.versions.values()
+            if "alias" not in snapshot.settings.get(version.subject, {})  # its paths lead to another subject
+        ]
+        self._told = told
+        self._modes = snapshot.modes if modes else {}
+        self._held = {(version.subject, version.schema_id) for version in snapshot.versions.values()}
+        self._found = VerificationResult()
+
+    async def run(self) -> VerificationResult:
+        """Send all requests and compare the responses."""
+        snapshot = self._snapshot
+        questions: Iterator[Coroutine[Any, Any, None]] = chain(
+            (self._version(one) for one in self._shown),
+            (self._lookup(one) for one in self._shown),
+            (self._id(key) for key in {one.schema for one in snapshot.versions.values()}),
+            (self._check_retired_id(key) for key in snapshot.retired),
+            (self._config(scope, config) for scope, config in snapshot.settings.items()),
+            (self._mode(scope, mode) for scope, mode in self._modes.items()),
+            (self._association(one) for one in snapshot.associations.values()),
+        )
+        total = 2 * len(self._shown) + len({one.schema for one in snapshot.versions.values()})
+        total += len(snapshot.retired) + len(snapshot.settings) + len(self._modes) + len(snapshot.associations)
+        done = 0
+
+        async def work() -> None:
+            nonlocal done
+            for question in questions:
+                await question
+                done += 1
+                self._told(done, total)
+
+        await run_concurrently(work() for _ in range(_MAX_CONCURRENT))
+        self._found.differences.sort()
+        return self._found
+
+    async def _answer(self, what: str, call: Call[Any]) -> Mapping[str, Any] | None:
+        self._found.compared[what] += 1
+        try:
+            body = await self._transport.send(call)
+        except RegistryError as error:
+            return {"error": f"{error.error_code} {error.message}"}
+        return body if isinstance(body, dict) else {"error": "an answer that is no object"}
+
+    def _compare(self, where: str, body: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> None:
+        answered = body or {}
+        if "error" in answered:
+            self._found.differences.append(f"{where}: answers {answered['error']}")
+            return
+        for name, value in expected.items():
+            if answered.get(name) != value:
+                told = f"{_shorten(answered.get(name))} in place of {_shorten(value)}"
+                self._found.differences.append(f"{where}: {name} is {told}")
+
+    async def _version(self, version: SnapshotVersion) -> None:
+        path = ("subjects", str(version.subject), "versions", str(version.version))
+        body = await self._answer("versions", get_call(*path, deleted="true"))
+        expected = {"id": version.schema_id, "deleted": version.deleted_at is not None}
+        expected |= _expected_body(self._snapshot.schemas[version.schema])
+        if version.created_at is not None and version.deleted_at is None:
+            expected["ts"] = version.created_at
+        self._compare(f"{version.subject}/{version.version}", _normalize_response(body), expected)
+
+    async def _id(self, key: SchemaKey) -> None:
+        context, schema_id = key
+        body = await self._answer("ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
+        self._compare(
+            f"id {schema_id} of context {context}",
+            _normalize_response(body),
+            _expected_body(self._snapshot.schemas[key]),
+        )
+
+    async def _lookup(self, version: SnapshotVersion) -> None:
+        """Look up a version's content: the result must be its id, or another id of the same content."""
+        schema = self._snapshot.schemas[version.schema]
+        path, query = ("subjects", str(version.subject)), (("deleted", "true"),)
+        body = await self._answer("lookups", Call("POST", path, lambda answer: answer, query, schema.draft.body()))
+        where = f"lookup of {version.subject}/{version.version}"
+        if not self._same(version, (body or {}).get("id")):
+            self._compare(where, body, {"id": version.schema_id})
+
+    def _same(self, version: SnapshotVersion, schema_id: Any) -> bool:
+        """Return whether an id is the version's, or another id of the subject with the same content."""
+        other = self._snapshot.schemas.get((version.subject.context, schema_id)) if schema_id is not None else None
+        if other is None or schema_id == version.schema_id:
+            return other is not None
+        pair = (_without_empty_members(other), _without_empty_members(self._snapshot.schemas[version.schema]))
+        found = identify_schemas(self._snapshot, pair)
+        return len({one.hash for one in found.values()}) == 1 and (version.subject, schema_id) in self._held
+
+    async def _check_retired_id(self, key: SchemaKey) -> None:
+        context, schema_id = key
+        body = await self._answer("retired ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
+        if "error" not in (body or {}):
+            self._found.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
+
+    async def _config(self, scope: Subject, config: Mapping[str, Any]) -> None:
+        body = await self._answer("settings", get_call("config", *scope_segments(scope)))
+        self._compare(f"config of {scope if scope.name else scope.context}", body, config)
+
+    async def _mode(self, scope: Subject, mode: str) -> None:
+        body = await self._answer("modes", get_call("mode", *scope_segments(scope)))
+        self._compare(f"mode of {scope if scope.name else scope.context}", body, {"mode": mode})
+
+    async def _association(self, one: SnapshotAssociation) -> None:
+        path = ("associations", "resources", one.resource_namespace, one.resource_name)
+        body = await self._answer("associations", Call("GET", path, lambda found: {one["guid"]: one for one in found}))
+        expected = {
+            "subject": str(one.subject),
+            "resourceId": one.resource_id,
+            "resourceType": one.resource_type,
+            "associationType": one.association_type,
+            "lifecycle": one.lifecycle,
+        }
+        where = f"{one.association_type} of {one.resource_namespace}/{one.resource_name}"
+        found = body if body and "error" in body else (body or {}).get(one.guid, {"error": "without it"})
+        self._compare(where, found, expected)
+
+
+def _without_empty_members(schema: SnapshotSchema) -> SnapshotSchema:
+    """Return a schema without empty metadata and rules: for a lookup that is the same."""
+    metadata, rule_set = schema.metadata, schema.rule_set
+    return replace(
+        schema,
+        metadata=metadata if metadata and metadata.body() else None,
+        rule_set=rule_set if rule_set and rule_set.body() else None,
+    )
+
+
+def _expected_body(schema: SnapshotSchema) -> dict[str, Any]:
+    """Return the members of a schema in API responses, in one form for all registries."""
+    return {
+        "schema": schema.text,
+        "schemaType": schema.type.value,
+        "references": [one.body() for one in schema.references],
+        "metadata": _normalize_metadata(schema.metadata),
+        "ruleSet": {} if schema.rule_set is None else schema.rule_set.body(),
+        "guid": schema.guid or compute_guid(schema.text, schema.references, schema.metadata, schema.rule_set),
+    }
+
+
+def _normalize_response(body: Mapping[str, Any] | None) -> dict[str, Any]:
+    answered = dict(body or {})
+    if "error" not in answered:
+        metadata, rule_set = answered.get("metadata"), answered.get("ruleSet")
+        answered["schemaType"] = answered.get("schemaType") or SchemaType.AVRO.value
+        answered["references"] = [Reference.from_body(one).body() for one in answered.get("references") or ()]
+        answered["metadata"] = _normalize_metadata(Metadata.from_body(metadata) if metadata else None)
+        answered["ruleSet"] = RuleSet.from_body(rule_set).body() if rule_set else {}
+    return answered
+
+
+def _normalize_metadata(metadata: Metadata | None) -> dict[str, Any]:
+    body = {} if metadata is None else metadata.body()
+    if "sensitive" in body:
+        body["sensitive"] = sorted(body["sensitive"])
+    if "tags" in body:
+        body["tags"] = {path: sorted(tags) for path, tags in body["tags"].items()}
+    return body
+
+
+def _shorten(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -1,0 +1,177 @@
+"""Prepared Avro schemas: encode values to bodies and decode bodies to values, without frames.
+
+The first records are interpreted; then code is generated for the schema. Whatever the generated code does not handle
+is interpreted again, so that bytes, values and errors are always the interpreter's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from importlib import import_module
+from typing import Any, Final
+
+from contractlog.compatibility.schema import ParsedSchema
+from contractlog.serdes.avro.codegen import InterpreterNeeded
+from contractlog.serdes.avro.codegen.failures import GENERATED_CODE_FAILURES
+from contractlog.serdes.avro.codegen.function_cache import FUNCTION_CACHE
+from contractlog.serdes.avro.interpreter.interpreter import (
+    InterpretedReader,
+    InterpretedWriter,
+    avro_schema_of,
+    is_bytes_schema,
+)
+from contractlog.serdes.avro.interpreter.readability import require_readable
+from contractlog.serdes.avro.limits import DEFAULT_LIMITS, Limits
+
+__all__ = ["INTERPRETED_FIRST", "AvroReader", "AvroWriter", "find_record_name"]
+
+INTERPRETED_FIRST: Final = 100  #: records before code is generated, which takes as long as a few hundred of them
+_LONGEST_NAME: Final = 100  #: characters of an unnamed schema in a log line
+_FUNCTIONS_MODULE: Final = "contractlog.serdes.avro.codegen.functions"
+
+
+class _GeneratingCodec(ABC):
+    """Counter of records that switches to generated code when that pays."""
+
+    def __init__(self, parsed: ParsedSchema, key: Hashable, interpreted_first: int, *, always: bool) -> None:
+        self._key = key
+        self._schema_name = find_record_name(parsed) or parsed.canonical[:_LONGEST_NAME]
+        self._interpreted_first = self._left = interpreted_first
+        self._run: Callable[..., Any] = _use_interpreter if always else self._count_down
+
+    @abstractmethod
+    def _generate(self) -> Callable[..., Any]:
+        """Generate code for the schema."""
+
+    def release(self) -> None:
+        """Drop the generated code: there is too much of it in this process."""
+        self._left = self._interpreted_first
+        self._run = self._count_down
+
+    def _count_down(self, *arguments: Any) -> Any:
+        self._left -= 1
+        if self._left >= 0:
+            raise InterpreterNeeded
+        try:
+            run = FUNCTION_CACHE.get_or_generate(self._key, self, self._generate)
+        except Exception as error:
+            self._run = _use_interpreter  # generating it again would fail again
+            self._count_failure(error)
+            raise InterpreterNeeded from error
+        if run is None:  # another thread is generating it; this record is interpreted
+            raise InterpreterNeeded
+        self._run = run
+        return run(*arguments)
+
+    def _count_failure(self, error: Exception) -> None:
+        """Count an exception of generated code where the interpreter found nothing wrong."""
+        GENERATED_CODE_FAILURES.add(self._key, self._schema_name, error)
+
+
+class AvroWriter(_GeneratingCodec):
+    """Encoder of the values of one schema.
+
+    Args:
+        parsed: the schema.
+        limits: bounds on nesting.
+        lenient: write values that do not fit exactly as other clients do (1.7 as the int 1).
+        interpreted_first: number of records to interpret before code is generated.
+    """
+
+    def __init__(
+        self,
+        parsed: ParsedSchema,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        lenient: bool = False,
+        interpreted_first: int = INTERPRETED_FIRST,
+    ) -> None:
+        self._interpreted = InterpretedWriter(parsed, limits, lenient=lenient)
+        self._limits = limits
+        key = ("write", *_schema_key(parsed), limits)
+        super().__init__(parsed, key, interpreted_first, always=is_bytes_schema(avro_schema_of(parsed)))
+
+    def encode(self, value: Any, prefix: bytes = b"") -> bytes:
+        """Return the prefix followed by the bytes of a value.
+
+        Raises:
+            EncodeError: the value does not fit the schema; names the field.
+        """
+        try:
+            return self._run(value, prefix)  # type: ignore[no-any-return]
+        except Exception as error:  # noqa: BLE001 -- the interpreter finds the exact error
+            failure = None if isinstance(error, InterpreterNeeded) else error
+        data = self._interpreted.encode(value, prefix)
+        if failure is not None:
+            self._count_failure(failure)
+        return data
+
+    def _generate(self) -> Callable[..., Any]:
+        made: Callable[..., Any] = import_module(_FUNCTIONS_MODULE).generate_write_function(
+            self._interpreted.codec, self._limits
+        )
+        return made
+
+
+class AvroReader(_GeneratingCodec):
+    """Decoder of the bytes of one writer schema, optionally resolved to a reader schema."""
+
+    def __init__(
+        self,
+        writer: ParsedSchema,
+        reader: ParsedSchema | None = None,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        named_records: bool = False,
+        interpreted_first: int = INTERPRETED_FIRST,
+    ) -> None:
+        self._interpreted = InterpretedReader(writer, reader, limits=limits, named_records=named_records)
+        self._limits = limits
+        pair = (_schema_key(writer), None if reader is None else _schema_key(reader))
+        always = is_bytes_schema(avro_schema_of(writer))
+        super().__init__(writer, ("read", *pair, limits, named_records), interpreted_first, always=always)
+
+    def decode(self, data: bytes | bytearray | memoryview, start: int = 0) -> Any:
+        """Return the value of a body that begins at ``start`` and extends to the end.
+
+        Raises:
+            DecodeError: the bytes do not fit the writer schema; has the field and the outcome.
+            ReaderMismatch: the bytes fit, but the reader schema cannot read them.
+        """
+        try:
+            return self._run(data if type(data) is bytes else bytes(data), start)
+        except Exception as error:  # noqa: BLE001 -- the interpreter finds the exact error
+            failure = None if isinstance(error, InterpreterNeeded) else error
+        value = self._interpreted.decode(data, start)
+        if failure is not None:
+            self._count_failure(failure)
+        return value
+
+    def require_readable(self) -> None:
+        """Check that some record may be readable.
+
+        Raises:
+            ReaderMismatch: the reader schema can read no record of the writer schema.
+        """
+        require_readable(self._interpreted.reader)
+
+    def _generate(self) -> Callable[..., Any]:
+        made: Callable[..., Any] = import_module(_FUNCTIONS_MODULE).generate_read_function(
+            self._interpreted.reader, self._limits
+        )
+        return made
+
+
+def find_record_name(parsed: ParsedSchema) -> str | None:
+    """Return the full name of a schema that is a record, enum or fixed; None for other types."""
+    schema = avro_schema_of(parsed)
+    return getattr(schema.resolve(schema.root), "name", None)
+
+
+def _schema_key(parsed: ParsedSchema) -> tuple[Hashable, ...]:
+    return parsed.canonical, tuple(parsed.referenced.items())
+
+
+def _use_interpreter(*_: Any) -> Any:
+    raise InterpreterNeeded

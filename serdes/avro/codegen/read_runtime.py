@@ -1,0 +1,231 @@
+"""Runtime functions of generated decoding code: multi-byte integers, blocks, and runs of values.
+
+Malformed bytes may raise any exception: the interpreter then finds the exact reason. So these functions only make sure
+that nothing malformed is accepted.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from contractlog.serdes.avro.codegen import InterpreterNeeded
+from contractlog.serdes.avro.codegen.integer_lanes import (
+    INT_LANES,
+    LONG_LANES,
+    MIN_BULK_COUNT,
+    IntegerLane,
+    decode_numbers,
+)
+
+__all__ = [
+    "BLOCK_SIZE_BITS",
+    "ONE_BYTE_INTEGERS",
+    "SHORT_STRING_SIZES",
+    "read_block_header",
+    "read_doubles",
+    "read_floats",
+    "read_int",
+    "read_ints",
+    "read_length",
+    "read_long",
+    "read_longs",
+    "read_micros",
+    "read_millis",
+    "read_strings",
+]
+
+ONE_BYTE_INTEGERS: Final = (*((raw >> 1) ^ -(raw & 1) for raw in range(128)), *[None] * 128)
+"""Value of a one-byte integer, by that byte; None if the integer continues."""
+
+SHORT_STRING_SIZES: Final = (*(raw // 2 + 1 if raw % 2 == 0 else 0 for raw in range(128)), *[0] * 128)
+"""Bytes of a string with its length prefix, if the prefix has one byte; else 0."""
+
+_SHORT_STRING_SIZES_OR_NONE: Final = tuple(taken or None for taken in SHORT_STRING_SIZES)
+_SIGNED_BYTES: Final = bytes((raw >> 1) ^ -(raw & 1) & 0xFF for raw in range(256))
+"""Decoded value of each one-byte integer, as a signed byte."""
+
+BLOCK_SIZE_BITS: Final = 129  #: the bits of a count's first byte that are set when it is negative or continues
+
+_CONTINUES: Final = 0x80
+_LONG_SHIFTS: Final = tuple(range(35, 64, 7))  # of the bytes after the fifth
+_INT_SHIFTS: Final = tuple(range(21, 29, 7))  # of the bytes after the third
+_THREE_CONTINUE: Final = sum(_CONTINUES << 7 * index for index in range(3))  # the continuation bits
+_FOUR_CONTINUE: Final = sum(_CONTINUES << 7 * index for index in range(4))
+_FIVE_CONTINUE: Final = sum(_CONTINUES << 7 * index for index in range(5))
+
+
+def read_long(data: bytes, at: int) -> tuple[int, int]:
+    """Read an integer of 64 bits; return it and the position after it."""
+    raw = data[at]
+    if raw >= _CONTINUES:
+        at += 1
+        byte = data[at]
+        raw += (byte << 7) - 0x80
+        if byte >= _CONTINUES:
+            at += 1
+            byte = data[at]
+            raw += (byte << 14) - 0x4000
+            if byte >= _CONTINUES:
+                at += 1
+                byte = data[at]
+                raw += (byte << 21) - 0x200000
+                if byte >= _CONTINUES:
+                    at += 1
+                    byte = data[at]
+                    raw += (byte << 28) - 0x10000000
+                    if byte >= _CONTINUES:
+                        raw, at = _read_remaining(data, at, raw - 0x800000000, _LONG_SHIFTS)
+                        if raw >> 64:
+                            raise InterpreterNeeded
+    return (~(raw >> 1) if raw & 1 else raw >> 1), at + 1
+
+
+def read_int(data: bytes, at: int) -> tuple[int, int]:
+    """Read an integer of 32 bits; return it and the position after it."""
+    raw = data[at]
+    if raw >= _CONTINUES:
+        at += 1
+        byte = data[at]
+        raw += (byte << 7) - 0x80
+        if byte >= _CONTINUES:
+            at += 1
+            byte = data[at]
+            raw += (byte << 14) - 0x4000
+            if byte >= _CONTINUES:
+                raw, at = _read_remaining(data, at, raw - 0x200000, _INT_SHIFTS)
+                if raw >> 32:
+                    raise InterpreterNeeded
+    return (~(raw >> 1) if raw & 1 else raw >> 1), at + 1
+
+
+def _read_remaining(data: bytes, at: int, raw: int, shifts: tuple[int, ...]) -> tuple[int, int]:
+    """Read a number's remaining bytes; return its bits and the position of its last byte."""
+    for shift in shifts:
+        at += 1
+        byte = data[at]
+        if byte < _CONTINUES:
+            return raw | byte << shift, at
+        raw |= (byte & 0x7F) << shift
+    raise InterpreterNeeded
+
+
+def read_millis(data: bytes, at: int) -> tuple[int, int]:
+    """Read an integer of 64 bits that probably takes six bytes, as present-day milliseconds do."""
+    try:
+        a, b, c, d, e, f = data[at : at + 6]
+    except ValueError:
+        return read_long(data, at)
+    if f < _CONTINUES <= e and a >= _CONTINUES <= b and c >= _CONTINUES <= d:
+        raw = a + (b << 7) + (c << 14) + (d << 21) + (e << 28) + (f << 35) - _FIVE_CONTINUE
+        return (~(raw >> 1) if raw & 1 else raw >> 1), at + 6
+    return read_long(data, at)
+
+
+def read_micros(data: bytes, at: int) -> tuple[int, int]:
+    """Read an integer of 64 bits that probably takes eight bytes, as present-day microseconds do."""
+    try:
+        a, b, c, d, e, f, g, h = data[at : at + 8]
+    except ValueError:
+        return read_long(data, at)
+    if h < _CONTINUES <= g and a >= _CONTINUES <= b and c >= _CONTINUES <= d and e >= _CONTINUES <= f:
+        low = a + (b << 7) + (c << 14) + (d << 21) - _FOUR_CONTINUE
+        raw = low + (e + (f << 7) + (g << 14) + (h << 21) - _THREE_CONTINUE << 28)
+        return (~(raw >> 1) if raw & 1 else raw >> 1), at + 8
+    return read_long(data, at)
+
+
+def read_longs(data: bytes, at: int, count: int) -> tuple[list[int], int]:
+    """Read ``count`` integers of 64 bits; return them and the position after them."""
+    return _read_integers(data, at, count, LONG_LANES, read_long)
+
+
+def read_ints(data: bytes, at: int, count: int) -> tuple[list[int], int]:
+    """Read ``count`` integers of 32 bits; return them and the position after them."""
+    return _read_integers(data, at, count, INT_LANES, read_int)
+
+
+def _read_integers(
+    data: bytes, at: int, count: int, lanes: Sequence[IntegerLane], longer: Callable[[bytes, int], tuple[int, int]]
+) -> tuple[list[int], int]:
+    """Read ``count`` integers; the caller has checked that there are as many bytes."""
+    short = data[at : at + count]
+    if short.isascii():  # each has one byte
+        return memoryview(short.translate(_SIGNED_BYTES)).cast("b").tolist(), at + count
+    numbers: list[int] = []
+    if count >= MIN_BULK_COUNT:
+        numbers, at, count = decode_numbers(data, at, count, lanes)
+    append = numbers.append
+    for _ in range(count):
+        raw = data[at]
+        at += 1
+        if raw >= _CONTINUES:
+            byte = data[at]
+            at += 1
+            raw += (byte << 7) - 0x80
+            if byte >= _CONTINUES:
+                byte = data[at]
+                at += 1
+                raw += (byte << 14) - 0x4000
+                if byte >= _CONTINUES:
+                    number, at = longer(data, at - 3)
+                    append(number)
+                    continue
+        append(~(raw >> 1) if raw & 1 else raw >> 1)
+    return numbers, at
+
+
+def read_strings(data: bytes, at: int, count: int) -> tuple[list[str], int]:
+    """Read ``count`` strings; return them and the position after them."""
+    takes, start = _SHORT_STRING_SIZES_OR_NONE, at
+    try:
+        return [data[at + 1 : (at := at + takes[data[at]])].decode() for _ in range(count)], at  # type: ignore[operator]
+    except TypeError:  # a string is longer
+        at = start
+    return _read_long_strings(data, at, count)
+
+
+def _read_long_strings(data: bytes, at: int, count: int) -> tuple[list[str], int]:
+    texts: list[str] = []
+    append, takes = texts.append, SHORT_STRING_SIZES
+    for _ in range(count):
+        end = takes[data[at]]
+        if end:
+            end += at
+            append(data[at + 1 : end].decode())
+        else:
+            end, at = read_length(data, at)
+            end += at
+            append(data[at:end].decode())
+        at = end
+    return texts, at
+
+
+def read_doubles(data: bytes, at: int, count: int) -> tuple[Sequence[float], int]:
+    """Read ``count`` doubles; return them and the position after them."""
+    return struct.unpack_from(f"<{count}d", data, at), at + 8 * count
+
+
+def read_floats(data: bytes, at: int, count: int) -> tuple[Sequence[float], int]:
+    """Read ``count`` floats; return them and the position after them."""
+    return struct.unpack_from(f"<{count}f", data, at), at + 4 * count
+
+
+def read_length(data: bytes, at: int) -> tuple[int, int]:
+    """Read a length; return it and the position after it."""
+    number, at = read_long(data, at)
+    if number < 0:
+        raise InterpreterNeeded
+    return number, at
+
+
+def read_block_header(data: bytes, at: int, end: int) -> tuple[int, int, int]:
+    """Read a block's header; return the number of items, their start, and their end (0: not given)."""
+    count, at = read_long(data, at)
+    if count > 0:
+        return count, at, 0
+    size, at = read_length(data, at)
+    if count == 0 or size > end - at:
+        raise InterpreterNeeded
+    return -count, at, at + size

@@ -1,9 +1,0 @@
-"""Python functions generated for one schema or a pair of schemas from the interpreter's codecs."""
-
-from __future__ import annotations
-
-__all__ = ["Otherwise"]
-
-
-class Otherwise(Exception):
-    """Generated code does not handle this value or these bytes; the interpreter does."""

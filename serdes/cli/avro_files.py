@@ -1,0 +1,164 @@
+"""Avro object container files (``.avro``).
+
+fastavro reads and writes blocks and compression; our codecs read and write the values.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from types import ModuleType
+from typing import IO, Any, Final
+
+from contractlog.compatibility.avro.canonical import write_inlined
+from contractlog.compatibility.errors import ContractlogError, UsageError
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
+from contractlog.serdes.avro.body_codec import AvroWriter
+from contractlog.serdes.avro.interpreter.binary import ByteCursor, put_bytes
+from contractlog.serdes.avro.interpreter.interpreter import InterpretedReader, avro_schema_of, is_bytes_schema
+from contractlog.serdes.avro.limits import DEFAULT_LIMITS
+from contractlog.serdes.errors import SerializationError
+
+__all__ = ["AvroFileReader", "AvroFileWriter", "require_fastavro"]
+
+_BLOCK_BYTES: Final = 64 * 1024  #: bytes of values in a block, before compression
+_SCHEMA_KEY: Final = "avro.schema"
+
+
+class AvroFileReader:
+    """Reader of a file.
+
+    Args:
+        stream: the file, open for reading bytes.
+        name: the file's name, for messages.
+
+    Raises:
+        UsageError: it is not such a file, its schema cannot be used, or fastavro is not installed.
+    """
+
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._name = name
+        fastavro = require_fastavro()
+        try:
+            self._blocks = fastavro.block_reader(stream)
+            text = self._blocks.metadata[_SCHEMA_KEY]
+        except Exception as error:
+            raise UsageError(f"`{name}` is not an Avro object container file: {_describe_error(error)}") from error
+        self.draft = SchemaDraft(text)
+        try:
+            self.parsed = parse_schema(self.draft, {}, strict=False)
+        except ContractlogError as error:
+            raise UsageError(f"the schema of `{name}` cannot be used: {error}") from error
+
+    def values(self, wanted: ParsedSchema | None = None) -> Iterator[tuple[int, Any]]:
+        """Yield the number of each record, from 1, and its value, resolved to another schema if given.
+
+        Raises:
+            UsageError: a block or a record is damaged, or the other schema cannot read it; with the record's number.
+        """
+        reader = InterpretedReader(self.parsed, wanted, named_records=wanted is not None)
+        number = 0
+        for block in self._read_blocks():
+            source = ByteCursor(block.bytes_.getvalue())
+            if block.num_records > max(source.end, DEFAULT_LIMITS.max_empty_items):
+                raise UsageError(
+                    f"`{self._name}`: a block of {source.end:,} bytes claims {block.num_records:,} records"
+                )
+            for _ in range(block.num_records):
+                number += 1
+                try:
+                    value = reader.read_next(source)
+                except SerializationError as error:
+                    raise UsageError(f"record {number} of `{self._name}`: {error}") from None
+                yield number, value
+            if source.at < source.end:
+                raise UsageError(f"`{self._name}`: bytes are left in the block of record {number}")
+
+    def _read_blocks(self) -> Iterator[Any]:
+        blocks = iter(self._blocks)
+        while True:
+            try:
+                block = next(blocks)
+            except StopIteration:
+                return
+            except Exception as error:
+                raise UsageError(f"`{self._name}` cannot be read to its end: {_describe_error(error)}") from error
+            yield block
+
+
+class AvroFileWriter:
+    """Writer of values of one schema, compressed with deflate.
+
+    Args:
+        stream: receives the bytes; it need not be seekable.
+        parsed: the schema, which is written with its dependencies inlined.
+
+    Raises:
+        UsageError: fastavro rejects the schema, or is not installed.
+    """
+
+    def __init__(self, stream: IO[bytes], parsed: ParsedSchema) -> None:
+        require_fastavro()
+        from fastavro.write import Writer  # noqa: PLC0415 -- an extra
+
+        self._stream = stream
+        self._encoder = AvroWriter(parsed)
+        self._bare = is_bytes_schema(avro_schema_of(parsed))
+        self._pending = bytearray()
+        self._records = 0
+        schema = json.loads(write_inlined(parsed.root))
+        try:
+            self._writer: Any = Writer(stream, schema, codec="deflate")
+        except Exception as error:
+            raise UsageError(f"the schema cannot be written to an Avro file: {_describe_error(error)}") from error
+
+    def write(self, value: Any) -> None:
+        """Add a value.
+
+        Raises:
+            EncodeError: the value does not fit the schema.
+        """
+        body = self._encoder.encode(value)
+        if self._bare:
+            put_bytes(self._pending, body)
+        else:
+            self._pending += body
+        self._records += 1
+        if len(self._pending) >= _BLOCK_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the pending values as a block."""
+        if self._records:
+            self._writer.write_block(_Block(bytes(self._pending), self._records))
+            self._pending.clear()
+            self._records = 0
+        self._writer.flush()
+        self._stream.flush()
+
+
+class _Block:
+    """The part of a block that fastavro reads."""
+
+    def __init__(self, data: bytes, records: int) -> None:
+        self.bytes_ = io.BytesIO(data)
+        self.num_records = records
+
+
+def require_fastavro() -> ModuleType:
+    """Return the package fastavro.
+
+    Raises:
+        UsageError: the package is not installed.
+    """
+    try:
+        import fastavro  # noqa: PLC0415 -- an extra
+    except ModuleNotFoundError:
+        raise UsageError("Avro files (`.avro`) need the package fastavro: pip install 'contractlog[avro]'") from None
+    return fastavro
+
+
+def _describe_error(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,185 @@
+"""Delivery of records from lines of input; only those that the broker acknowledged are counted."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType, TracebackType
+from typing import Any, Final, Self, TextIO
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
+from contractlog.clients.cli.broker import Brokers
+from contractlog.clients.cli.output import count_noun
+from contractlog.compatibility.errors import UsageError
+from contractlog.serdes.cli.record_encoder import ProducerRecord
+from contractlog.serdes.kafka_client import (
+    ClientErrors,
+    client_config,
+    convert_kafka_error,
+    fetch_partitions,
+    make_client,
+)
+
+__all__ = ["Delivery", "Interruption", "read_lines"]
+
+_DEFAULTS: Final[Mapping[str, Any]] = {
+    "enable.idempotence": True,
+    "linger.ms": 20,
+    "message.timeout.ms": 30_000,  # how long a record may wait for its acknowledgement
+}
+_FIXED_PROPERTIES: Final[Mapping[str, Any]] = {"acks": "all"}
+_FORBIDDEN_PROPERTIES: Final = frozenset(
+    {"acks", "request.required.acks", "delivery.report.only.error", "transactional.id"}
+)
+_FINISH_SECONDS: Final = 10.0  # seconds for records in flight after an interruption
+_TICK: Final = 0.2
+
+
+class Interruption:
+    """Context in which SIGINT and SIGTERM end the reading of input, and nothing else."""
+
+    def __init__(self) -> None:
+        self.happened = False
+        self._reading = False
+        self._previous_handlers: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._previous_handlers[number] = signal.signal(number, self._record_event)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for number, handler in self._previous_handlers.items():
+            signal.signal(number, handler)
+
+    def read(self, readline: Callable[[], str]) -> str:
+        """Return the next line, or an empty string after an interruption, also while waiting."""
+        self._reading = True
+        try:
+            return "" if self.happened else readline()
+        except _ReadInterrupted:
+            return ""
+        finally:
+            self._reading = False
+
+    def _record_event(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self.happened = True
+        if self._reading:
+            self._reading = False
+            raise _ReadInterrupted
+
+
+class _ReadInterrupted(BaseException):
+    """Ends a blocking read; never raised out of this module."""
+
+
+def read_lines(source: TextIO, interruption: Interruption) -> Iterator[tuple[int, str]]:
+    """Yield the non-blank lines with their numbers, until the end or an interruption.
+
+    Raises:
+        UsageError: a line is not UTF-8; to detect it, the source must be opened with ``errors="surrogateescape"``.
+    """
+    number = 0
+    while line := interruption.read(source.readline):
+        number += 1
+        try:
+            line.encode()
+        except UnicodeEncodeError as error:
+            raise UsageError(f"line {number} is no UTF-8 (column {error.start + 1})") from None
+        if line.strip():
+            yield number, line
+
+
+class Delivery:
+    """Sender of records that counts acknowledgements.
+
+    Args:
+        brokers: the cluster.
+        topic: the topic of the records; it has to exist.
+        progress: whether to show a progress line on stderr.
+    """
+
+    def __init__(self, brokers: Brokers, topic: str, *, progress: bool) -> None:
+        for name in _FORBIDDEN_PROPERTIES & brokers.properties.keys():
+            raise UsageError(
+                f"--broker-config: `{name}` is not accepted by `produce`, which waits until all replicas acknowledge "
+                "each record. Remove the line."
+            )
+        reasons = ClientErrors()
+        self.producer = make_client(
+            Producer, {**_DEFAULTS, **client_config(brokers, **_FIXED_PROPERTIES, **reasons.config)}
+        )
+        fetch_partitions(self.producer, topic, brokers, reasons)
+        self.acknowledged = 0
+        self._topic = topic
+        self._failure: KafkaError | None = None
+        self._progress = progress
+        self._shown_at = 0.0
+
+    def send(self, record: ProducerRecord) -> None:
+        """Pass a record to the Kafka client.
+
+        Raises:
+            ContractlogError: this record, or an earlier one, cannot be delivered.
+        """
+        more: dict[str, Any] = {} if record.timestamp is None else {"timestamp": record.timestamp}
+        if record.headers:
+            more["headers"] = record.headers
+        while True:
+            try:
+                self.producer.produce(
+                    self._topic, value=record.value, key=record.key, on_delivery=self._record_event, **more
+                )
+                break
+            except BufferError:  # the queue is full: give the broker time
+                self.producer.poll(_TICK)
+            except KafkaException as error:
+                raise convert_kafka_error(error.args[0], f"topic {self._topic}") from None
+        self.producer.poll(0)
+        self._show_progress()
+        self._raise_failure()
+
+    def finish(self, *, interrupted: bool = False) -> None:
+        """Wait until every record is acknowledged; after an interruption, drop those that take too long.
+
+        Raises:
+            ContractlogError: a record cannot be delivered.
+        """
+        until = time.monotonic() + _FINISH_SECONDS
+        while len(self.producer) and not (interrupted and time.monotonic() > until):
+            self.producer.flush(_TICK)
+            self._show_progress()
+        if len(self.producer):
+            self.producer.purge()
+            self.producer.flush(_TICK)
+        elif not interrupted:
+            self._raise_failure()
+
+    def end_progress(self) -> None:
+        """Clear the progress line."""
+        if self._progress and self._shown_at:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def _record_event(self, error: KafkaError | None, message: Message) -> None:
+        del message
+        if error is None:
+            self.acknowledged += 1
+        elif self._failure is None:
+            self._failure = error
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise convert_kafka_error(self._failure, f"topic {self._topic}")
+
+    def _show_progress(self) -> None:
+        if self._progress and time.monotonic() - self._shown_at > _TICK:
+            self._shown_at = time.monotonic()
+            sys.stderr.write(f"\r{count_noun(self.acknowledged, 'record')} acknowledged")
+            sys.stderr.flush()

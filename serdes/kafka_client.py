@@ -1,0 +1,153 @@
+"""Kafka clients of the command line: configuration, the topic's partitions, and error messages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+
+from contractlog.clients.cli.broker import Brokers
+from contractlog.compatibility.errors import BrokerDenied, ContractlogError, Unreachable, UsageError
+
+__all__ = [
+    "PERMISSION_ERRORS",
+    "RESPONSE_SECONDS",
+    "UNAVAILABLE_ERRORS",
+    "ClientErrors",
+    "client_config",
+    "convert_kafka_error",
+    "fetch_partitions",
+    "fetch_topics",
+    "make_client",
+    "quiet_config",
+]
+
+C = TypeVar("C")
+
+RESPONSE_SECONDS: Final = 8.0  #: seconds for a broker to answer the first request
+_ATTEMPT_SECONDS: Final = 1.0  #: seconds between checks of the client's reported errors while no broker answers
+
+#: Errors that a client reports while it cannot reach a broker.
+UNAVAILABLE_ERRORS: Final = frozenset(
+    {
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 -- librdkafka's own error codes
+        KafkaError._MSG_TIMED_OUT,  # noqa: SLF001
+        KafkaError._RESOLVE,  # noqa: SLF001
+        KafkaError._TIMED_OUT,  # noqa: SLF001
+        KafkaError._TRANSPORT,  # noqa: SLF001
+    }
+)
+#: Errors that a broker returns to a user without permission.
+PERMISSION_ERRORS: Final = frozenset(
+    {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    }
+)
+_AUTHENTICATION_ERRORS: Final = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})  # noqa: SLF001
+
+
+class KafkaClient(Protocol):
+    """Interface of producers, consumers and admin clients."""
+
+    def list_topics(self, topic: str | None = ..., timeout: float = ...) -> Any:
+        """Return the metadata of the broker's topics."""
+
+    def poll(self, timeout: float = ...) -> Any:
+        """Run pending callbacks."""
+
+
+def quiet_config(servers: str, **further: Any) -> dict[str, Any]:
+    """Return the configuration of a client that does not log."""
+    return {"bootstrap.servers": servers, "log_level": 0, "error_cb": _ignore_error, **further}
+
+
+def client_config(brokers: Brokers, **owned: Any) -> dict[str, Any]:
+    """Return the configuration of a quiet client of a cluster; ``owned`` overrides its properties."""
+    return quiet_config(brokers.servers, **{**brokers.properties, **owned})
+
+
+def _ignore_error(_: object) -> None:
+    """Ignore an error."""
+
+
+def make_client(kind: Callable[[dict[str, Any]], C], config: dict[str, Any]) -> C:
+    """Make a client.
+
+    Raises:
+        UsageError: librdkafka rejects a property; the message names it.
+    """
+    try:
+        return kind(config)
+    except KafkaException as error:
+        raise UsageError(f"--broker-config: {error.args[0].str()}") from None
+    except (TypeError, ValueError) as error:  # a property that only a program can set, such as a callback
+        raise UsageError(f"--broker-config: {error}") from None
+
+
+class ClientErrors:
+    """Errors that a client reports through its callback; they often explain a timeout."""
+
+    def __init__(self) -> None:
+        self._errors: list[KafkaError] = []
+        self.config: dict[str, Any] = {"error_cb": self._errors.append}  #: properties that the client needs
+
+    def check_credentials(self, client: KafkaClient) -> None:
+        """Check that the broker has not rejected the credentials or the TLS connection.
+
+        Raises:
+            UsageError: it has.
+        """
+        client.poll(0)  # runs pending callbacks
+        reason = next((error.str() for error in self._errors if error.code() in _AUTHENTICATION_ERRORS), None)
+        if reason is not None:
+            raise UsageError(f"the broker rejected the credentials or the TLS connection: {reason}")
+
+
+def fetch_topics(client: KafkaClient, reasons: ClientErrors, patience: float = RESPONSE_SECONDS) -> Mapping[str, Any]:
+    """Return the metadata of a broker's topics.
+
+    Raises:
+        KafkaException: no response within ``patience`` seconds.
+        UsageError: the broker rejects the credentials or the TLS connection.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            topics: Mapping[str, Any] = client.list_topics(timeout=min(_ATTEMPT_SECONDS, patience)).topics
+        except KafkaException:
+            reasons.check_credentials(client)
+            if time.monotonic() >= deadline:
+                raise
+        else:
+            return topics
+
+
+def fetch_partitions(client: KafkaClient, topic: str, brokers: Brokers, reasons: ClientErrors) -> list[int]:
+    """Return the partitions of a topic, ascending, without creating the topic.
+
+    Raises:
+        Unreachable: no broker answers.
+        UsageError: the broker has no such topic, or rejects the credentials.
+    """
+    try:
+        topics = fetch_topics(client, reasons)
+    except KafkaException as error:
+        raise convert_kafka_error(error.args[0], f"broker {brokers.servers}") from None
+    if topic not in topics or topics[topic].error is not None:
+        visible = " that this user may see" if brokers.properties else ""
+        raise UsageError(f"the broker {brokers.servers} has no topic `{topic}`{visible}")
+    return sorted(topics[topic].partitions)
+
+
+def convert_kafka_error(error: KafkaError, what: str) -> ContractlogError:
+    """Return the exception for a failure of the Kafka client, with which a verb ends."""
+    if error.code() in UNAVAILABLE_ERRORS:
+        return Unreachable(f"{what}: no broker answers ({error.str()})")
+    if error.code() in PERMISSION_ERRORS:
+        return BrokerDenied(f"{what}: the broker does not permit this user to do that ({error.str()})")
+    return UsageError(f"{what}: {error.str()}")

@@ -1,0 +1,57 @@
+"""Sans-I/O steps: generators that yield requests to a registry, run with a sync or an async source.
+
+A generator yields a request, receives its response or exception, and returns its result. ``answered`` and ``awaited``
+run it, so that sync and async serializers share all but the waiting.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Generator
+from typing import Any, TypeAlias, TypeVar
+
+__all__ = ["SourceRequest", "Steps", "request", "run_async", "run_sync"]
+
+T = TypeVar("T")
+
+SourceRequest: TypeAlias = Callable[[Any], Any]  #: given a source of schemas: its response, or an awaitable of it
+Steps: TypeAlias = Generator[SourceRequest, Any, T]
+
+
+def request(method: str, /, *args: Any, **kwargs: Any) -> SourceRequest:
+    """Return the request that calls a method of a source."""
+    return lambda source: getattr(source, method)(*args, **kwargs)
+
+
+def run_sync(steps: Steps[T], source: Any) -> T:
+    """Run steps with a synchronous source."""
+    try:
+        next_request = next(steps)
+        while True:
+            try:
+                response = next_request(source)
+            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
+                next_request = steps.throw(error)
+            else:
+                next_request = steps.send(response)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+async def run_async(steps: Steps[T], source: Any) -> T:
+    """Run steps with a source whose responses may have to be awaited."""
+    try:
+        next_request = next(steps)
+        while True:
+            try:
+                response = next_request(source)
+                if inspect.isawaitable(response):
+                    response = await response
+            except Exception as error:  # noqa: BLE001 -- the generator decides whether it is fatal
+                next_request = steps.throw(error)
+            else:
+                next_request = steps.send(response)
+    except StopIteration as done:
+        result: T = done.value
+        return result

@@ -1,0 +1,225 @@
+"""A whole audit: plan, one pass, summary, and a folder that appears when it is complete."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any, Final
+
+from contractlog.clients.registry import Registry
+from contractlog.compatibility.errors import UsageError
+from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.report import FAIL_UNDER, FORMAT, THRESHOLD, AuditReport
+from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.state_limits import limit_samples, limit_state
+from contractlog.contracts.audit.summary import summarize
+from contractlog.spark_validation.columnar.limits import ValidationLimits
+from contractlog.spark_validation.jobs.progress import ProgressLine
+from contractlog.spark_validation.lineage.inference import infer_edges
+from contractlog.spark_validation.plan import AuditPlan, AuditPlanner
+from contractlog.spark_validation.report.html_page import render
+from contractlog.spark_validation.session import open_session, prepare_environment
+from contractlog.spark_validation.sources.records import OffsetRange, split_ranges
+from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.spark_audit import audit_ranges
+from contractlog.spark_validation.state_files import write_state
+from contractlog.spark_validation.subject_strategies import GivenStrategies
+from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES, ensure_readable
+
+__all__ = ["AuditRequest", "audit_to_folder", "audit_to_state"]
+
+REPORT: Final = "report.json"
+PAGE: Final = "report.html"
+VIOLATIONS: Final = "violations.parquet"
+STATE: Final = "state"
+RANGES: Final = 64  #: target number of ranges, so that cores share the work evenly and progress is visible
+MIN_RANGE, MAX_RANGE = 25_000, 1_000_000  #: offsets of a range
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """Parameters of an audit."""
+
+    registry: Registry
+    source: RecordSource
+    topics: tuple[str, ...] = ()  #: if empty, all
+    limits: ValidationLimits = ValidationLimits()  # noqa: RUF009 - frozen
+    master: str = "local[*]"
+    cap: int | None = (
+        DEFAULT_MAX_BYTES  #: maximum number of bytes of a violating key or value in the results; None: all
+    )
+    strategies: GivenStrategies = GivenStrategies()  # noqa: RUF009 - frozen
+    threshold: float = THRESHOLD  #: conformance below it is ``failing``
+    fail_under: float = FAIL_UNDER  #: shown in the report; determines the exit code
+    samples: bool = True  #: whether values are sampled, for lineage
+    lineage: bool = False  #: whether lineage is inferred from the samples
+
+
+def audit_to_folder(
+    order: AuditRequest,
+    out: Path,
+    *,
+    say: Say,
+    progress: ProgressLine | None = None,
+    lineage_progress: ProgressLine | None = None,
+) -> AuditReport:
+    """Audit and write the results into a folder.
+
+    These are ``report.json``, ``report.html``, ``violations.parquet`` and ``state/``. The folder is replaced when all
+    of them are complete; until then, and if the audit is interrupted, its previous content remains.
+
+    Raises:
+        UsageError: a topic does not exist, or the folder contains something else.
+        Unreachable: the registry or the broker does not respond.
+        SparkFailed: Spark ended with an error that was not raised by contractlog.
+    """
+    with _replace_folder(out) as folder:
+        state, plan = _audit(order, folder / VIOLATIONS, say, progress)
+        ensure_readable(folder / VIOLATIONS)
+        write_state(state, folder / STATE)
+        report: AuditReport = {
+            "format": FORMAT,
+            "tool": f"contractlog {version('contractlog')}",
+            "audited_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "source": order.source.body() | {"registry": order.registry.url},
+            "thresholds": {"verdict": order.threshold, "fail_under": order.fail_under},
+            "scope": {"lineage": order.lineage, "samples": order.samples},
+            "topics": summarize(
+                state,
+                plan.uses,
+                notes=_notes(order.source, plan),
+                unusable=plan.unusable(),
+                strategies={key: strategy.body() for key, strategy in plan.strategies.items()},
+                threshold=order.threshold,
+            ),
+            "lineage": infer_edges(state, progress=lineage_progress) if order.lineage else [],
+        }
+        (folder / REPORT).write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+        (folder / PAGE).write_text(render(report))
+    return report
+
+
+def audit_to_state(order: AuditRequest, *, say: Say, progress: ProgressLine | None = None) -> AuditState:
+    """Audit and return only the state; no file remains."""
+    with TemporaryDirectory(prefix="contractlog-") as folder:
+        state, _ = _audit(order, Path(folder, VIOLATIONS), say, progress)
+    return state
+
+
+def _notes(source: RecordSource, plan: AuditPlan) -> dict[tuple[str, str], list[str]]:
+    """Return notes by topic and part, such as why a part is not audited or which files are skipped."""
+    notes = {key: list(said) for key, said in plan.notes().items()}
+    for topic, part in plan.parts:
+        if part == "value":
+            notes[topic, part] = [*notes.get((topic, part), ()), *source.notes(topic)]
+    return notes
+
+
+def _audit(
+    order: AuditRequest, violations: Path, say: Say, progress: ProgressLine | None
+) -> tuple[AuditState, AuditPlan]:
+    prepare_environment()
+    whole = order.source.plan(order.topics, span=sys.maxsize)
+    planner = AuditPlanner(
+        order.registry,
+        order.source,
+        whole,
+        limits=order.limits,
+        strategies=order.strategies,
+        samples=order.samples,
+    )
+    plan = planner.plan()
+    topics = len({one.topic for one in whole})
+    total = sum(map(len, whole))
+    say(f"auditing {total:,} offsets of {topics:,} topic{'' if topics == 1 else 's'} on {order.master}")
+    violations.mkdir()
+    if not whole:
+        return AuditState(), plan
+    with open_session(order.master) as session:
+
+        def read(ranges: Sequence[OffsetRange], plan: AuditPlan) -> AuditState:
+            size = sum(map(len, ranges))
+            cut = list(split_ranges(ranges, min(max(size // RANGES, MIN_RANGE), MAX_RANGE)))
+            if progress is not None:
+                progress.start(size)
+            try:
+                return audit_ranges(session, order.source, cut, plan, violations, cap=order.cap, progress=progress)
+            finally:
+                if progress is not None:
+                    progress.finish()
+
+        state = read(whole, plan)
+        plan, changed = planner.refine(plan, state)
+        if changed:
+            named = ", ".join(map(escape_line, sorted(changed)))
+            say(f"all records tell another subject name strategy than the first ones: reading again {named}")
+            again = read([one for one in whole if one.topic in changed], plan)
+            state = limit_samples(limit_state(state.without(changed).merge(again)))
+    return state, plan
+
+
+@contextmanager
+def _replace_folder(out: Path) -> Iterator[Path]:
+    """Yield a new folder beside ``out``, which replaces it if the block succeeds and is removed if not.
+
+    Raises:
+        UsageError: ``out`` contains something else than a report, or cannot be written.
+    """
+    if out.exists() and not (out.is_dir() and ((out / REPORT).exists() or not any(out.iterdir()))):
+        raise UsageError(f"{out} is there already and is no report; name another folder with --out", out=str(out))
+    try:
+        place = out.absolute()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(mkdtemp(prefix=f".{place.name}.unfinished-", dir=place.parent))
+    except OSError as error:
+        raise UsageError(f"nothing can be written to {out}: {error}", out=str(out)) from error
+    try:
+        with _interrupt_on_sigterm():
+            yield fresh
+            fresh.chmod(0o755)
+            _swap_folders(place, fresh)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _swap_folders(place: Path, fresh: Path) -> None:
+    """Replace a folder by another; if that is interrupted half-way, the former one is restored."""
+    former = Path(mkdtemp(prefix=f".{place.name}.former-", dir=place.parent))
+    kept = former / place.name
+    try:
+        if place.exists():
+            place.rename(kept)
+        fresh.rename(place)
+    finally:
+        if kept.exists() and not place.exists():
+            kept.rename(place)
+        shutil.rmtree(former, ignore_errors=True)
+
+
+@contextmanager
+def _interrupt_on_sigterm() -> Iterator[None]:
+    """Handle SIGTERM as Ctrl-C in the block, so that temporary files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)

@@ -1,0 +1,97 @@
+"""Report as lines on a terminal: one for each part of a topic, those that need attention first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from contractlog.clients.cli.output import Tone, with_tone
+from contractlog.compatibility.terminal_text import escape_line
+from contractlog.contracts.audit.report import AuditReport, AuditVerdict, TopicPart
+from contractlog.spark_validation.report.formatters import format_percent, format_plural, format_share
+from contractlog.spark_validation.report.sentences import VERDICT_ORDER
+
+__all__ = ["format_last_line", "format_report", "parts_below_limit"]
+
+_TONES: Final[Mapping[AuditVerdict, Tone]] = {
+    "failing": Tone.BAD,
+    "degraded": Tone.BAD,
+    "unknown": Tone.PLAIN,
+    "passing": Tone.GOOD,
+}
+_CHOICE_LABELS: Final[Mapping[str, str]] = {
+    "given": "given",
+    "association": "by association",
+    "evidence": "found in the records",
+}
+CODES: Final = 4  #: maximum number in a line
+TOPICS: Final = 3  #: maximum number in the last line
+
+
+def format_report(report: AuditReport) -> Iterator[str]:
+    """Yield one line for each part of each topic."""
+    parts = sorted(
+        report["topics"],
+        key=lambda part: (VERDICT_ORDER.index(part["verdict"]), -part["violating"], part["topic"], part["part"]),
+    )
+    width = max((len(_part_name(part)) for part in parts), default=0)
+    for part in parts:
+        yield with_tone(
+            _TONES[part["verdict"]], f"{part['verdict']:<8}  {_part_name(part):<{width}}  {_describe_part(part)}"
+        )
+
+
+def parts_below_limit(report: AuditReport) -> list[TopicPart]:
+    """Return the parts that conform less than ``--fail-under``."""
+    limit = report["thresholds"]["fail_under"]
+    return [part for part in report["topics"] if part["conformance"] is not None and part["conformance"] < limit]
+
+
+def format_last_line(report: AuditReport, code: int) -> str:
+    """Return a line with the parts that missed each of the two thresholds, and the exit code."""
+    thresholds = report["thresholds"]
+    failing = [part for part in report["topics"] if part["verdict"] == "failing"]
+    verdicts = f"verdict threshold {format_percent(thresholds['verdict'])} (--threshold): {_format_missed(failing)}"
+    exits = f"--fail-under {format_percent(thresholds['fail_under'])}: {_format_missed(parts_below_limit(report))}"
+    return f"{verdicts}; {exits}; exit code {code}"
+
+
+def _format_missed(parts: list[TopicPart]) -> str:
+    if not parts:
+        return "met by all"
+    named = ", ".join(_part_name(part) for part in parts[:TOPICS])
+    more = f" and {len(parts) - TOPICS:,} more" if len(parts) > TOPICS else ""
+    return f"missed by {format_plural(len(parts), 'part')} ({named}{more})"
+
+
+def _part_name(part: TopicPart) -> str:
+    return escape_line(part["topic"]) + ("" if part["part"] == "value" else f" ({part['part']})")
+
+
+def _describe_part(part: TopicPart) -> str:
+    judged = part["conforming"] + part["violating"]
+    if not judged:
+        return " ".join(part["notes"]) or "Nothing was audited."
+    if not part["violating"]:
+        said = f"all {format_plural(judged, 'record')} conform" if judged > 1 else "its one record conforms"
+    else:
+        said = f"{format_share(part['violating'], judged)} records violate: {_format_codes(part)}"
+    rest = [
+        (part["missed"] == ["newest version"], f"the newest version is below {format_percent(part['threshold'])}"),
+        (part["tombstones"], format_plural(part["tombstones"], "tombstone")),
+        (part["unaudited"], f"{part['unaudited']:,} not audited (schema not usable)"),
+        (part["absent"], f"{part['absent']:,} absent"),
+    ]
+    strategy = part["strategy"]
+    if strategy is not None and strategy["chosen_by"] != "default":
+        rest.append((1, f"{strategy['name']} ({_CHOICE_LABELS[strategy['chosen_by']]})"))
+    return "; ".join([said, *(words for number, words in rest if number)])
+
+
+def _format_codes(part: TopicPart) -> str:
+    counts: dict[str, int] = {}
+    for line in part["violations"]:
+        counts[line["code"]] = counts.get(line["code"], 0) + line["records"]
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    named = [f"{code} {records:,}" for code, records in ranked[:CODES]]
+    return ", ".join([*named, *([f"and {len(ranked) - CODES} more kinds"] if len(ranked) > CODES else [])])

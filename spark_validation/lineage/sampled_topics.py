@@ -1,0 +1,131 @@
+"""Samples of a topic as arrays: the sampled values of each field, and their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from contractlog.contracts.audit.samples import MILLISECONDS_PER_DAY, FieldSample, SampleDesign, SampledValue
+from contractlog.spark_validation.lineage.sampling import field_id
+
+__all__ = ["SampledField", "SampledTopic", "group_by_topic"]
+
+Integers = npt.NDArray[np.int64]
+
+_NO_LIMIT: Final = (1 << 64) - 1
+_CELLS: Final = np.dtype([("field", "<u4"), ("value", "<u4")])
+
+
+@dataclass(frozen=True, slots=True)
+class SampledField:
+    """The sampled occurrences of a field's values, sorted by value and turn."""
+
+    name: str
+    hashes: npt.NDArray[np.uint64]
+    turns: Integers
+    times: Integers
+    rows: Integers  #: indexes into the topic's table of rows
+    distinct: npt.NDArray[np.uint64]  #: the values, ascending
+    groups: Integers  #: index into ``distinct`` of each occurrence's value
+    counts: Integers  #: number of sampled occurrences of each value
+    whole: npt.NDArray[np.bool_]  #: true if every occurrence of the value in the topic was sampled
+    highest: int  #: all values up to this hash are sampled
+    deepest: int  #: all values below this hash are sampled in depth
+
+    @property
+    def days(self) -> Integers:
+        """UTC day of each occurrence, as days since 1970."""
+        return self.times // MILLISECONDS_PER_DAY
+
+
+@dataclass(frozen=True, slots=True)
+class SampledTopic:
+    """The sampled values of a topic."""
+
+    name: str
+    fields: tuple[SampledField, ...]
+    values: npt.NDArray[np.uint64]  #: of all fields, ascending
+    cells: npt.NDArray[np.uint32]  #: upper half of the value's hash by row and field; 0 for null
+    times: Integers  #: of each row
+    earlier: Integers  #: index of the previous row in time, by row; the first row has the second
+    keys: frozenset[int]  #: hashes of the record keys' values
+
+
+def group_by_topic(samples: Mapping[tuple[str, str, str], FieldSample]) -> list[SampledTopic]:
+    """Return the sampled topics of one design; of several designs, the most frequent is used."""
+    designs = [sample.design for _, sample in sorted(samples.items())]
+    if not designs:
+        return []
+    design = max(designs, key=designs.count)
+    values: dict[str, dict[str, FieldSample]] = {}
+    keys: dict[str, set[int]] = {}
+    for (topic, part, field), sample in sorted(samples.items()):
+        if sample.design == design and sample.values and part == "value":
+            values.setdefault(topic, {})[field] = sample
+        elif sample.design == design and part == "key":
+            keys.setdefault(topic, set()).update(value.value_hash for value in sample.values)
+    return [_make_topic(topic, fields, design, frozenset(keys.get(topic, ()))) for topic, fields in values.items()]
+
+
+def _make_topic(name: str, samples: dict[str, FieldSample], design: SampleDesign, keys: frozenset[int]) -> SampledTopic:
+    numbers: dict[tuple[int, int], int] = {}
+    rows: list[SampledValue] = []
+    fields = []
+    for field, sample in samples.items():
+        places = []
+        for value in sample.values:
+            number = numbers.setdefault((value.partition, value.offset), len(numbers))
+            if number == len(rows):
+                rows.append(value)
+            places.append(number)
+        fields.append(_make_field(field, sample, np.array(places, np.int64), design))
+    times = np.array([row.timestamp for row in rows], np.int64)
+    values = np.unique(np.concatenate([field.distinct for field in fields]))
+    return SampledTopic(
+        name, tuple(fields), values, _decode_rows(rows, list(samples)), times, _previous_rows(times), keys
+    )
+
+
+def _make_field(name: str, sample: FieldSample, rows: Integers, design: SampleDesign) -> SampledField:
+    hashes = np.array([value.value_hash for value in sample.values], np.uint64)
+    distinct, groups, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    ranks = np.arange(len(hashes)) - np.searchsorted(hashes, hashes)
+    deep = np.flatnonzero(ranks < design.repeats)
+    deepest = int(hashes[deep[design.depth - 1]]) if len(deep) >= design.depth else _NO_LIMIT
+    return SampledField(
+        name,
+        hashes,
+        np.array([value.turn for value in sample.values], np.int64),
+        np.array([value.timestamp for value in sample.values], np.int64),
+        rows,
+        distinct,
+        groups.astype(np.int64),
+        counts.astype(np.int64),
+        (counts < design.repeats) & (distinct < np.uint64(deepest)),
+        int(distinct[-1]) if len(distinct) >= design.breadth else _NO_LIMIT,
+        deepest,
+    )
+
+
+def _decode_rows(rows: list[SampledValue], fields: list[str]) -> npt.NDArray[np.uint32]:
+    ids = np.array([field_id(field) for field in fields], np.uint32)
+    order = np.argsort(ids)
+    flat = np.frombuffer(b"".join([row.row for row in rows]), _CELLS)
+    at = np.repeat(np.arange(len(rows)), [len(row.row) // _CELLS.itemsize for row in rows])
+    places = np.minimum(np.searchsorted(ids[order], flat["field"]), len(ids) - 1)
+    known = ids[order][places] == flat["field"]
+    cells = np.zeros((len(rows), len(fields)), np.uint32)
+    cells[at[known], order[places[known]]] = np.maximum(flat["value"][known], 1)
+    return cells
+
+
+def _previous_rows(times: Integers) -> Integers:
+    order = np.argsort(times, kind="stable")
+    earlier = np.empty_like(order)
+    earlier[order[1:]] = order[:-1]
+    earlier[order[0]] = order[min(1, len(order) - 1)]
+    return earlier

@@ -1,0 +1,126 @@
+"""Formatting of numbers, shares, times and outcome codes for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+from contractlog.contracts.audit.outcomes import Outcome
+
+__all__ = [
+    "CODE_MEANINGS",
+    "format_count",
+    "format_day",
+    "format_percent",
+    "format_plural",
+    "format_share",
+    "format_significant",
+    "format_time",
+]
+
+_HUNDREDTH_OF_A_PERCENT: Final = 0.0001
+
+CODE_MEANINGS: Final[Mapping[str, str]] = {
+    Outcome.NOT_FRAMED.name: "no schema id before the body, and no id or guid in a header",
+    Outcome.UNKNOWN_SCHEMA_ID.name: "the registry does not know the schema id",
+    Outcome.WRONG_SUBJECT.name: "the schema id belongs to a subject that the topic's strategy does not allow",
+    Outcome.TRUNCATED.name: "the bytes end early",
+    Outcome.BAD_VARINT.name: "a number is longer than its type allows",
+    Outcome.INT_OUT_OF_RANGE.name: "an int holds more than 32 bits",
+    Outcome.BAD_LENGTH.name: "a length is negative or over the limit",
+    Outcome.BAD_UTF8.name: "a string is not UTF-8",
+    Outcome.BAD_ENUM_INDEX.name: "an enum index names no symbol",
+    Outcome.BAD_UNION_INDEX.name: "a union index names no branch",
+    Outcome.BAD_BOOLEAN.name: "a boolean is neither 0 nor 1",
+    Outcome.TOO_DEEP.name: "the value is nested deeper than the limit",
+    Outcome.TOO_MANY_ITEMS.name: "an array or map holds more items than the limit",
+    Outcome.TRAILING_BYTES.name: "the value decodes, and bytes are left over",
+    Outcome.LOGICAL_TYPE.name: "the value decodes, but breaks the rule of its logical type",
+    Outcome.NOT_JSON.name: "the bytes are not JSON",
+    Outcome.SCHEMA_VIOLATION.name: "the JSON is not what the schema admits",
+    Outcome.RULE_BROKEN.name: "the value breaks a rule of its contract",
+}
+
+
+def format_count(number: int) -> str:
+    """Write a whole number with its thousands separated.
+
+    >>> format_count(336776)
+    '336,776'
+    """
+    return f"{number:,}"
+
+
+def format_plural(number: int, noun: str, nouns: str | None = None) -> str:
+    """Write a counted noun.
+
+    >>> format_plural(1, "record"), format_plural(2112, "record")
+    ('1 record', '2,112 records')
+    """
+    return f"{format_count(number)} {noun if number == 1 else nouns or noun + 's'}"
+
+
+def format_significant(number: float) -> str:
+    """Write a number with three significant digits.
+
+    >>> format_significant(0.08204), format_significant(12.345), format_significant(100.0)
+    ('0.082', '12.3', '100')
+    """
+    text = f"{number:.3g}"
+    return text if "e" not in text else f"{number:.0f}"
+
+
+def format_share(part: int, whole: int) -> str:
+    """Write a share with its counts.
+
+    >>> format_share(276, 336776), format_share(0, 0), format_share(1, 10**9)
+    ('276 of 336,776 (0.082 %)', '0 of 0', '1 of 1,000,000,000 (under 0.01 %)')
+    >>> format_share(336622, 336776), format_share(336775, 336776), format_share(2, 2)
+    ('336,622 of 336,776 (99.95 %)', '336,775 of 336,776 (over 99.99 %)', '2 of 2 (100 %)')
+    """
+    counts = f"{format_count(part)} of {format_count(whole)}"
+    if whole == 0:
+        return counts
+    if 0 < part / whole < _HUNDREDTH_OF_A_PERCENT:
+        return f"{counts} (under 0.01 %)"
+    if 1 - _HUNDREDTH_OF_A_PERCENT < part / whole < 1:
+        return f"{counts} (over 99.99 %)"
+    if 0.99 < part / whole < 1:  # noqa: PLR2004 - close to 100 %, the missing share matters
+        return f"{counts} ({100 * part / whole:.2f} %)"
+    return f"{counts} ({format_significant(round(100 * part / whole, 3))} %)"
+
+
+def format_percent(part: float) -> str:
+    """Write a share alone, with as many digits as it has.
+
+    >>> format_percent(0.999), format_percent(1.0), format_percent(0.99999)
+    ('99.9 %', '100 %', '99.999 %')
+    """
+    return f"{round(100 * part, 9):.10g} %"
+
+
+def format_time(iso: str) -> str:
+    """Write a UTC time for people.
+
+    >>> format_time("2013-07-01T04:12:30Z")
+    '1 July 2013 04:12 UTC'
+    """
+    try:
+        at = datetime.fromisoformat(iso).astimezone(UTC)
+    except ValueError:
+        return iso or "no time"
+    return f"{at.day} {at:%B %Y %H:%M} UTC"
+
+
+def format_day(iso: str) -> str:
+    """Write a UTC day for people.
+
+    >>> format_day("2013-07-01"), format_day("")
+    ('1 July 2013', 'no time')
+    """
+    try:
+        at = datetime.fromisoformat(iso)
+    except ValueError:
+        return iso or "no time"
+    return f"{at.day} {at:%B %Y}"

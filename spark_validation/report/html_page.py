@@ -1,0 +1,306 @@
+"""``report.html``: one file, usable offline, made from ``report.json`` alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple, TypeVar
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from contractlog.contracts.audit.report import AuditReport, TopicPart
+from contractlog.contracts.audit.summary import newest_in_use
+from contractlog.spark_validation.report import formatters
+from contractlog.spark_validation.report.charts.coverage import MAX_BARS, OFFSET_KINDS, draw_coverage
+from contractlog.spark_validation.report.charts.lineage_graph import draw_lineage
+from contractlog.spark_validation.report.charts.version_timeline import (
+    TimeBins,
+    bin_series,
+    draw_timeline,
+    schema_label,
+)
+from contractlog.spark_validation.report.sentences import (
+    VERDICT_ORDER,
+    consume_command,
+    describe_code,
+    describe_counts,
+    describe_exit_code,
+    describe_result,
+    describe_strategy,
+    describe_verdict,
+    describe_verdict_rule,
+    format_conformance,
+    group_by_code,
+    suggest_fix,
+    summarize_verdict,
+)
+
+__all__ = ["render"]
+
+T = TypeVar("T")
+
+MAX_BYTES: Final = 1_000_000
+MAX_TODO: Final = 4  #: initially shown; the others are folded
+MAX_FOLDED_TODO: Final = 40
+MAX_UNBROKEN: Final = 24  #: letters of a word in a command that fit on a phone beside the button
+MAX_LINES: Final = 20  #: places per code and part; the rest is in report.json
+MAX_TABLE_ROWS: Final = 16
+MAX_DETAILED: Final = 40  #: parts; if there are more, only those that need attention get their own section
+
+
+class _PageLimits(NamedTuple):
+    """Limits on the content of a page; parts that need attention are shown first."""
+
+    letters_of_pictures: int
+    sections: int
+    rows: int  #: of the table of topics; topics beyond are listed by name only
+
+
+_PAGE_LIMITS: Final = (
+    _PageLimits(400_000, 100, 600),
+    _PageLimits(200_000, 40, 600),
+    _PageLimits(100_000, 12, 200),
+    _PageLimits(0, 4, 50),
+)
+
+_MS: Final = {"s": 1000.0, "min": 60_000.0, "h": 3_600_000.0}
+
+
+def render(report: AuditReport) -> str:
+    """Return the report as one HTML page of at most a megabyte; all external values are escaped."""
+    page = ""
+    for room in _PAGE_LIMITS:
+        page = _render_page(report, room)
+        if len(page.encode()) <= MAX_BYTES:
+            break
+    return page
+
+
+def _render_page(report: AuditReport, room: _PageLimits) -> str:
+    parts = sorted(report["topics"], key=_urgency)
+    few = len(parts) <= MAX_DETAILED
+    detailed = [part for part in parts if few or part["verdict"] in {"failing", "degraded"}][: room.sections]
+    topics: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    letters = room.letters_of_pictures
+    for part in detailed:
+        entry = _part_context(report, part, pictured=letters > 0)
+        letters -= len(entry["river"] or "") + len(entry["coverage"] or "")
+        topics[part["topic"]].append(entry)
+    todo = _interleave([[item for entry in entries for item in entry["groups"]] for entries in topics.values()])
+    style, script = _read_asset("report.css"), _read_asset("report.js")
+    values = [part for part in parts if part["part"] == "value"]
+    return (
+        _make_environment()
+        .get_template("report.html")
+        .render(
+            report=report,
+            names=sorted({part["topic"] for part in parts}),
+            parts=parts,
+            answer=describe_result(report),
+            topics=topics,
+            listed=parts[: room.rows],
+            unlisted=sorted({part["topic"] for part in parts[room.rows :]}),
+            todo=todo[:MAX_TODO],
+            folded_todo=todo[MAX_TODO:MAX_FOLDED_TODO],
+            more_todo=max(0, len(todo) - MAX_FOLDED_TODO),
+            unpictured=len(detailed) < len(parts) or letters <= 0,
+            strip=_strip_legend(report["thresholds"]["verdict"]),
+            rule=describe_verdict_rule(report["thresholds"]["verdict"]),
+            exit_line=describe_exit_code(report),
+            lineage_scope=_lineage_scope(report),
+            max_partitions=MAX_BARS,
+            graph=draw_lineage(report["lineage"]),
+            lineage_headline=_lineage_headline(report),
+            offsets=sum(row["to_offset"] - row["from_offset"] for part in values for row in part["partitions"]),
+            partition_count=sum(len(part["partitions"]) for part in values),
+            style=Markup(style),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            style_hash=_source_hash(style),
+            script_hash=_source_hash(script),
+        )
+    )
+
+
+def _interleave(lists: Sequence[Sequence[T]]) -> list[T]:
+    """Take the first item of each list, then the second of each, and so on, so that all topics are shown."""
+    return [item for row in zip_longest(*lists, fillvalue=None) for item in row if item is not None]
+
+
+def _urgency(part: TopicPart) -> tuple[int, int, str, str]:
+    """Return the sort key of a part: failing before degraded before unknown before passing."""
+    return VERDICT_ORDER.index(part["verdict"]), -part["violating"], part["topic"], part["part"]
+
+
+def _part_context(report: AuditReport, part: TopicPart, *, pictured: bool) -> dict[str, Any]:
+    uses = {use["schema_id"]: use for use in part["schemas"]}
+    versions = [schema_id for schema_id, use in uses.items() if use["version"] and use["expected"]]
+    bins = bin_series(part["series"], versions) if pictured else None
+    labels = {schema_id: schema_label(schema_id, uses) for schema_id in {0, *uses, *(bins.records if bins else ())}}
+    return {
+        "data": part,
+        "labels": defaultdict(str, labels),
+        "reason": describe_verdict(part),
+        "strategy": describe_strategy(part),
+        "groups": _violation_groups(report, part),
+        "river": draw_timeline(bins, uses, threshold=part["threshold"]) if bins else None,
+        "months": _period_table(bins) if bins else None,
+        "headline": _river_headline(part),
+        "coverage": draw_coverage(part["partitions"]) if pictured and part["partitions"] else None,
+        "coverage_headline": _coverage_headline(part),
+        "kinds": [(kind, label) for kind, label in OFFSET_KINDS.items() if kind != "unaudited" or part["unaudited"]],
+    }
+
+
+def _violation_groups(report: AuditReport, part: TopicPart) -> list[dict[str, Any]]:
+    stem = f"topic/{part['topic']}" + ("" if part["part"] == "value" else f"/{part['part']}")
+    return [
+        {
+            "part": part,
+            "code": code,
+            "anchor": f"{stem}/{code}",
+            "records": sum(line["records"] for line in lines),
+            "meaning": describe_code(code),
+            "mend": suggest_fix(code),
+            "lines": lines[:MAX_LINES],
+            "left_out": max(0, len(lines) - MAX_LINES),
+            "command": consume_command(report, part, lines[0]),
+        }
+        for code, lines in group_by_code(part["violations"]).items()
+    ]
+
+
+def _period_table(bins: TimeBins) -> Mapping[str, Any]:
+    """Sum the bins of the picture into at most ``MAX_TABLE_ROWS`` rows."""
+    step = -(-len(bins.starts) // MAX_TABLE_ROWS)
+    ids = list(bins.records)
+
+    def cell(schema_id: int, start: int) -> str:
+        records = sum(bins.records[schema_id][start : start + step])
+        violating = sum(bins.violating[schema_id][start : start + step])
+        return f"{formatters.format_count(records)} ({formatters.format_count(violating)})" if records else ""
+
+    rows = [
+        {"start": bins.starts[start].isoformat(), "cells": [cell(schema_id, start) for schema_id in ids]}
+        for start in range(0, len(bins.starts), step)
+    ]
+    return {"ids": ids, "rows": rows}
+
+
+def _river_headline(part: TopicPart) -> str:
+    uses = [use for use in part["schemas"] if use["version"] and use["expected"]]
+    newest = newest_in_use(part["schemas"])
+    if not newest:
+        return "No record carries the id of a version of this topic's subjects."
+    if len(newest) > 1:
+        subjects = formatters.format_plural(len(newest), "subject")
+        return f"{formatters.format_plural(len(uses), 'version')} of {subjects} are in use."
+    (one,) = newest
+    name, since = f"Version {one['version']} (id {one['schema_id']})", formatters.format_time(one["first_seen"])
+    if len(uses) == 1:
+        return f"{name} is the only one in use, since {since}."
+    return f"{name} is the newest of {len(uses)} versions in use; its first record is of {since}."
+
+
+def _coverage_headline(part: TopicPart) -> str:
+    total = sum(row["to_offset"] - row["from_offset"] for row in part["partitions"])
+    if not total:
+        return "The topic holds no offsets."
+    return f"Every one of {formatters.format_plural(total, 'offset')} is accounted for."
+
+
+def _strip_legend(threshold: float) -> tuple[tuple[str, str], ...]:
+    """Return the classes of the strip's shades and their meanings."""
+    few = formatters.format_percent(1 - threshold)
+    return (("passing", "none"), ("degraded", f"up to {few}"), ("failing", "more"))
+
+
+def _lineage_scope(report: AuditReport) -> Markup:
+    """Return a sentence on whether lineage was inferred, and how it can be."""
+    scope = report["scope"]
+    if scope["lineage"]:
+        return Markup("Lineage was looked for in bounded samples of the values of each field.")
+    if not scope["samples"]:
+        return _render_code("Lineage was not looked for, and no samples of values were kept (`--no-samples`).")
+    return _render_code(
+        "Lineage was not looked for: `contractlog lineage --state DIR` finds it in the samples that this "
+        "audit kept in its folder, `--lineage` in the course of an audit."
+    )
+
+
+def _lineage_headline(report: AuditReport) -> str:
+    made = sorted({edge["to"]["topic"] for edge in report["lineage"]})
+    if not made:
+        return ""
+    sources = sorted({edge["from"]["topic"] for edge in report["lineage"] if edge["to"]["topic"] == made[0]})
+    if len(made) == 1:
+        return f"{made[0]} was made from {' and '.join(sources)}."
+    return f"{formatters.format_plural(len(made), 'topic')} were made from others."
+
+
+def _wrap_command(line: str) -> Markup:
+    """Allow line breaks in a command at its spaces, and elsewhere only in words wider than a phone."""
+    words = (
+        Markup('<span class="flag">{}</span>').format(word)
+        if "-" in word and len(word) <= MAX_UNBROKEN
+        else escape(word)
+        for word in line.split(" ")
+    )
+    return Markup(" ").join(words)
+
+
+def _render_code(text: str) -> Markup:
+    """Set text between backticks in code font; options and commands break at spaces."""
+    *pairs, rest = text.split("`")
+    if len(pairs) % 2:
+        return escape(text)
+    words = [
+        Markup("{}<code>{}</code>").format(
+            plain, _wrap_command(code) if code.startswith(("-", "contractlog ")) else code
+        )
+        for plain, code in zip(pairs[::2], pairs[1::2], strict=True)
+    ]
+    return Markup("").join([*words, escape(rest)])
+
+
+def _format_lag(milliseconds: float | None) -> str:
+    if milliseconds is None:
+        return ""
+    unit = "h" if milliseconds >= _MS["h"] else "min" if milliseconds >= _MS["min"] else "s"
+    return f"{formatters.format_significant(milliseconds / _MS[unit])} {unit}"
+
+
+def _source_hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _read_asset(name: str) -> str:
+    return (files(__package__) / "templates" / name).read_text("utf-8").strip()
+
+
+@cache
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("contractlog.spark_validation.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters |= {
+        "count": formatters.format_count,
+        "plural": formatters.format_plural,
+        "moment": formatters.format_time,
+        "day": formatters.format_day,
+        "conforms": format_conformance,
+        "part_line": describe_counts,
+        "why": summarize_verdict,
+        "prose": _render_code,
+        "unbroken": _wrap_command,
+        "lag": _format_lag,
+    }
+    return environment

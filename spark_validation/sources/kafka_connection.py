@@ -1,0 +1,137 @@
+"""Client configuration and error handling for Kafka clusters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+
+from contractlog.clients.cli.broker import SERVERS, read_properties
+from contractlog.compatibility.errors import BrokerDenied, Unreachable, UsageError
+from contractlog.serdes.kafka_client import PERMISSION_ERRORS
+
+__all__ = [
+    "MISSING_TOPIC_CODES",
+    "NO_SETTINGS",
+    "KafkaSettings",
+    "base_config",
+    "error_code",
+    "raise_if_denied",
+    "read_settings",
+    "require_shared_file",
+    "retry_without_leader",
+    "send_request",
+    "unreachable_error",
+]
+
+A = TypeVar("A")
+KafkaSettings = Mapping[str, Any]
+NO_SETTINGS: Final[KafkaSettings] = {}
+MISSING_TOPIC_CODES: Final = frozenset({KafkaError._UNKNOWN_TOPIC, KafkaError.UNKNOWN_TOPIC_OR_PART})  # noqa: SLF001 - own codes
+_NO_LEADER_CODES: Final = frozenset(
+    {
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        *MISSING_TOPIC_CODES,
+    }
+)
+_PAUSE: Final = 0.1  # seconds
+
+
+def base_config(bootstrap: str) -> dict[str, Any]:
+    """Return the settings that every client has."""
+    # connection errors are not logged: where they matter, they are raised as one exception
+    return {"bootstrap.servers": bootstrap, "log_level": 0, "error_cb": _ignore}
+
+
+def _ignore(_: object) -> None:
+    """Ignore the error."""
+
+
+def require_shared_file(config: Path | None) -> Path | None:
+    """Return the absolute path of a properties file, which workers read again.
+
+    Raises:
+        UsageError: the file is not a regular file, such as a pipe, which can be read only once.
+    """
+    if config is not None and not config.is_file():
+        raise UsageError(
+            f"--broker-config: `{config}` is not a regular file. Spark workers read it again: write it to a file "
+            "that they can read at the same path."
+        )
+    return None if config is None else config.absolute()
+
+
+def read_settings(config: Path | None) -> KafkaSettings:
+    """Return the properties in a file, without the broker addresses.
+
+    Raises:
+        UsageError: the file cannot be read on this machine.
+    """
+    if config is None:
+        return NO_SETTINGS
+    try:
+        properties = read_properties(config)
+    except UsageError as error:
+        raise UsageError(f"{error} (each Spark worker reads this file itself, at the same path)") from None
+    return {name: value for name, value in properties.items() if name not in SERVERS}
+
+
+def send_request(bootstrap: str, ask: Callable[[], A]) -> A:
+    """Return the result of a request to the cluster.
+
+    Raises:
+        BrokerDenied: the user lacks a permission.
+        Unreachable: the client gave up.
+    """
+    try:
+        return ask()
+    except KafkaException as error:
+        raise_if_denied(bootstrap, error.args[0])
+        raise unreachable_error(bootstrap, error.args[0]) from error
+
+
+def retry_without_leader(ask: Callable[[], A], patience: float) -> A:
+    """Return the result of a request; retry while a new or moving partition has no leader.
+
+    Args:
+        ask: sends the request, about partitions that the cluster has listed.
+        patience: seconds after which the last error is raised.
+
+    Raises:
+        KafkaException: an error of another kind, or no leader when ``patience`` ends.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return ask()
+        except KafkaException as error:
+            if error_code(error.args[0]) not in _NO_LEADER_CODES or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
+
+
+def raise_if_denied(bootstrap: str, error: KafkaError | None, what: str = "") -> None:
+    """Raise if an error says that the user lacks a permission.
+
+    Raises:
+        BrokerDenied: the user lacks a permission.
+    """
+    if error is not None and error.code() in PERMISSION_ERRORS:
+        raise BrokerDenied(f"the broker at {bootstrap} does not permit this user to read{what}: {error.str()}")
+
+
+def unreachable_error(bootstrap: str, error: KafkaError | None, doing: str = "") -> Unreachable:
+    """Return the exception for a broker that does not respond."""
+    reason = f": {error.str()}" if error is not None else ""
+    return Unreachable(f"the broker at {bootstrap} does not answer{doing}{reason}", bootstrap=bootstrap)
+
+
+def error_code(error: KafkaError | None) -> int | None:
+    """Return the code of an error, or None if there is no error."""
+    return None if error is None else error.code()

@@ -1,0 +1,195 @@
+"""Audit of many ranges as Spark tasks, which read them in the workers and return states, not records.
+
+Samples are the one part of a state that may be large: they are returned through files, not through Spark's driver.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from uuid import uuid4
+
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.accumulators import AccumulatorParam
+from pyspark.sql import SparkSession
+
+from contractlog.compatibility.errors import ContractlogError
+from contractlog.contracts.audit.state import AuditState
+from contractlog.contracts.audit.state_limits import limit_samples, limit_state
+from contractlog.spark_validation.audit import audit_range
+from contractlog.spark_validation.errors import SparkFailed
+from contractlog.spark_validation.lineage.sample_files import read_samples, write_samples
+from contractlog.spark_validation.plan import AuditPlan
+from contractlog.spark_validation.sources.records import OffsetRange
+from contractlog.spark_validation.sources.source import RecordSource
+from contractlog.spark_validation.violations import DEFAULT_MAX_BYTES
+
+__all__ = ["audit_ranges"]
+
+TASKS: Final = 64  #: minimum number, if there are enough ranges
+TASKS_PER_CORE: Final = 4
+TICK: Final = 0.25  #: seconds
+SAMPLED_VALUES: Final = 400_000  #: maximum per task
+_SAMPLES: Final = ".samples-"  #: folders of a dataset that begin with a dot are not read
+
+T = TypeVar("T")
+Progress = Callable[[int], None]  #: called with the number of offsets done so far
+
+
+def audit_ranges(
+    session: SparkSession,
+    source: RecordSource,
+    ranges: Sequence[OffsetRange],
+    plan: AuditPlan,
+    violations: Path,
+    *,
+    cap: int | None = DEFAULT_MAX_BYTES,
+    progress: Progress | None = None,
+) -> AuditState:
+    """Audit ranges on a cluster and return their merged state.
+
+    Args:
+        session: the Spark session.
+        source: source of the records; must be reachable from the workers.
+        ranges: the ranges to read; they do not overlap.
+        plan: the expected schemas.
+        violations: a folder that the workers can write and this process can read; each range has one file, even if it
+        is read again.
+        cap: maximum number of bytes of a violating key or value in these files; None: all.
+        progress: called regularly with the number of offsets done so far.
+
+    Raises:
+        Unreachable: the source stopped responding.
+        SparkFailed: Spark, Java or a worker raised an error that is not one of contractlog's.
+    """
+    if not ranges:
+        return AuditState()
+    context = session.sparkContext
+    done = context.accumulator(0)
+    failed = context.accumulator([], _ErrorList())
+    shared = context.broadcast(plan)
+    task = AuditTask(source, shared, violations, cap, done, failed)
+
+    def tick() -> None:
+        if failed.value:  # other tasks that wait would fail in the same way, one after another
+            raise failed.value[0]
+        if progress is not None:
+            progress(int(done.value))
+
+    try:
+        tasks = min(len(ranges), max(TASKS, TASKS_PER_CORE * context.defaultParallelism))
+        outcomes = _run_job(
+            context,
+            lambda: context.parallelize(ranges, tasks).mapPartitions(task).collect(),
+            tick,
+        )
+        return _merge_results(outcomes)
+    finally:
+        with suppress(Py4JError, OSError):  # if the Java process has ended, nothing is left to destroy
+            shared.destroy()
+        for folder in violations.glob(f"{_SAMPLES}*"):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _merge_results(outcomes: Iterable[TaskResult | ContractlogError]) -> AuditState:
+    state = AuditState()
+    for outcome in outcomes:
+        if isinstance(outcome, ContractlogError):
+            raise outcome
+        found = outcome.state
+        if outcome.samples is not None:
+            found = replace(found, samples=read_samples(outcome.samples))
+            shutil.rmtree(outcome.samples, ignore_errors=True)
+        state = limit_samples(limit_state(state.merge(found)))
+    return state
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """The state returned by a task, and the folder of its samples."""
+
+    state: AuditState
+    samples: Path | None
+
+
+@dataclass(frozen=True)
+class AuditTask:
+    """Function run by a worker: audits the ranges of one task."""
+
+    source: RecordSource
+    plan: Any  #: a broadcast ``Plan``
+    violations: Path
+    cap: int | None
+    done: Any  #: an accumulator of offsets
+    failed: Any  #: an accumulator of errors
+
+    def __call__(self, ranges: Iterable[OffsetRange]) -> Iterator[TaskResult | ContractlogError]:
+        """Yield one result, or an error of ours, which is not raised because a retry would not fix it."""
+        state = AuditState()
+        try:
+            for offsets in ranges:
+                found = audit_range(self.source, offsets, self.plan.value, self.violations, cap=self.cap)
+                state = limit_samples(limit_state(state.merge(found)), SAMPLED_VALUES)
+                self.done.add(len(offsets))
+        except ContractlogError as error:
+            self.failed.add([error])
+            yield error
+        else:
+            yield self._result(state)
+
+    def _result(self, state: AuditState) -> TaskResult:
+        if not state.samples:
+            return TaskResult(state, None)
+        folder = self.violations / f"{_SAMPLES}{uuid4().hex}"
+        folder.mkdir()
+        write_samples(state.samples, folder)
+        return TaskResult(replace(state, samples={}), folder)
+
+
+class _ErrorList(AccumulatorParam[list[ContractlogError]]):
+    """Errors of all tasks, in order of arrival."""
+
+    def zero(self, value: list[ContractlogError]) -> list[ContractlogError]:
+        """Return the empty list."""
+        return value[:0]
+
+    def addInPlace(  # noqa: N802 - Spark's name
+        self, value1: list[ContractlogError], value2: list[ContractlogError]
+    ) -> list[ContractlogError]:
+        """Return both lists together."""
+        return value1 + value2
+
+
+def _run_job(context: SparkContext, job: Callable[[], list[T]], tick: Callable[[], object]) -> list[T]:
+    """Run a job in a separate thread, so that an interruption does not break the communication with Java.
+
+    An interruption cancels this job only, as the session may also run jobs of others.
+    """
+    tag = f"contractlog-{uuid4().hex}"
+
+    def run_with_tag() -> list[T]:
+        try:
+            context.addJobTag(tag)  # applies to this thread
+            return job()
+        except Exception as error:
+            raise SparkFailed.of(error) from error
+
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(run_with_tag)
+        try:
+            while wait([running], TICK).not_done:
+                tick()
+        except BaseException:
+            while not running.done():  # the job may not have started when it is first cancelled
+                with suppress(Py4JError, OSError):
+                    context.cancelJobsWithTag(tag)
+                wait([running], TICK)
+            raise
+        tick()
+        return running.result()

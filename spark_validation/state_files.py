@@ -1,0 +1,130 @@
+"""Storage of states: a folder of Parquet tables, one row per value of ``contracts/audit``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.state import (
+    AuditState,
+    Cell,
+    CellKey,
+    Coverage,
+    ViolationCounts,
+    ViolationExample,
+    ViolationKey,
+)
+from contractlog.spark_validation.lineage.sample_files import read_samples, write_samples
+
+__all__ = ["read_state", "write_state"]
+
+FORMAT: Final = "contractlog.state/1"
+STATE: Final = "state.json"  #: written last, so a folder that contains it is complete
+COVERAGE: Final = "coverage.parquet"
+CELLS: Final = "cells.parquet"
+VIOLATIONS: Final = "violations.parquet"
+
+Rows = Mapping[str, tuple[pa.DataType, list[Any]]]
+
+
+def write_state(state: AuditState, folder: Path) -> None:
+    """Write a state into a folder, which is created if it does not exist; outcomes are written by name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_table(folder / COVERAGE, _make_columns(Coverage, sorted(state.coverage)))
+    cells = [
+        (key, outcome, records, cell)
+        for key, cell in sorted(state.cells.items(), key=lambda item: item[0])
+        for outcome, records in sorted(cell.counts.items())
+    ]
+    _write_table(
+        folder / CELLS,
+        {
+            **_make_columns(CellKey, [key for key, *_ in cells]),
+            "outcome": (pa.string(), [outcome.name for _, outcome, *_ in cells]),
+            "records": (pa.int64(), [records for *_, records, _ in cells]),
+            "first_seen": (pa.int64(), [cell.first_seen for *_, cell in cells]),
+            "last_seen": (pa.int64(), [cell.last_seen for *_, cell in cells]),
+        },
+    )
+    violations = sorted(state.violations.items(), key=lambda item: item[0])
+    _write_table(
+        folder / VIOLATIONS,
+        {
+            **_make_columns(ViolationKey, [key for key, _ in violations]),
+            "outcome": (pa.string(), [key.outcome.name for key, _ in violations]),
+            "records": (pa.int64(), [one.records for _, one in violations]),
+            "first_seen": (pa.int64(), [one.first_seen for _, one in violations]),
+            "last_seen": (pa.int64(), [one.last_seen for _, one in violations]),
+            "examples": (
+                pa.list_(pa.struct([("partition", pa.int32()), ("offset", pa.int64())])),
+                [
+                    [{"partition": place.partition, "offset": place.offset} for place in one.examples]
+                    for _, one in violations
+                ],
+            ),
+            "detail": (pa.string(), [one.detail for _, one in violations]),
+        },
+    )
+    write_samples(state.samples, folder)
+    told = {"format": FORMAT, "unsampled": sorted(map(list, state.unsampled))}
+    (folder / STATE).write_text(json.dumps(told) + "\n")
+
+
+def read_state(folder: Path) -> AuditState:
+    """Read the state from a folder.
+
+    Raises:
+        UsageError: the folder contains no state, or one of another format.
+    """
+    try:
+        told = json.loads((folder / STATE).read_text())
+        if told.get("format") != FORMAT:
+            raise UsageError(f"{folder} holds a state of another format: {told.get('format')}")
+        cells: dict[CellKey, Cell] = {}
+        for row in pq.read_table(folder / CELLS).to_pylist():
+            cell = Cell({Outcome[row["outcome"]]: row["records"]}, row["first_seen"], row["last_seen"])
+            key = _make_value(CellKey, row)
+            cells[key] = cells[key].merge(cell) if key in cells else cell
+        return AuditState(
+            frozenset(_make_value(Coverage, row) for row in pq.read_table(folder / COVERAGE).to_pylist()),
+            cells,
+            dict(_read_violation(row) for row in pq.read_table(folder / VIOLATIONS).to_pylist()),
+            read_samples(folder),
+            frozenset((topic, part, field) for topic, part, field in told.get("unsampled", ())),
+        )
+    except (OSError, pa.ArrowException, KeyError, ValueError, AttributeError, TypeError) as error:
+        raise UsageError(f"{folder} holds no state of an audit that can be read: {error}") from error
+
+
+def _read_violation(row: Mapping[str, Any]) -> tuple[ViolationKey, ViolationCounts]:
+    examples = tuple(ViolationExample(place["partition"], place["offset"]) for place in row["examples"])
+    violation = ViolationCounts(row["records"], row["first_seen"], row["last_seen"], examples, row["detail"])
+    return _make_value(ViolationKey, {**row, "outcome": Outcome[row["outcome"]]}), violation
+
+
+def _make_value(kind: type[Any], row: Mapping[str, Any]) -> Any:
+    return kind(*(row[field.name] for field in fields(kind)))
+
+
+def _make_columns(kind: type[Any], values: Iterable[Any]) -> Rows:
+    """Return one column per field of a dataclass, in order."""
+    rows = [astuple(value) for value in values]
+    text: pa.DataType = pa.string()
+    number: pa.DataType = pa.int64()
+    return {
+        field.name: (text if str(field.type) == "str" else number, [row[index] for row in rows])
+        for index, field in enumerate(fields(kind))
+    }
+
+
+def _write_table(path: Path, columns: Rows) -> None:
+    arrays: dict[str, pa.Array[Any]] = {name: pa.array(values, kind) for name, (kind, values) in columns.items()}
+    pq.write_table(pa.table(arrays), path, compression="zstd")

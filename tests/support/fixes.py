@@ -1,0 +1,170 @@
+"""How well suggested fixes do on random mutations; ``python tests/support/fixes.py`` prints the table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from contractlog.compatibility.catalogue import AVRO_WARNINGS
+from contractlog.compatibility.engine import find_differences
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.fixes.edits import count_changed_tokens
+from contractlog.compatibility.fixes.engine import find_fix
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.json_schema.exact.catalogue import FORMAT
+from contractlog.compatibility.level import Direction
+from contractlog.compatibility.policy import Policy, select_breaking
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+
+from support import avro_mutations, json_mutations
+
+LAYOUTS: list[dict[str, Any]] = [
+    {},
+    {"indent": 2},
+    {"separators": (",", ":")},
+    {"indent": 4, "separators": (",", ": ")},
+]
+EACH_AVRO_CHECK = [
+    (check, direction)
+    for check in avro_mutations.BACKWARD
+    for direction in Direction
+    if direction is Direction.BACKWARD or check in avro_mutations.FORWARD
+]
+EACH_JSON_CHECK = [(check, direction) for check in json_mutations.NARROWING for direction in Direction]
+EACH_EXACT_CHECK = [(check, direction) for check in json_mutations.EXACT for direction in Direction]
+ATTEMPTS = 200  #: of mutations for each that has the finding it is made for
+
+
+@dataclass
+class Row:
+    """What came of the mutations for one check in one direction."""
+
+    check: str
+    direction: Direction
+    policy: Policy = Policy.STRICT
+    mutations: int = 0
+    fixed: int = 0  #: whose text ended clean, one fix after the other
+    larger: int = 0  #: whose fixes were larger than the mutation, in tokens
+    mutation_tokens: int = 0
+    mend_tokens: int = 0
+    unfixed: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def also(self) -> frozenset[str]:
+        """The check where it has to be asked for."""
+        return (AVRO_WARNINGS | {FORMAT.id}) & {self.check}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.check:<60} {self.direction.value:<9} {self.mutations:>9} {self.fixed:>6} {self.larger:>7} "
+            f"{self.mutation_tokens / max(self.mutations, 1):>9.1f} {self.mend_tokens / max(self.fixed, 1):>6.1f}"
+        )
+
+
+HEAD = f"{'check':<60} {'direction':<9} {'mutations':>9} {'fixed':>6} {'larger':>7} {'tokens':>9} {'mend':>6}"
+
+
+def avro_row(check: str, direction: Direction, wanted: int, random: Random) -> Row:
+    """Mutate until enough mutations have the check's finding, and fix each."""
+    table = avro_mutations.BACKWARD if direction is Direction.BACKWARD else avro_mutations.FORWARD
+    row = Row(check, direction)
+    for schema, changed in islice(avro_mutations.mutated(table[check], random), wanted * ATTEMPTS):
+        layout = random.choice(LAYOUTS)
+        measure(row, json.dumps(schema, **layout), json.dumps(changed, **layout), SchemaType.AVRO)
+        if row.mutations == wanted:
+            break
+    return row
+
+
+def json_row(check: str, direction: Direction, wanted: int, random: Random) -> Row:
+    """The same for JSON; the candidate of a forward change is the wider one of the two."""
+    exact = check in json_mutations.EXACT
+    row = Row(check, direction, Policy.EXACT if exact else Policy.STRICT)
+    made = json_mutations.mutated((json_mutations.EXACT if exact else json_mutations.NARROWING)[check], random)
+    for wide, narrow in islice(made, wanted * ATTEMPTS):
+        layout = random.choice(LAYOUTS)
+        texts = (json.dumps(wide, **layout), json.dumps(narrow, **layout))
+        measure(row, *(texts if direction is Direction.BACKWARD else texts[::-1]), SchemaType.JSON)
+        if row.mutations == wanted:
+            break
+    return row
+
+
+def measure(row: Row, text: str, changed: str, kind: SchemaType) -> None:
+    """Count a mutation, where it has the finding, and what fixes make of it."""
+    try:
+        earlier, candidate = parse_schema(SchemaDraft(text, kind)), parse_schema(SchemaDraft(changed, kind))
+    except InvalidSchema:
+        return  # a type that was defined in what is gone
+    if found(earlier, earlier, row):
+        return  # it does not read itself
+    if row.check not in {finding.check for finding in found(candidate, earlier, row)}:
+        return
+    row.mutations += 1
+    size = count_changed_tokens(text, changed)
+    row.mutation_tokens += size
+    mended = repaired(changed, text, earlier, row)
+    if mended is None:
+        row.unfixed.append((text, changed))
+        return
+    row.fixed += 1
+    row.mend_tokens += count_changed_tokens(changed, mended)
+    if count_changed_tokens(changed, mended) > size:
+        row.larger += 1
+        row.unfixed.append((changed, mended))
+
+
+def repaired(text: str, earlier_text: str, earlier: ParsedSchema, row: Row) -> str | None:
+    """Mend finding after finding; None where one stays."""
+    for _ in range(20):
+        candidate = parse_schema(SchemaDraft(text, earlier.type))
+        left = found(candidate, earlier, row)
+        if not left:
+            return text
+        tried = (
+            find_fix(
+                text,
+                one,
+                candidate,
+                earlier,
+                row.direction,
+                earlier_text=earlier_text,
+                policy=row.policy,
+                also=row.also,
+            )
+            for one in left
+        )
+        offered = next(filter(None, tried), None)
+        if offered is None:
+            return None
+        text = offered.text
+    return None
+
+
+def found(candidate: ParsedSchema, earlier: ParsedSchema, row: Row) -> tuple[Finding, ...]:
+    found = find_differences(candidate, earlier, row.direction, row.policy, also=row.also)
+    return select_breaking(found, row.policy, row.also)
+
+
+def rows(wanted: int) -> Iterator[Row]:
+    for made, checks in ((avro_row, EACH_AVRO_CHECK), (json_row, EACH_JSON_CHECK), (json_row, EACH_EXACT_CHECK)):
+        for check, direction in checks:
+            yield made(check, direction, wanted, Random(f"{check} {direction}"))  # noqa: S311 - a repeatable one
+
+
+if __name__ == "__main__":
+    print(HEAD)  # noqa: T201 - a table for people
+    for row in rows(50):
+        print(row)  # noqa: T201
+        for one, other in row.unfixed[: int((sys.argv[1:] or ["0"])[0])]:
+            print("   ", one, "\n   ", other)  # noqa: T201

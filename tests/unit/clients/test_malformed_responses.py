@@ -1,0 +1,113 @@
+"""Whatever a server answers, a call ends in its result or in an error that has a name; nothing else gets out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contractlog.clients.calls import Call
+from contractlog.clients.confluent import confluent_calls
+from contractlog.clients.confluent.associations import AssociationCreateOrUpdateRequest
+from contractlog.clients.confluent.schema import Schema
+from contractlog.clients.retry import Response, Retries, send_with_retries
+from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
+
+from support.api_calls import DRAFT, EXAMPLES
+
+THEIRS: list[Call[Any]] = [
+    confluent_calls.register("s", Schema(DRAFT.text), normalize=False),
+    confluent_calls.lookup("s", Schema(DRAFT.text), normalize=False, fmt=None, deleted=False),
+    confluent_calls.by_id(1, None, None, None),
+    confluent_calls.by_guid("g", None),
+    confluent_calls.versions_of_id(1, None, deleted=False, offset=0, limit=-1),
+    confluent_calls.version("s", 1),
+    confluent_calls.latest_with_metadata("s", {}, deleted=False, fmt=None),
+    confluent_calls.check("s", Schema(DRAFT.text), 1, normalize=False, verbose=False),
+    confluent_calls.config("s"),
+    confluent_calls.mode("s"),
+    confluent_calls.associations("t", "-", None, None, offset=0, limit=-1),
+    confluent_calls.bind(AssociationCreateOrUpdateRequest()),
+]
+CALLS = [call for made in EXAMPLES.values() for call in made] + THEIRS
+
+#: The words of the API: what is read is looked for under these.
+WORDS = [
+    *("subject", "version", "id", "guid", "schema", "schemaType", "references", "metadata", "ruleSet", "ts", "deleted"),
+    *("name", "tags", "properties", "sensitive", "domainRules", "migrationRules", "enableAt", "kind", "mode", "params"),
+    *("compatibilityLevel", "compatibility", "compatibilityPolicy", "contractlogPolicy", "defaultMetadata"),
+    *("overrideRuleSet", "is_compatible", "messages", "associations", "results", "result", "error", "error_code"),
+    *("message", "scope", "clusters", "attributes", "context", "frozen", "lifecycle", "resourceName", "fetches"),
+]
+leaves = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**70), 2**70),
+    st.floats(allow_nan=False),
+    st.sampled_from(["", "AVRO", "JSON", "latest", "FULL", "READWRITE", "EXACT", "STRONG", "1", "\x00", ":.c:s", ":."]),
+    st.text(max_size=5),
+)
+bodies = st.recursive(
+    leaves,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=6),
+    max_leaves=12,
+)
+raw = st.one_of(
+    bodies.map(lambda body: json.dumps(body).encode()),
+    st.binary(max_size=20),
+    st.sampled_from([b"", b"1e999", b"-1e999", b"[1e999]", b"[" * 5_000, b"<html>", b"{}", b"[]", b'{"id": 1e999}']),
+)
+statuses = st.one_of(
+    st.sampled_from([200, 201, 204, 207, 301, 400, 401, 404, 409, 422, 500, 503]), st.integers(100, 599)
+)
+headers = st.dictionaries(st.sampled_from(["location", "retry-after", "content-type"]), st.text(max_size=8), max_size=2)
+
+
+def ended(call: Call[Any], answer: Response) -> Any:
+    """Carry a call through with one answer; return its result or its error."""
+    talk = send_with_retries(call, ("http://registry",), Retries(attempts=1))
+    next(talk)
+    try:
+        talk.send(answer)
+    except StopIteration as done:
+        return done.value
+    except RegistryError as error:
+        return error
+    raise AssertionError("one attempt is all there is")
+
+
+@settings(max_examples=400)
+@given(st.sampled_from(CALLS), st.builds(Response, statuses, raw, headers))
+def test_a_call_ends_in_a_result_or_an_error_with_a_name(call: Call[Any], answer: Response) -> None:
+    result = ended(call, answer)
+    if isinstance(result, RegistryError):
+        assert str(result)
+        assert len(str(result)) < 2_000
+        assert result.error_code
+    else:
+        assert 200 <= answer.status < 300
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: f"{call.method} {call.route}"[:50])
+def test_a_page_of_a_proxy_is_never_a_result(call: Call[Any]) -> None:
+    result = ended(call, Response(200, b"<html>Sign in</html>"))
+    if call.text:
+        assert result == "<html>Sign in</html>"  # a text is a text
+    else:
+        assert isinstance(result, UnreadableAnswer)
+        assert "Sign in" in str(result)
+
+
+@given(st.integers(400, 599), st.integers(-(2**31), 2**31), st.text(min_size=1, max_size=20))
+def test_a_code_is_believed_where_it_fits_the_status(status: int, code: int, message: str) -> None:
+    body = json.dumps({"error_code": code, "message": message}).encode()
+    error = ended(EXAMPLES["subjects"][0], Response(status, body))
+    assert isinstance(error, RegistryError)
+    if str(code).startswith(str(status)):
+        assert error.error_code == code
+        assert error.message == message
+    else:
+        assert error.error_code == status

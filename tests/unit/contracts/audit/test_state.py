@@ -1,0 +1,55 @@
+"""States are a commutative monoid: how a range was cut does not show."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.contracts.audit.outcomes import Outcome
+from contractlog.contracts.audit.state import (
+    MAX_EXAMPLES,
+    AuditState,
+    Cell,
+    CellKey,
+    Coverage,
+    ViolationCounts,
+    ViolationExample,
+    ViolationKey,
+    merge_states,
+)
+
+RECORDS = st.lists(
+    st.tuples(st.sampled_from([Outcome.CONFORMS, Outcome.TRUNCATED, Outcome.TOMBSTONE]), st.integers(0, 9)), max_size=60
+)
+
+
+def state_of(records: list[tuple[Outcome, int]], start: int) -> AuditState:
+    """Observe records one by one, each at its own offset."""
+    state = AuditState(frozenset({Coverage("t", 0, start, start + len(records), len(records))}))
+    for offset, (outcome, seconds) in enumerate(records, start):
+        cells = {CellKey("t", "value", 0, "2013-01-01", 1): Cell({outcome: 1}, seconds, seconds)}
+        key = ViolationKey("t", "value", outcome, 1, "/fields/0", "a")
+        violations = (
+            {key: ViolationCounts(1, seconds, seconds, (ViolationExample(0, offset),), str(offset))}
+            if outcome.violating
+            else {}
+        )
+        state = state.merge(AuditState(frozenset(), cells, violations))
+    return state
+
+
+@given(RECORDS, RECORDS, RECORDS)
+def test_merging_does_not_depend_on_order_or_grouping(
+    a: list[tuple[Outcome, int]], b: list[tuple[Outcome, int]], c: list[tuple[Outcome, int]]
+) -> None:
+    states = [state_of(a, 0), state_of(b, 100), state_of(c, 200)]
+    assert merge_states(states) == merge_states(reversed(states)) == states[0].merge(states[1].merge(states[2]))
+
+
+@given(RECORDS)
+def test_counts_add_up_and_examples_are_the_lowest(records: list[tuple[Outcome, int]]) -> None:
+    state = state_of(records, 0)
+    assert sum(sum(cell.counts.values()) for cell in state.cells.values()) == len(records)
+    bad = [offset for offset, (outcome, _) in enumerate(records) if outcome.violating]
+    for violation in state.violations.values():
+        assert [example.offset for example in violation.examples] == bad[:MAX_EXAMPLES]
+        assert violation.detail == str(bad[0])
+        assert violation.records == len(bad)

@@ -1,0 +1,155 @@
+"""The file of users: how passwords are kept, what the file may say, and that it is read again."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contractlog.compatibility.errors import UsageError
+from contractlog.registry.access.passwords import HashedPassword
+from contractlog.registry.access.permissions import explain_pattern_mistake
+from contractlog.registry.access.users_file import UsersFile, format_entry, parse_users, remove_entry
+
+CHEAP = HashedPassword.of("secret", n=2, r=1, p=1)
+names = st.text(st.characters(exclude_categories=("C", "Z"), exclude_characters=":"), min_size=1, max_size=8)
+
+
+@given(st.text(st.characters(exclude_categories=("Cs",))), st.text(st.characters(exclude_categories=("Cs",))))
+@settings(max_examples=50)
+def test_a_password_matches_itself_alone(password: str, other: str) -> None:
+    kept = HashedPassword.parse(str(HashedPassword.of(password, n=2, r=1, p=1)))
+    assert kept.matches(password)
+    assert kept.matches(other) == (password == other)
+
+
+AWKWARD = [
+    "secret\0",
+    "secret\0\0",
+    "\0secret",
+    "sec\0ret",
+    "secret ",
+    " secret",
+    "secret\r",
+    "SECRET",
+    "s\u00e9cret",
+    "se\u0301cret",
+]
+LONG = "x" * 100
+
+
+@pytest.mark.parametrize("other", [*AWKWARD, "", LONG, LONG + "x", LONG + "\0", "x" * 64, "x" * 64 + "\0"])
+@pytest.mark.parametrize("password", ["secret", LONG, "secret\0", "\0", "x" * 64])
+def test_a_password_that_differs_in_one_byte_is_another(password: str, other: str) -> None:
+    assert HashedPassword.of(password, n=2, r=1, p=1).matches(other) == (password == other)
+
+
+def test_the_hash_of_a_long_password_is_not_a_password() -> None:
+    """HMAC hashes a long key, so that scrypt alone takes the hash, as bytes, for the password itself."""
+    kept = HashedPassword.of(LONG, n=2, r=1, p=1)
+    assert kept.hash != hashlib.scrypt(hashlib.sha256(LONG.encode()).digest(), salt=kept.salt, n=2, r=1, p=1, dklen=32)
+    assert kept.hash != hashlib.scrypt(LONG.encode(), salt=kept.salt, n=2, r=1, p=1, dklen=32)
+
+
+def test_a_password_of_the_older_scheme_goes_on_to_work_without_a_nul_behind_it() -> None:
+    """Made by an earlier release: `HashedPassword.of("secret", salt=b"salt", n=2, r=1, p=1)`."""
+    text = "scrypt$2$1$1$c2FsdA==$Mg+j147YoCdA+qrUwvASXtMPpt7O8kuKFUTqdS+qQGA="
+    older = HashedPassword.parse(text)
+    assert str(older) == text
+    assert older.matches("secret")
+    assert not any(map(older.matches, AWKWARD))
+
+
+def test_two_users_with_one_password_are_kept_apart() -> None:
+    assert HashedPassword.of("x", n=2, r=1, p=1).hash != HashedPassword.of("x", n=2, r=1, p=1).hash
+
+
+def test_new_passwords_cost_an_attacker_sixteen_megabytes_a_try() -> None:
+    kept = HashedPassword.of("x")
+    assert 128 * kept.n * kept.r >= 16 * 1024 * 1024
+    assert kept.p >= 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "secret", "md5$1", "scrypt$2$1$1$AA$AA", "scrypt$x$1$1$AA==$AA==", "scrypt$3$1$1$AA==$" + "A" * 43 + "="],
+)
+def test_what_is_no_kept_password_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"scrypt|cannot be read|out of range"):
+        HashedPassword.parse(text)
+
+
+patterns = names.filter(lambda text: explain_pattern_mistake(text) is None)
+
+
+@given(st.dictionaries(names, st.lists(patterns, max_size=2), max_size=4), st.data())
+def test_users_are_written_read_and_removed_one_by_one(found: dict[str, list[str]], data: st.DataObject) -> None:
+    text = "# who may do what\n\n" + "\n".join(format_entry(name, CHEAP, read, ["w"]) for name, read in found.items())
+    assert list(parse_users(text).by_name) == list(found)
+    for name in found:
+        assert parse_users(text).by_name[name].password == CHEAP
+    if found:
+        gone = data.draw(st.sampled_from(list(found)))
+        assert list(parse_users(remove_entry(text, gone)).by_name) == [name for name in found if name != gone]
+        assert remove_entry(text, gone).startswith("# who may do what\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("users = 1", "tables"),
+        ("[groups.a]", "holds `groups`"),
+        ("[users.a]\nwrites = ['x']", "`writes`"),
+        ("[users.a]\nread = 'x'", "list"),
+        ("[users.a]\nread = ['']", "list"),
+        ("[users.a]\npassword = 'plain'", "scrypt"),
+        ("[users.'a:b']", "colon"),
+        ("[users.a", "table declaration"),
+        ("[users.a]\nwrite = ['orders-*', '*-value']", "user `a`: write: `\\*-value` has a star before its end"),
+        ("[users.a]\nread = [':.eu']", "names none: one is written `:.eu:\\*`"),
+    ],
+)
+def test_what_a_file_may_not_say_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        parse_users(text)
+
+
+def test_a_file_is_read_again_when_it_changes_and_stays_when_it_breaks(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, now = tmp_path / "users.toml", [0.0]
+    path.write_text(format_entry("a", CHEAP, ["*"], []))
+    file = UsersFile(str(path), lambda: now[0])
+
+    def change(text: str) -> list[str]:
+        new = tmp_path / "new"
+        new.write_text(text)
+        new.replace(path)
+        assert list(file.users.by_name) == before  # it is looked at once in a second
+        now[0] += 1
+        return list(file.users.by_name)
+
+    before = ["a"]
+    assert change(format_entry("b", CHEAP, [], [])) == ["b"]
+    before = ["b"]
+    assert change("[users") == ["b"]
+    assert "cannot be used" in caplog.text
+    assert caplog.records[-1].levelno == logging.ERROR
+    path.unlink()
+    now[0] += 1
+    assert list(file.users.by_name) == ["b"]
+    path.write_text(format_entry("c", None, [], []))
+    now[0] += 1
+    assert list(file.users.by_name) == ["c"]
+
+
+def test_a_file_that_is_not_there_or_broken_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        UsersFile(str(tmp_path / "none"))
+    (tmp_path / "broken").write_text("[users")
+    with pytest.raises(UsageError, match="cannot be used"):
+        UsersFile(str(tmp_path / "broken"))

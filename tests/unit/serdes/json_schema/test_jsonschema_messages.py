@@ -1,0 +1,164 @@
+"""Errors in the words of ``jsonschema``, on request, and never at the price of a hang."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from confluent_kafka.schema_registry import SchemaRegistryClient
+from confluent_kafka.schema_registry.json_schema import JSONSerializer as TheirSerializer
+
+from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.serdes import MessageField, SerializationContext
+from contractlog.serdes.errors import DecodeError, EncodeError
+from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
+from contractlog.serdes.json_schema.jsonschema_messages import MAX_BYTES, JsonschemaMessages
+
+if TYPE_CHECKING:
+    from contractlog.clients import Registry
+
+CONTEXT = SerializationContext("orders", MessageField.VALUE)
+ORDER: dict[str, Any] = {
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "title": "Order",
+    "type": "object",
+    "required": ["id"],
+    "properties": {
+        "id": {"type": "string", "pattern": "^[a-z]+$"},
+        "n": {"type": "integer", "minimum": 0},
+        "lines": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"$ref": "#/definitions/line"}]}},
+        "tags": {"uniqueItems": True, "maxItems": 3},
+        "kind": {"enum": ["a", "b"]},
+    },
+    "patternProperties": {"^x-": {"type": "string"}},
+    "definitions": {"line": {"type": "object", "required": ["sku"], "additionalProperties": False}},
+}
+
+
+def words(schema: Any, **options: Any) -> JsonschemaMessages:
+    return JsonschemaMessages(parse_schema(SchemaDraft(json.dumps(schema), SchemaType.JSON), strict=False), **options)
+
+
+def order(random: Random) -> dict[str, Any]:
+    """An order with any number of faults."""
+    members: dict[str, list[Any]] = {
+        "id": ["abc", "A", 1],
+        "n": [0, -1, 1.5, "n"],
+        "lines": [[], ["a"], [{}], [{"sku": 1}, 2], "x"],
+        "tags": [[], [1, 2], [1, 1], [{}, {}], list("abcd")],
+        "kind": ["a", "c", None],
+        "x-a": ["", 1],
+    }
+    return {name: random.choice(values) for name, values in members.items() if random.random() < 0.7}
+
+
+def test_they_are_the_words_of_the_package() -> None:
+    ours, reference = words(ORDER), jsonschema.Draft7Validator(ORDER)
+    said = set()
+    for seed in range(2_000):
+        value = order(Random(seed))  # noqa: S311
+        error = next(reference.iter_errors(value), None)
+        assert ours.find_message(value) == (None if error is None else error.message)
+        said.add(None if error is None else error.validator)
+    assert said == {None, "required", "pattern", "type", "minimum", "anyOf", "uniqueItems", "maxItems", "enum"}
+
+
+def test_they_are_the_words_of_the_reference_s_serializer(registry: Registry) -> None:
+    text = json.dumps(ORDER)
+    ours = JSONSerializer(text, registry, validate_words="jsonschema")
+    client = SchemaRegistryClient.new_client({"url": "mock://words"})
+    theirs = TheirSerializer(text, client)
+    for value in ({}, {"id": 1}, {"id": "A"}, {"id": "a", "lines": [3]}, {"id": "a", "tags": [1, 1]}):
+        with pytest.raises(Exception) as wanted:  # noqa: PT011 -- theirs, whatever its class
+            theirs(value, CONTEXT)
+        with pytest.raises(EncodeError) as caught:
+            ours(value, CONTEXT)
+        assert caught.value.reason == str(wanted.value)
+        assert (caught.value.topic, caught.value.schema_id) == ("orders", 1)
+        assert caught.value.keyword
+    written = JSONSerializer(text, registry, validate=False)({"id": 1}, CONTEXT)
+    with pytest.raises(DecodeError, match="1 is not of type 'string'"):
+        JSONDeserializer(None, schema_registry_client=registry, validate_words="jsonschema")(written, CONTEXT)
+
+
+def test_references_are_followed_and_nothing_is_fetched(registry: Registry) -> None:
+    registry.register("address", SchemaDraft('{"type": "string"}', SchemaType.JSON))
+    schema = {"$id": "http://x.example/root.json", "properties": {"a": {"$ref": "address.json"}}}
+    draft = SchemaDraft(json.dumps(schema), SchemaType.JSON, (Reference("address.json", "address", 1),))
+    with pytest.raises(EncodeError, match="1 is not of type 'string'"):
+        JSONSerializer(draft, registry, validate_words="jsonschema")({"a": 1}, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": "^(a+)+$"}, "a" * 50 + "!"),
+        ({"patternProperties": {"^(a+)+$": False}}, {"a" * 50 + "!": 1}),
+        ({"patternProperties": {"^(a+)+$": True}, "additionalProperties": False}, {"a" * 50 + "!": 1}),
+        ({"anyOf": [{"$ref": "#"}, {"items": {"$ref": "#"}}], "type": "array"}, [[[[[[[[1]]]]]]]]),
+        ({"items": {"anyOf": [{"const": n} for n in range(200)]}}, [-1] * 1_000),
+        ({"uniqueItems": True}, [{"a": n} for n in range(5_000)]),
+        ({"maxLength": 1}, "x" * (MAX_BYTES + 1)),
+    ],
+)
+def test_what_would_take_long_is_said_in_our_words(schema: Any, value: Any) -> None:
+    ours = words(schema)
+    start = time.process_time()
+    ours.find_message(value)
+    assert time.process_time() - start < 1
+
+
+def test_without_words_of_theirs_ours_stand(registry: Registry) -> None:
+    serializer = JSONSerializer('{"type": "string", "maxLength": 3}', registry, validate_words="jsonschema")
+    with pytest.raises(EncodeError, match="maxLength: "):
+        serializer("x" * (MAX_BYTES + 1), CONTEXT)
+    with pytest.raises(EncodeError, match="'long' is too long"):
+        serializer("long", CONTEXT)
+
+
+def test_schemas_without_words_are_told_too() -> None:
+    assert words(False).find_message(1) == "False schema does not allow 1"  # noqa: FBT003
+    assert words(True).find_message(1) is None  # noqa: FBT003
+    parsed = parse_schema(SchemaDraft('{"$ref": "never.json"}', SchemaType.JSON), strict=False)
+    assert (
+        JsonschemaMessages(replace(parsed, referenced={"never.json": "false"})).find_message([1])
+        == "False schema does not allow [1]"
+    )
+
+
+@pytest.mark.parametrize("document", [2**70, [2**70], [[]] * 40_000])
+def test_any_document_is_told(registry: Registry, document: Any) -> None:
+    written = JSONSerializer("true", registry)(1, CONTEXT)
+    reader = JSONDeserializer('{"type": "string"}', None, registry, validate_words="jsonschema")
+    with pytest.raises(DecodeError, match="type"):
+        reader((written or b"")[:5] + json.dumps(document).encode(), CONTEXT)
+
+
+def test_formats_are_asserted_when_asked(registry: Registry) -> None:
+    """Defect 6 of the reference's client: a format was never asserted."""
+    schema = '{"type": "object", "properties": {"at": {"type": "string", "format": "date"}}}'
+    assert JSONSerializer(schema, registry)({"at": "whenever"}, CONTEXT)
+    for options, told in (({}, 'format: "whenever"'), ({"validate_words": "jsonschema"}, "'whenever' is not a 'date'")):
+        with pytest.raises(EncodeError, match=told) as caught:
+            JSONSerializer(schema, registry, validate_formats=True, **options)({"at": "whenever"}, CONTEXT)
+        assert (caught.value.keyword, caught.value.instance_path) == ("format", "/at")
+    written = JSONSerializer(schema, registry)({"at": "whenever"}, CONTEXT)
+    with pytest.raises(DecodeError, match="format"):
+        JSONDeserializer(None, schema_registry_client=registry, conf={"validate.formats": True})(written, CONTEXT)
+
+
+def test_the_package_is_loaded_only_when_its_words_are_asked_for() -> None:
+    code = (
+        "import sys; import contractlog.serdes.json_schema.serializer; "
+        "print([name for name in ('jsonschema', 'fastavro') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -1,0 +1,56 @@
+"""Pictures: what they show adds up to what was counted."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contractlog.contracts.audit.report import SeriesPoint
+from contractlog.spark_validation.report.charts.coverage import draw_coverage
+from contractlog.spark_validation.report.charts.lineage_graph import draw_lineage
+from contractlog.spark_validation.report.charts.svg import element
+from contractlog.spark_validation.report.charts.version_timeline import MAX_BINS, OTHER_IDS, bin_series
+
+from support.reports import edge, part
+
+POINTS = st.builds(
+    SeriesPoint,
+    window=st.dates().map(lambda day: day.isoformat()),
+    schema_id=st.one_of(st.none(), st.integers(1, 3)),
+    records=st.integers(0, 1000),
+    violating=st.integers(0, 10),
+)
+
+
+@given(st.lists(POINTS, min_size=1, max_size=50))
+def test_bins_lose_no_record(points: list[SeriesPoint]) -> None:
+    bins = bin_series(points, [1, 2])
+    assert bins is not None
+    assert len(bins.starts) <= MAX_BINS
+    row_of = {None: 0, 1: 1, 2: 2, 3: OTHER_IDS}
+    for schema_id in {row_of[point["schema_id"]] for point in points}:
+        mine = [point for point in points if row_of[point["schema_id"]] == schema_id]
+        assert sum(bins.records[schema_id]) == sum(point["records"] for point in mine)
+        assert sum(bins.violating[schema_id]) == sum(point["violating"] for point in mine)
+
+
+def test_what_exists_is_drawn_however_small_its_share() -> None:
+    drawn = str(draw_coverage(part("t")["partitions"]))
+    widths = [float(width) for width in re.findall(r'x="[\d.]+" y="2" width="([\d.]+)"', drawn)]
+    assert sum(widths) <= 616.1
+    assert min(widths) >= 3
+    assert "is-absent" in drawn
+    assert "absent: 12 of 336,788" in drawn
+    assert "is-violating" not in drawn
+
+
+def test_a_cycle_of_topics_is_drawn_and_too_many_topics_are_not() -> None:
+    assert draw_lineage([edge("a", "b", "f"), edge("b", "a", "f")]) is not None
+    assert draw_lineage([edge(f"a{index}", "b", "f") for index in range(100)]) is None
+    assert draw_lineage([]) is None
+
+
+def test_elements_escape_what_they_hold() -> None:
+    assert str(element("text", "<b>", x='"')) == '<text x="&#34;">&lt;b&gt;</text>'

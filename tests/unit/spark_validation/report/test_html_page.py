@@ -1,0 +1,195 @@
+"""``report.html``: one offline file that answers first and escapes everything."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from contractlog.spark_validation.report.html_page import render
+
+from support.reports import edge, flights, part, report, violation
+
+_MEGABYTE = 1 << 20
+
+
+class Page(HTMLParser):
+    """What a page holds, by tag."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.append(value)
+            if name in {"href", "src", "action"} and value:
+                self.links.append(value)
+
+
+def test_the_first_words_are_the_answer() -> None:
+    text = render(flights())
+    answer = re.search(r'<p class="answer">(.*?)</p>', text, re.DOTALL)
+    assert answer is not None
+    assert answer[1].startswith("2 of 5 topics conform to their schemas.")
+    assert "<code>flights.delayed</code>: 400 of 60,000 (0.667 %) records" in answer[1]
+    assert "all from schema id 7" in answer[1]
+
+
+def test_what_needs_attention_comes_first() -> None:
+    text = render(flights())
+    order = [
+        text.index(f'<h2 id="topic/{name}"') for name in ("flights.delayed", "flights.departed", "empty", "airports")
+    ]
+    assert order == sorted(order)
+
+
+def test_every_link_leads_to_a_place_in_the_page_and_none_leads_out() -> None:
+    page = Page(render(flights()))
+    assert len(page.ids) == len(set(page.ids))
+    assert page.links
+    assert all(link.startswith("#") and link[1:] in page.ids for link in page.links)
+    assert page.tags.count("h1") == 1
+
+
+def test_violations_have_stable_anchors_and_a_command_that_shows_one() -> None:
+    text = render(flights())
+    assert 'id="topic/flights.departed/TRUNCATED"' in text
+    assert 'id="topic/flights.departed/TRUNCATED/0/42"' in text
+    assert (
+        "contractlog consume flights.departed --partition 0 --offset 42 --limit 1 --bootstrap-servers 127.0.0.1:9092"
+        in Page(text).text
+    )
+
+
+@pytest.mark.parametrize(
+    "hostile", ['<script>alert("1")</script>', "\"onload='x'", "</style><img src=x>", "a&b{{ 7 * 7 }}"]
+)
+def test_names_from_outside_are_text_wherever_they_stand(hostile: str) -> None:
+    harmless = Page(render(report(part("t", violations=[violation("TRUNCATED", 5)]), edges=[edge("a", "t", "f")])))
+    line = violation("TRUNCATED", 5, path=hostile, field=hostile) | {"detail": hostile}
+    page = Page(render(report(part(hostile, violations=[line]), edges=[edge(hostile, "t", hostile)])))  # type: ignore[list-item]
+    assert page.tags == harmless.tags
+
+
+@pytest.mark.parametrize(("topics", "every"), [(500, 5), (500, 1), (2000, 1), (2000, 7), (40, 1)])
+def test_a_report_stays_under_a_megabyte_however_many_topics_there_are(topics: int, every: int) -> None:
+    lines = [violation("TRUNCATED", 3), violation("NOT_FRAMED", 3, path="", field="")]
+    parts = [part(f"{'topic' * 20}.{index}", violations=lines if index % every == 0 else []) for index in range(topics)]
+    text = render(report(*parts))
+    assert len(text.encode()) < _MEGABYTE
+    assert all(one["topic"] in text for one in parts)
+
+
+def test_records_that_were_not_held_against_anything_are_accounted_for() -> None:
+    without_schema = part("plain", records=5)
+    (row,) = without_schema["partitions"]
+    for counts in (without_schema, row):
+        counts.update(conforming=0, violating=0, tombstones=2, unaudited=3, absent=12)  # type: ignore[call-arg]
+    text = render(report({**without_schema, "verdict": "unknown", "conformance": None, "schemas": [], "series": []}))
+    sum_ = "17 offsets = 0 conforming + 0 violating + 2 tombstones + 12 absent + 3 not audited."
+    assert sum_ in text
+    assert "<title>not audited: 3 of 17</title>" in text
+    assert "not audited:" not in render(flights())
+
+
+def test_a_report_of_nothing_says_so() -> None:
+    assert "Nothing was audited" in render(report())
+    assert "The topic holds no records." in render(report(part("empty", records=0)))
+
+
+def test_the_page_is_made_from_the_json_alone() -> None:
+    assert render(json.loads(json.dumps(flights()))) == render(flights())
+
+
+def test_the_rule_the_threshold_and_the_exit_codes_share_are_printed() -> None:
+    text = render(flights())
+    assert "A part is failing when less than 99.9 % of its audited records conform, of all versions" in text
+    assert "--fail-under 100 %: missed by 2 parts, so the exit code is 1." in Page(text).text
+    met = report(part("a")) | {"thresholds": {"verdict": 0.5, "fail_under": 0.9}}
+    text = render(met)  # type: ignore[arg-type]
+    assert "less than 50 % of its audited records" in text
+    assert "</code> 90 %: met, so the exit code is 0." in text
+
+
+def test_each_verdict_has_its_reason_beside_it() -> None:
+    text = render(flights())
+    for why in ("below 99.9 %", "violations, within 99.9 %", "nothing audited", "no violation"):
+        assert f'<td class="why">{why}</td>' in text
+    newest = part("t", violations=[violation("TRUNCATED", 150)])
+    newest.update(verdict="failing", missed=["newest version"])
+    newest["schemas"][1].update(records=1_000, conforming=850, violating=150)
+    text = render(report(newest))
+    assert '<td class="why">newest version below 99.9 %</td>' in text
+    assert (
+        "Below the threshold of 99.9 %: of version 2 of <code>t-value</code> (id 7), the newest in use, "
+        "850 of 1,000 (85 %) records conform; of all versions together 336,626 of 336,776 (99.96 %)."
+    ) in text
+
+
+def test_a_version_that_validators_cannot_use_is_in_use_and_decides_no_verdict() -> None:
+    one = part("t", violations=[violation("TRUNCATED", 150)])
+    one.update(verdict="failing", missed=["newest version"], unaudited=2)
+    old, new = one["schemas"]
+    old.update(records=1_000, conforming=850, violating=150)
+    new.update(records=2, conforming=0, violating=0)
+    text = render(report(one))
+    assert (
+        "of version 1 of <code>t-value</code> (id 3), the newest that validators can use, 850 of 1,000 (85 %)" in text
+    )
+    assert "Version 2 (id 7) is the newest of 2 versions in use" in text
+    assert " + 2 not audited." in text
+    passing = part("t")
+    passing.update(unaudited=2)
+    assert '<td class="why">no violation; 2 not audited</td>' in render(report(passing))
+
+
+def test_the_newest_version_is_named_by_its_number_not_by_when_it_was_first_seen() -> None:
+    one = part("t")
+    old, new = one["schemas"]
+    old["first_seen"], new["first_seen"] = "2013-09-01T00:00:00Z", "2013-02-01T00:00:00Z"
+    assert "Version 2 (id 7) is the newest of 2 versions in use" in render(report(one))
+
+
+def test_the_strategy_and_the_real_subject_of_an_id_are_named() -> None:
+    one = part("t", violations=[violation("WRONG_SUBJECT", 5, schema_id=9, path="", field="")])
+    one["schemas"].append({**one["schemas"][0], "schema_id": 9, "subject": "shop.Payment", "expected": False})
+    one["strategy"] = {"name": "RecordNameStrategy", "chosen_by": "evidence", "reason": "found in the records: all"}
+    text = render(report(one))
+    assert "Subject name strategy: RecordNameStrategy, found in the records: all." in text
+    assert "shop.Payment (not allowed)" in text
+    assert "<td>Payment v1 (id 9)</td>" in text
+
+
+@pytest.mark.parametrize(
+    ("scope", "sentence"),
+    [
+        ({"lineage": True, "samples": True}, "Lineage was looked for in bounded samples"),
+        (
+            {"lineage": False, "samples": True},
+            "Lineage was not looked for: contractlog lineage --state DIR finds it",
+        ),
+        ({"lineage": False, "samples": False}, "no samples of values were kept (--no-samples)"),
+    ],
+)
+def test_whether_lineage_was_looked_for_is_said(scope: dict[str, bool], sentence: str) -> None:
+    assert sentence in Page(render(report(part("t")) | {"scope": scope})).text  # type: ignore[arg-type]
+
+
+def test_names_between_backticks_stand_in_code_font_and_are_escaped() -> None:
+    one = part("t")
+    one["notes"] = ["No subject `<b>` has a version.", "an odd ` is `left` alone"]
+    text = render(report(one))
+    assert "No subject <code>&lt;b&gt;</code> has a version." in text
+    assert "an odd ` is `left` alone" in text
