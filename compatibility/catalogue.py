@@ -141,8 +141,8 @@ WORK_LIMIT_EXCEEDED: Final = CheckSpec(
 AVRO_LOGICAL_TYPE_CHANGED: Final = CheckSpec(
     "AVRO_LOGICAL_TYPE_CHANGED",
     "The same bytes mean another value",
-    "Reading does not look at logical types: with another scale, or another unit of a timestamp, old digits are taken "
-    "for another value. Nobody is told. Off by default.",
+    "Resolution ignores logical types: with another scale, or another unit of a timestamp, old digits are silently "
+    "read as another value. Off by default.",
     CheckExample(
         '{"type":"long","logicalType":"timestamp-micros"}',
         '{"type":"long","logicalType":"timestamp-millis"}',
@@ -198,8 +198,8 @@ AVRO_ENUM_DEFAULT_MISSING: Final = CheckSpec(
 AVRO_FIELD_RENAMED: Final = CheckSpec(
     "AVRO_FIELD_RENAMED",
     "A field seems to have a new name, and no alias",
-    "A field is gone, and one new field of its type has a default: what was written under the old name is then read as "
-    "the default, and nobody is told. Off by default.",
+    "A field is gone, and one new field of its type has a default: values written under the old name are then "
+    "silently read as the default. Off by default.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"stand","type":"string","default":""}]}',
         '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"string"}]}',

@@ -529,8 +529,8 @@ class IdGapNotPermitted(OperationNotPermitted):
     """The requested id is far above all ids of its context."""
 
     template = (
-        "The id {id} is more than {gap:,} above {highest}, the highest id of context {context}, and new ids would go "
-        "on from there. Name a lower id; if the gap is meant, the operator of the registry sets "
+        "The id {id} is more than {gap:,} above {highest}, the highest id of context {context}, and new ids would "
+        "continue from there. Use a lower id; if the gap is intended, the operator of the registry sets "
         "CONTRACTLOG_ALLOW_ID_GAP=true."
     )
 
@@ -622,7 +622,7 @@ class TooManyMembers(Unprocessable):
     """A batch request has more members than one request may have."""
 
     code = 42282
-    template = "The request has {count} members; at most {most} may be asked for at once."
+    template = "The request has {count} members; at most {most} are allowed in one request."
 
 
 class WorkLimitExceeded(Unprocessable):

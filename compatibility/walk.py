@@ -227,7 +227,7 @@ def work_limit_exceeded(limit: int) -> Finding:
         WORK_LIMIT_EXCEEDED.id,
         "",
         "",
-        f"comparing these schemas takes more than {limit} steps, so nobody knows whether they are compatible",
+        f"comparing these schemas takes more than {limit} steps, so it is unknown whether they are compatible",
         f"The schemas are too complex to compare: more than {limit} steps",
         "make the schema smaller, with fewer types that lead to each other",
         "make the schema smaller, with fewer types that lead to each other",

@@ -42,13 +42,13 @@ def errors() -> Iterator[str]:
 def outcomes() -> Iterator[str]:
     """List every outcome of a record."""
     yield "# Outcome codes\n\n" + MADE
-    yield "An audit gives each record and part (key, value) one code: the first that holds, in this order.\n\n"
-    yield "| code | number | means |\n|---|---|---|\n"
+    yield "An audit gives each record and part (key, value) one code: the first that applies, in this order.\n\n"
+    yield "| code | number | meaning |\n|---|---|---|\n"
     said = {
         "CONFORMS": "decodes exactly by the schema whose id it carries",
         "TOMBSTONE": "null value, or null key",
-        "UNAUDITED": "the part has no schema to be held against; it counts neither way",
-        "SCHEMA_NOT_USABLE": "no validator can use the schema whose id the record carries; it counts neither way",
+        "UNAUDITED": "the part has no schema to check against; it counts neither as conforming nor as violating",
+        "SCHEMA_NOT_USABLE": "validators cannot use the record's schema; it counts neither as conforming nor violating",
     }
     for outcome in Outcome:
         yield f"| `{outcome.name}` | {outcome.value} | {said.get(outcome.name) or CODE_MEANINGS[outcome.name]} |\n"

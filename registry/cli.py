@@ -46,7 +46,7 @@ def serve(parser: ArgumentParser, argv: Sequence[str]) -> int:
     install_exit_handlers()
     settings = Settings.from_environment(**arguments)
     if settings.anonymous_reads and not (settings.users_file or settings.tls_client_ca):
-        raise UsageError("--anonymous-reads has no meaning without --users FILE: nobody is asked for a name")
+        raise UsageError("--anonymous-reads has no effect without --users FILE: no credentials are required")
     if settings.workers > 1:
         require_multi_process(parse_url(settings.database_url))
     parse_proxies(settings.trusted_proxies)

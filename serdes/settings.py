@@ -160,7 +160,7 @@ class SettingsReader:
             if not _has_no_rules(value):
                 raise ValueError(f"{name} has to be empty: {_NO_RULES_MESSAGE}")
         if self._pop("use.deprecated.format", default=False):
-            raise ValueError("use.deprecated.format cannot be True: nobody can read that format any more")
+            raise ValueError("use.deprecated.format cannot be True: the format is no longer supported")
 
     def _pop(self, key: str, *, default: Any = None) -> Any:
         self._known_keys.append(key)

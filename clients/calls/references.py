@@ -45,7 +45,7 @@ def referenced(
         if name in unresolved:
             raise InvalidSchema(f"the reference `{name}` leads back to itself")
         if len(texts) + len(unresolved) >= MAX_REFERENCED:
-            raise InvalidSchema(f"a schema may lean on at most {MAX_REFERENCED} others")
+            raise InvalidSchema(f"a schema may depend on at most {MAX_REFERENCED} others")
         target_subject = resolve_subject(reference.subject, context)
         schema = yield version(target_subject, "latest" if reference.version < 0 else reference.version, deleted=True)
         unresolved.add(name)

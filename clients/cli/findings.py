@@ -19,7 +19,7 @@ _LONGEST_LINE: Final = 10_000  #: characters; a text with a longer line is refor
 
 def finding_lines(file: str, text: str, finding: LocatedFinding) -> Iterator[str]:
     """Yield the output lines of a finding in a file."""
-    where = f"{file}:{finding.position}" if finding.position else f"leaned on by {file}"
+    where = f"{file}:{finding.position}" if finding.position else f"referenced by {file}"
     yield f"    {escape_line(where)}  at {escape_line(finding.pointer or '/')}  {finding.finding.check}"
     yield f"        {escape_line(_describe_finding(finding))}"
     if finding.fix:

@@ -114,7 +114,7 @@ def _entry(
     total = sum_cells(cell for _, cell in observed.cells)
     if total.without_schema:
         read = sum(coverage.records for coverage in observed.coverage)
-        sentences.append(f"{total.unaudited:,} of {read:,} records were not held against anything.")
+        sentences.append(f"{total.unaudited:,} of {read:,} records were not checked against any schema.")
         observed = mark_unaudited(observed)
         total = sum_cells(cell for _, cell in observed.cells)
     elif not total.judged + total.unusable:

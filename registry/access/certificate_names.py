@@ -94,7 +94,7 @@ class ClientCertificate:
         """
         if len(self.common_names) > 1:
             raise Unauthorized(
-                f"The client certificate has {len(self.common_names)} common names (CN), so it stands for nobody: "
+                f"The client certificate has {len(self.common_names)} common names (CN), so it identifies no user: "
                 "present a certificate with one"
             )
         return self.common_names[0] if self.common_names else None

@@ -96,7 +96,7 @@ class Users:
         }
         if len(users) > 1:
             raise Unauthorized(
-                "The client certificate has alternative names of several users, so it stands for nobody: "
+                "The client certificate has alternative names of several users, so it identifies no user: "
                 "present a certificate with those of one"
             )
         return next(iter(users.values()), None) or self.by_certificate.get(common_name or "")

@@ -133,5 +133,5 @@ async def _handle_unexpected_error(_request: Request, error: Exception) -> ApiRe
 
 def unexpected_error_response(error: Exception) -> ApiResponse:
     """Log an unexpected error; return a response without any detail of it."""
-    _LOG.error("an error that nobody expected", exc_info=error)
+    _LOG.error("an unexpected error", exc_info=error)
     return error_response(ServerError())

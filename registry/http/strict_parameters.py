@@ -128,7 +128,7 @@ def _parse_wait(text: object) -> float:
 
 Since = Annotated[
     int | None,
-    Query(description="The number of the last change that is known already; 0 for all, `latest` for none."),
+    Query(description="The number of the last change that the caller has; 0 for all changes, `latest` for none."),
     BeforeValidator(_parse_since),
     WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 0, "maximum": MAX_INTEGER}, {"const": "latest"}]}),
 ]

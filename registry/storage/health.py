@@ -77,7 +77,7 @@ class DatabaseHealth:
             StoreError: immediately, if it is known to be unavailable.
         """
         if self.away:
-            raise StoreError(detail="the database is away")
+            raise StoreError(detail="the database is unavailable")
 
     def responds(self) -> bool:
         """Return True if the database responds at all, even with an error; else mark it unavailable."""

@@ -55,7 +55,7 @@ CACHE_HITS: Final = Metric(
 STALE_ANSWERS: Final = Metric(
     "contractlog_stale_answers_total",
     MetricKind.COUNTER,
-    "Reads by id answered from memory because the database was away; they carry `X-Contractlog-Stale`.",
+    "Reads by id answered from memory because the database was unavailable; with the header `X-Contractlog-Stale`.",
 )
 CACHE_BYTES: Final = Metric("contractlog_cache_bytes", MetricKind.GAUGE, "Memory that cached answers by id take.")
 CACHE_ENTRIES: Final = Metric("contractlog_cache_entries", MetricKind.GAUGE, "Ids whose answers are cached.")
@@ -97,7 +97,7 @@ DRAINING: Final = Metric(
     "contractlog_draining", MetricKind.GAUGE, "Workers that finish what is in flight and take nothing new."
 )
 BUILD_INFO: Final = Metric(
-    "contractlog_build_info", MetricKind.GAUGE, "Always 1 per worker; the label tells.", ("version",)
+    "contractlog_build_info", MetricKind.GAUGE, "Always 1 per worker; the label has the value.", ("version",)
 )
 PROCESS_CPU: Final = Metric("process_cpu_seconds_total", MetricKind.COUNTER, "Processor time that all workers used.")
 PROCESS_MEMORY: Final = Metric("process_resident_memory_bytes", MetricKind.GAUGE, "Memory that all workers hold.")

@@ -69,7 +69,7 @@ class OnlineImport:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         if not self._turn.acquire(blocking=False):
-            raise Overloaded("Another import is being taken in; try again when it is done")
+            raise Overloaded("Another import is running; try again when it is done")
         try:
             yield
         finally:

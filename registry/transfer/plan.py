@@ -138,8 +138,8 @@ def _check_id_gaps(snapshot: Snapshot, source: RegistrySnapshot, plan: ImportPla
 def _describe_gap(source: RegistrySnapshot, key: SchemaKey | str, what: str, context: str, highest: int) -> str:
     return (
         f"{_position_prefix(source, key)}{what} of context {context} is more than {MAX_ID_GAP:,} above {highest}, the "
-        "next lower id: new ids would go on from there. If that is meant, give --allow-id-gap (a registry that is "
-        "running needs CONTRACTLOG_ALLOW_ID_GAP=true)"
+        "next lower id: new ids would continue from there. If that is intended, pass --allow-id-gap (a running "
+        "registry needs CONTRACTLOG_ALLOW_ID_GAP=true)"
     )
 
 

@@ -30,7 +30,7 @@ class OddityKind(StrEnum):
     QUALIFIED_IN_KARAPACE = "subjects named like another context in a topic of Karapace: they are in that context here"
     NO_NAME = "records of subjects that no plain name means (`:.::.ctx:name`, `:*:name`): left out"
     ZERO_LENGTH = "deletions by a value of no length, as Karapace writes them: taken as deletions"
-    ENCRYPTED = "schemas with encrypted metadata: moved as opaque, nobody can read it here"
+    ENCRYPTED = "schemas with encrypted metadata: copied unchanged, not readable here"
     VERBATIM = "schemas that this release does not understand: served as they are, closed to registration"
     UNKNOWN_SETTING = "settings that this release does not know: left out"
     UNKNOWN_TYPE = "schemas of a type that no release knows: left out"

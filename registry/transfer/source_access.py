@@ -97,7 +97,7 @@ def reject_unused_access(options: Namespace, live: str) -> None:
     """
     given = [f"source_{member}" for member in (*_MEMBERS, "header") if getattr(options, f"source_{member}")]
     if given:
-        raise UsageError(f"--{given[0].replace('_', '-')} tells how a live registry is asked, and {live} is not given")
+        raise UsageError(f"--{given[0].replace('_', '-')} needs a live registry as the source, and {live} is not given")
 
 
 def _read_secret(member: str, file: str | None, environment: Mapping[str, str]) -> str | None:

@@ -34,7 +34,7 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
     )
     parser.add_argument("--from-beginning", action="store_true", help="begin with the first record (the default)")
     parser.add_argument(
-        "--follow", action="store_true", help="go on with what is written later, until Ctrl-C or --limit"
+        "--follow", action="store_true", help="continue with records written later, until Ctrl-C or --limit"
     )
     parser.add_argument(
         "--envelope", action="store_true", help="print key, headers, place, timestamp and schema ids as well"
@@ -46,7 +46,7 @@ def consume(parser: ArgumentParser, argv: Sequence[str]) -> int:
         "--format",
         choices=("text", "json", "avro"),
         default="text",
-        help="JSON lines, with damage told in words (text, the default) or as JSON (json); or the values as an Avro "
+        help="JSON lines, with errors reported as text (the default) or as JSON (json); or the values as an Avro "
         "object container file (avro)",
     )
     options = parser.parse_args(argv)

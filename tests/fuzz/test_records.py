@@ -12,11 +12,11 @@ SCRIPT = Path(__file__).parent / "records.py"
 BROKEN = f"""
 import sys, runpy
 sys.argv = ['records.py', '--mutants', '6000']
-from contractlog.serdes.avro import plan
+from contractlog.serdes.avro import body_codec
 from contractlog.serdes.errors import DecodeError
-decode = plan.AvroReader.decode
+decode = body_codec.AvroReader.decode
 %s
-plan.AvroReader.decode = broken
+body_codec.AvroReader.decode = broken
 runpy.run_path({str(SCRIPT)!r}, run_name='__main__')
 """
 LAX = """

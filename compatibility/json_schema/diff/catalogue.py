@@ -24,15 +24,15 @@ class DifferenceKind:
 
 
 _OTHER_KINDS: Final = """
-ID_CHANGED S none The id is another
-TITLE_CHANGED S none The title is another
-DESCRIPTION_CHANGED S none The description is another
-DEFAULT_CHANGED S none The default is another
+ID_CHANGED S none The id changed
+TITLE_CHANGED S none The title changed
+DESCRIPTION_CHANGED S none The description changed
+DEFAULT_CHANGED S none The default changed
 SCHEMA_ADDED - none Items have a schema now
 SCHEMA_REMOVED S none Items have no schema any more
 TYPE_EXTENDED S none An integer may be any number now
 TYPE_NARROWED - type A number must be an integer now
-TYPE_CHANGED - type The type is another
+TYPE_CHANGED - type The type changed
 PATTERN_ADDED - keyword Texts must match a pattern now
 PATTERN_REMOVED S none Texts need not match a pattern any more
 PATTERN_CHANGED - changed Texts must match another pattern
@@ -40,7 +40,7 @@ MULTIPLE_OF_ADDED - keyword Numbers must be multiples of a figure now
 MULTIPLE_OF_REMOVED S none Numbers need not be multiples of a figure any more
 MULTIPLE_OF_EXPANDED - raised The figure of multipleOf is a multiple of the old one
 MULTIPLE_OF_REDUCED S none The figure of multipleOf divides the old one
-MULTIPLE_OF_CHANGED - changed The figure of multipleOf has nothing to do with the old one
+MULTIPLE_OF_CHANGED - changed The new multipleOf is neither a multiple nor a divisor of the old one
 REQUIRED_ATTRIBUTE_ADDED - keyword A property is required now
 REQUIRED_ATTRIBUTE_WITH_DEFAULT_ADDED S none A property with a default is required now
 REQUIRED_ATTRIBUTE_REMOVED S none A property is not required any more
@@ -159,20 +159,20 @@ _REASONS: Final[Mapping[str, str]] = {
     "keyword": "Values without it were valid, and may not be any more.",
     "raised": "Values below the new figure were valid, and are not any more.",
     "lowered": "Values above the new figure were valid, and are not any more.",
-    "changed": "Values that fitted the old one may not fit the new one.",
+    "changed": "Values that were valid under the old one may be invalid under the new one.",
     "fewer": "What is not among them any more was valid before.",
     "more": "What the new ones demand was not demanded before.",
     "type": "Values of the old kind were valid, and may not be any more.",
     "open": "Old values may carry the same name, or stand at the same place, with anything in it.",
     "unopen": "Old values do not have it.",
     "closed": "Old values carry it, and nothing permits it any more.",
-    "lost": "Old values carry it, and it is held against a schema that it does not fit.",
-    "alien": "Old values were held against a schema that is wider than the new one.",
+    "lost": "Old values have it, and it is invalid under the schema that applies now.",
+    "alien": "Old values were validated against a less restrictive schema.",
 }
 _POLICIES: Final[Mapping[str, str]] = {
-    "S": "STRICT and LENIENT admit it.",
-    "L": "LENIENT admits it, in the belief that old values do not make use of it; STRICT does not.",
-    "-": "Neither STRICT nor LENIENT admits it.",
+    "S": "STRICT and LENIENT allow it.",
+    "L": "LENIENT allows it, assuming that old values do not use it; STRICT does not.",
+    "-": "Neither STRICT nor LENIENT allows it.",
 }
 
 

@@ -50,7 +50,7 @@ _BOUND: Final = ExactCheck(
     "JSON_EXACT_BOUND",
     "A limit is tighter than it was",
     "A number, a length or a count was valid and is beyond the reader's limit, or no multiple of its figure. A limit "
-    "on one side is held against everything that the other side says of the value.",
+    "of one side is compared with everything that the other side requires of the value.",
     "keep the earlier limit",
     ('{"type":"integer","minimum":1}', '{"type":"integer"}'),
     ('{"type":"integer","minimum":0}', '{"type":"integer","exclusiveMinimum":-1}'),
@@ -66,7 +66,7 @@ _PATTERN: Final = ExactCheck(
 _REQUIRED: Final = ExactCheck(
     "JSON_EXACT_REQUIRED",
     "A member is required that earlier documents need not have",
-    "Also where the name stands under no properties, and where another member asks for it.",
+    "Also if the name is not listed in properties, and if another member requires it.",
     "do not require the member",
     ('{"type":"object","required":["gate"]}', '{"type":"object"}'),
     ('{"type":"object"}', '{"type":"object","required":["gate"]}'),
@@ -85,8 +85,8 @@ _FORBIDDEN: Final = ExactCheck(
 _ITEMS: Final = ExactCheck(
     "JSON_EXACT_ITEMS",
     "Arrays were valid, and lack or repeat something now",
-    "The reader asks for other items to be contained, or for items that differ.",
-    "do not ask more of the items than before",
+    "The reader requires other items to be contained, or distinct items.",
+    "do not require more of the items than before",
     ('{"type":"array","uniqueItems":true}', '{"type":"array"}'),
     ('{"type":"array","uniqueItems":true}', '{"type":"array","maxItems":1}'),
 )
@@ -100,18 +100,18 @@ _COMBINED: Final = ExactCheck(
 )
 FORMAT: Final = ExactCheck(
     "JSON_EXACT_FORMAT",
-    "A text may be of no such format",
-    "Formats are told apart by name. Serializers here do not assert them, so this breaks only where it is asked for.",
+    "A string may not have this format",
+    "Formats are distinguished by name. Serializers do not assert them, so this is incompatible only on request.",
     "keep the format",
     ('{"type":"string","format":"date"}', '{"type":"string"}'),
     ('{"type":"string"}', '{"type":"string","format":"date"}'),
 )
 UNDECIDED: Final = ExactCheck(
     "JSON_UNDECIDED",
-    "Nobody knows whether earlier documents stay valid",
-    "There is neither a proof nor a document that speaks against it: the schemas use what cannot be decided, as the "
-    "finding says. The policy EXACT refuses what is not proven.",
-    "say it with simpler words, or leave this part as it was",
+    "It is unknown whether earlier documents remain valid",
+    "There is neither a proof nor a counterexample: the schemas use keywords that cannot be decided, named in the "
+    "finding. The policy EXACT rejects what is not proven.",
+    "use simpler keywords, or leave this part unchanged",
     ('{"type":"string","pattern":"^(?!x)"}', '{"type":"string"}'),
     ('{"type":"string","pattern":"^(?!x)"}', '{"type":"string","minLength":1,"pattern":"^(?!x)"}'),
 )

@@ -258,7 +258,7 @@ class _SchemaKeywords:
     def reference(self, _word: str, body: Any) -> Demand:
         target = self.builder.documents.find_target(body, self.position)
         if target is None:
-            return Undecidable(f'the reference "{body[:80]}" leads to nothing that is known', ("$ref", body))
+            return Undecidable(f'the reference "{body[:80]}" cannot be resolved', ("$ref", body))
         return self.builder.schema(target)
 
     def dynamic(self, keyword: str, body: Any) -> Demand:

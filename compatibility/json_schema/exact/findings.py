@@ -170,7 +170,7 @@ class FindingReporter:
     def _finding(self, unproven: _UnprovenDemand, document: list[Any]) -> Finding:
         if self._formats:
             return _create_finding(
-                FORMAT, unproven, f"the {_SLOT_READER} asks for a format that the {_SLOT_WRITER} does not ask for"
+                FORMAT, unproven, f"the {_SLOT_READER} requires a format that the {_SLOT_WRITER} does not require"
             )
         documents = self._find_document(unproven) or document
         if documents:

@@ -21,7 +21,7 @@ class StringSearchOutcome(Enum):
     """Result in place of a text."""
 
     NONE = "there is no such text"
-    UNKNOWN = "nobody knows"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

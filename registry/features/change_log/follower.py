@@ -22,7 +22,7 @@ from contractlog.registry.storage.store import Store
 
 __all__ = ["JournalFollower"]
 
-_LOG: Final = logging.getLogger("contractlog.registry.following")
+_LOG: Final = logging.getLogger("contractlog.registry.change_log")
 _BATCH_SIZE: Final = 1_000
 _MAX_CACHED: Final = 2_000
 _MAX_CACHED_CHARACTERS: Final = 4_000_000  #: characters of the cached entries' details and targets

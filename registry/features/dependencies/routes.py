@@ -26,7 +26,9 @@ __all__ = ["router"]
 
 router: Final = APIRouter(tags=["graph"], dependencies=[RejectUnknownParameters])
 _Depth = Annotated[
-    int, Query(description="Steps away from the subject."), BoundedInteger("depth", MAX_DEPTH, 1, MAX_DEPTH)
+    int,
+    Query(description="Maximum distance from the subject, in steps."),
+    BoundedInteger("depth", MAX_DEPTH, 1, MAX_DEPTH),
 ]
 _Version = Annotated[str, Query(description="A number, or `latest`; else all versions count, soft-deleted ones too.")]
 _Direction = Annotated[

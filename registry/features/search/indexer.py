@@ -19,7 +19,7 @@ from contractlog.registry.storage.store import Store
 
 __all__ = ["SearchIndexer"]
 
-_LOG: Final = logging.getLogger("contractlog.registry.indexing")
+_LOG: Final = logging.getLogger("contractlog.registry.search")
 _BATCH_SIZE: Final = 500
 _TEXTS_PER_BATCH: Final = 50  #: schemas read into memory at a time
 _WORDS_PER_TRANSACTION: Final = 2_000  #: words per transaction, unless a single schema has more

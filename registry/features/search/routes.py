@@ -26,7 +26,7 @@ _Tag = Annotated[str, Query(description="A tag of the metadata, or of a field.")
 _Property = Annotated[str, Query(description="A property of the metadata, as `name` or `name=value`.")]
 _Match = Annotated[str, Query(description="Whole words, or how they begin."), enum_schema(("exact", "prefix"))]
 _Context = Annotated[str, Query(description="Of this context alone: `.` is the default one, `.eu` another.")]
-_After = Annotated[str, Query(description="Where to go on: `next` of the page before.")]
+_After = Annotated[str, Query(description="Where to continue: `next` of the previous page.")]
 _PREFIX_BY_MATCH: Final = {"": False, "exact": False, "prefix": True}
 
 

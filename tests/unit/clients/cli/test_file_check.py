@@ -125,7 +125,7 @@ def test_a_finding_in_a_schema_that_the_file_leans_on_has_no_line_of_the_file(re
     )
     (found,) = examined(SubjectChecker(registry, SUBJECT), what).findings
     assert (found.pointer, found.position, found.body()["line"]) == ("Address#/fields/0", None, None)
-    assert "leaned on by x.avsc" in "\n".join(detail_lines(examined(SubjectChecker(registry, SUBJECT), what)))
+    assert "referenced by x.avsc" in "\n".join(detail_lines(examined(SubjectChecker(registry, SUBJECT), what)))
 
 
 def test_a_mend_that_was_tried_is_shown_and_holds(registry: Registry) -> None:

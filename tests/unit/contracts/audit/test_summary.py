@@ -158,7 +158,7 @@ def test_a_part_that_was_not_held_against_anything_says_so_and_accounts_for_its_
     counts = {(0, 0, Outcome.UNAUDITED): 5, (0, 0, Outcome.TOMBSTONE): 2} | audited
     entry = entry_of(state_of(counts, absent=4))
     assert (entry["verdict"], entry["conformance"], entry["violations"]) == ("unknown", None, [])
-    assert entry["notes"] == [f"5 of {sum(counts.values())} records were not held against anything."]
+    assert entry["notes"] == [f"5 of {sum(counts.values())} records were not checked against any schema."]
     assert entry["partitions"][0] == {
         "partition": 0,
         "from_offset": 0,
