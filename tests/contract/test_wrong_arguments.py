@@ -20,7 +20,7 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     (("serve", "--host", "192.0.2.1"), 2, "cannot listen on 192.0.2.1:8081 … ; give another --host"),
     (("serve", "--port", "-1"), 2, "--port cannot be -1: it takes a number from 0 to 65535"),
     (("serve", "--workers", "0"), 2, "--workers cannot be 0: it takes a number from 1"),
-    (("serve", "--anonymous-reads"), 2, "--anonymous-reads has no meaning without --users FILE"),
+    (("serve", "--anonymous-reads"), 2, "--anonymous-reads has no effect without --users FILE"),
     (("serve", "--users", "none.toml"), 2, "`none.toml` cannot be read: No such file or directory; `contractlog users"),
     (("serve", "--tls-certificate", "none.pem"), 2, "TLS cannot be set up with none.pem: No such file or directory"),
     (
@@ -53,7 +53,7 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     (
         ("export", "--database-url", "sqlite:///r.db", "--source-user", "me"),
         2,
-        "--source-user tells how a live",
+        "--source-user needs a live registry",
     ),
     (("export", "--registry", "http://127.0.0.1:1", "--timeout", "2"), 3, "the source at http://127.0.0.1:1 cannot be"),
     (("import",), 2, "name one source: a file"),
@@ -72,7 +72,7 @@ CASES: list[tuple[Sequence[str], int, str]] = [
     (("import", "cut.ndjson"), 2, "the file ends early, after 2 lines"),
     (("import", "text", "--follow"), 2, "--follow needs a live registry or a topic"),
     (("import", "http://127.0.0.1:1", "--follow", "--dry-run"), 2, "--follow writes, --dry-run does not"),
-    (("import", "text", "--source-ca", "ca.pem"), 2, "--source-ca tells how a live registry is asked"),
+    (("import", "text", "--source-ca", "ca.pem"), 2, "--source-ca needs a live registry as the source"),
     (
         ("import", "https://127.0.0.1:1", "--source-ca", "no.pem"),
         2,
