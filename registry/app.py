@@ -31,7 +31,7 @@ from contractlog.registry.features.contexts.service import ContextService
 from contractlog.registry.features.health import routes as health_routes
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.imports.routes import IMPORT_PATH
-from contractlog.registry.features.routers import ROUTERS as OWN_ROUTERS
+from contractlog.registry.features.routers import ROUTERS as EXTENSION_ROUTERS
 from contractlog.registry.features.schemas import routes as schemas_routes
 from contractlog.registry.features.schemas.service import SchemaService
 from contractlog.registry.features.schemas.views import ViewRenderer
@@ -65,9 +65,8 @@ __all__ = ["create_app"]
 
 _ROUTES_LOCK: Final = threading.Lock()
 _UNRESTRICTED: Final = Principal(ANONYMOUS, ALL_PERMISSIONS)  #: every caller, if there is no authentication
-_PATH_CACHE_DIVISOR: Final = (
-    4  #: responses by version may use this fraction (1/4) of the cache's memory in addition to it
-)
+#: Responses by version may use this fraction (1/4) of the cache's memory in addition to it.
+_PATH_CACHE_DIVISOR: Final = 4
 _CACHED_SECONDS: Final = 5.0  #: how long another node may still serve a schema that was hard-deleted
 
 
@@ -82,9 +81,8 @@ def create_app(
     """
     settings = settings or Settings()
     telemetry = telemetry or Telemetry(version=version("contractlog"))
-    cross_site_layer = cross_site.create_middleware(
-        settings
-    )  # before anything is opened: settings and files may be invalid
+    # before anything is opened: settings and files may be invalid
+    cross_site_layer = cross_site.create_middleware(settings)
     access_layers = [*metrics_token.create_middleware(settings), *access_middleware(settings)]
     services = _create_services(settings, store or open_store(settings), telemetry)
     app = _Service(
@@ -112,7 +110,7 @@ def create_app(
     app.state.around = [cross_site_layer, Middleware(RawPaths), *access_layers, *_fastpath_middleware(services)]
     app.router.routes.append(PlainRegistrations(services))
     errors.install_error_handlers(app, old_conflict_code=settings.old_conflict_code)
-    for router in OWN_ROUTERS:
+    for router in EXTENSION_ROUTERS:
         app.include_router(router)
     for module in (
         associations_routes,
@@ -138,12 +136,12 @@ def _fastpath_middleware(services: Services) -> Iterator[Middleware]:
         CachedSchemaById,
         cache=services.cache,
         telemetry=services.telemetry,
-        counts=services.extensions.counts,
+        counts=services.extensions.fetch_counter,
         silence=services.store.silence,
     )
     yield Middleware(
         CachedVersion,
-        lookup=services.lookup,
+        lookup=services.subjects,
         profile=services.profile,
         telemetry=services.telemetry,
         path_cache=services.path_cache,
@@ -211,11 +209,11 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
         registration=registration,
         associations=AssociationService(store, threads, registration),
         compatibility=CompatibilityService(store, threads, parser, checker),
-        lookup=SubjectService(store, threads, renderer),
-        ids=SchemaService(store, threads, renderer),
+        subjects=SubjectService(store, threads, renderer),
+        schemas=SchemaService(store, threads, renderer),
         contexts=ContextService(store),
         deletion=DeletionService(store),
-        levels=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
+        config=ConfigService(store, threads, settings.level, mutable=settings.mode_mutability),
         conformance=ConformanceService(store, threads),
         extensions=ExtensionServices.create(
             store,

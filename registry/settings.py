@@ -35,9 +35,8 @@ class ClientCertificates(StrEnum):
 class Settings:
     """Settings of the service; each member is also read from ``CONTRACTLOG_<MEMBER>``."""
 
-    database_url: str = (
-        "sqlite:///contractlog.db"  #: ``sqlite:///FILE``, ``sqlite://`` (in memory) or ``postgresql://…``
-    )
+    #: ``sqlite:///FILE``, ``sqlite://`` (in memory) or ``postgresql://…``
+    database_url: str = "sqlite:///contractlog.db"
     host: str = "127.0.0.1"
     port: int = 8081  #: 0 selects a free port
     level: Level = Level.BACKWARD  #: the compatibility level where none is configured

@@ -95,7 +95,7 @@ class AssociatedNameStrategy:
         self._subjects: ExpiringCache[tuple[str, str, str | None], str] = ExpiringCache()
 
     def set_cluster_id_resolver(self, resolver: Callable[[], Any]) -> None:
-        """Set the function that returns the cluster's id, called at the first look-up if none is configured.
+        """Set the function that returns the cluster's id, called at the first lookup if none is configured.
 
         It may be a coroutine function.
         """

@@ -17,9 +17,8 @@ from contractlog.serdes.subject_names import SubjectNameStrategyType as Kind
 
 __all__ = ["GivenStrategies", "SubjectStrategy", "VersionCatalogue", "choose_strategy"]
 
-MIN_MATCHING_PERCENT: Final = (
-    95  #: minimum percentage of records with a known id that must match a strategy for it to be chosen
-)
+#: Minimum percentage of records with a known id that must match a strategy for it to be chosen.
+MIN_MATCHING_PERCENT: Final = 95
 _NAMES: Final[Mapping[Kind, str]] = {
     Kind.TOPIC: "TopicNameStrategy",
     Kind.RECORD: "RecordNameStrategy",

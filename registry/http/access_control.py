@@ -111,7 +111,7 @@ class AccessControl:
             Unauthorized, Denied: the request is not permitted.
         """
         if caller.permissions.read and scope["method"] == "GET" and scope["path"].startswith(_BY_ID):
-            return  # the most frequent request; needs no look-up in the table
+            return  # the most frequent request; needs no lookup in the table
         try:
             require_permission(caller.permissions, scope["method"], scope["path"], scope["query_string"])
         except RegistryError as error:

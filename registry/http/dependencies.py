@@ -35,24 +35,24 @@ __all__ = [
     "AssociationsDependency",
     "CacheDependency",
     "CompatibilityDependency",
+    "ConfigDependency",
     "ConformanceDependency",
     "ContextsDependency",
     "DeletionDependency",
     "Flag",
     "GuidPath",
     "HealthDependency",
-    "IdsDependency",
-    "LevelsDependency",
     "Limit",
-    "LookupDependency",
     "Offset",
     "ProfileDependency",
     "RegistrationDependency",
     "SchemaIdPath",
+    "SchemasDependency",
     "Services",
     "SettingsDependency",
     "SubjectPath",
     "SubjectQuery",
+    "SubjectsDependency",
     "TelemetryDependency",
     "TextPath",
     "ThreadsDependency",
@@ -76,11 +76,11 @@ class Services:
     path_cache: PathCache | None  #: cached responses by version; None if other processes can write to the database
     registration: RegistrationService
     compatibility: CompatibilityService
-    lookup: SubjectService
-    ids: SchemaService
+    subjects: SubjectService
+    schemas: SchemaService
     contexts: ContextService
     deletion: DeletionService
-    levels: ConfigService
+    config: ConfigService
     conformance: ConformanceService
     associations: AssociationService
     extensions: ExtensionServices
@@ -118,12 +118,12 @@ ProfileDependency = Annotated[Profile, _service("profile")]
 CacheDependency = Annotated[ByteCache, _service("cache")]
 RegistrationDependency = Annotated[RegistrationService, _service("registration")]
 CompatibilityDependency = Annotated[CompatibilityService, _service("compatibility")]
-LookupDependency = Annotated[SubjectService, _service("lookup")]
+SubjectsDependency = Annotated[SubjectService, _service("subjects")]
 HealthDependency = Annotated[HealthCheck, _service("health")]
-IdsDependency = Annotated[SchemaService, _service("ids")]
+SchemasDependency = Annotated[SchemaService, _service("schemas")]
 ContextsDependency = Annotated[ContextService, _service("contexts")]
 DeletionDependency = Annotated[DeletionService, _service("deletion")]
-LevelsDependency = Annotated[ConfigService, _service("levels")]
+ConfigDependency = Annotated[ConfigService, _service("config")]
 ConformanceDependency = Annotated[ConformanceService, _service("conformance")]
 AssociationsDependency = Annotated[AssociationService, _service("associations")]
 TelemetryDependency = Annotated[Telemetry, _service("telemetry")]

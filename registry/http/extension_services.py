@@ -25,14 +25,14 @@ from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = [
-    "ChangesDependency",
-    "DifferencesDependency",
+    "BatchDependency",
+    "ChangeLogDependency",
+    "DependenciesDependency",
+    "DiffDependency",
     "ExtensionServices",
     "FetchCountsDependency",
-    "FetchesDependency",
-    "GraphsDependency",
-    "ManyDependency",
-    "ReceivingDependency",
+    "FetchLogDependency",
+    "ImportDependency",
     "SearchDependency",
 ]
 
@@ -42,15 +42,15 @@ class ExtensionServices:
     """All services that the routes of contractlog's own resources call, and their background tasks."""
 
     follower: JournalFollower
-    changes: ChangeLogService
+    change_log: ChangeLogService
     indexer: SearchIndexer
     search: SearchService
-    differences: DiffService
-    many: BatchService
-    graphs: DependencyService
-    counts: FetchCounter
-    fetches: FetchLogService
-    receiving: OnlineImport
+    diff: DiffService
+    batch: BatchService
+    dependencies: DependencyService
+    fetch_counter: FetchCounter
+    fetch_log: FetchLogService
+    imports: OnlineImport
 
     @classmethod
     def create(
@@ -67,25 +67,25 @@ class ExtensionServices:
         """Create the services; nothing runs yet."""
         follower = JournalFollower(store)
         evict_on_changes(store, cache, follower)
-        counts = FetchCounter(store)
+        fetch_counter = FetchCounter(store)
         return cls(
             follower=follower,
-            changes=ChangeLogService(store, threads, follower),
+            change_log=ChangeLogService(store, threads, follower),
             indexer=SearchIndexer(store, follower),
             search=SearchService(store, threads),
-            differences=DiffService(store, threads, parser, checker),
-            counts=counts,
-            graphs=DependencyService(store, threads),
-            fetches=FetchLogService(store, threads, counts),
-            receiving=OnlineImport(store, allow_id_gap=allow_id_gap),
-            many=BatchService(store, threads, registration, CompatibilityService(store, threads, parser, checker)),
+            diff=DiffService(store, threads, parser, checker),
+            fetch_counter=fetch_counter,
+            dependencies=DependencyService(store, threads),
+            fetch_log=FetchLogService(store, threads, fetch_counter),
+            imports=OnlineImport(store, allow_id_gap=allow_id_gap),
+            batch=BatchService(store, threads, registration, CompatibilityService(store, threads, parser, checker)),
         )
 
     def start(self) -> None:
         """Start following the journal, updating the search index and writing fetch counts."""
         self.follower.start()
         self.indexer.start()
-        self.counts.start()
+        self.fetch_counter.start()
 
     def release(self) -> None:
         """End long polls and allow no new ones: the process is about to end."""
@@ -95,7 +95,7 @@ class ExtensionServices:
         """Stop the background tasks; the store is still open."""
         self.follower.close()
         self.indexer.close()
-        self.counts.close()
+        self.fetch_counter.close()
 
 
 def _service(name: str) -> Any:
@@ -105,11 +105,11 @@ def _service(name: str) -> Any:
     return Depends(give)
 
 
-ChangesDependency = Annotated[ChangeLogService, _service("changes")]
-DifferencesDependency = Annotated[DiffService, _service("differences")]
-FetchCountsDependency = Annotated[FetchCounter, _service("counts")]
-FetchesDependency = Annotated[FetchLogService, _service("fetches")]
-GraphsDependency = Annotated[DependencyService, _service("graphs")]
-ManyDependency = Annotated[BatchService, _service("many")]
-ReceivingDependency = Annotated[OnlineImport, _service("receiving")]
+ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]
+DiffDependency = Annotated[DiffService, _service("diff")]
+FetchCountsDependency = Annotated[FetchCounter, _service("fetch_counter")]
+FetchLogDependency = Annotated[FetchLogService, _service("fetch_log")]
+DependenciesDependency = Annotated[DependencyService, _service("dependencies")]
+BatchDependency = Annotated[BatchService, _service("batch")]
+ImportDependency = Annotated[OnlineImport, _service("imports")]
 SearchDependency = Annotated[SearchService, _service("search")]

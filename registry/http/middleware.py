@@ -131,7 +131,7 @@ class _Body:
 
 
 class RawPaths:
-    """Show routes the path as it was send_response, so that an encoded slash stays inside its segment."""
+    """Show routes the path as it was sent, so that an encoded slash stays inside its segment."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -23,7 +23,7 @@ GROUPS: Final[Mapping[str, str]] = {
     "diff": "Differences between two schemas.",
     "graph": "Dependencies between schemas.",
     "permissions": "Permissions of the caller.",
-    "batches": "Look-ups and checks of many schemas in one request.",
+    "batches": "Lookups and checks of many schemas in one request.",
     "fetches": "Which client fetches which id.",
     "import": "Import of a whole registry.",
     "health": "Health and metrics.",

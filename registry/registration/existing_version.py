@@ -1,4 +1,4 @@
-"""Look-up of existing versions of a subject: by content, or by content that is equivalent."""
+"""Lookup of existing versions of a subject: by content, or by content that is equivalent."""
 
 from __future__ import annotations
 

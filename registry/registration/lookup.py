@@ -1,4 +1,4 @@
-"""Look-up of schemas under a subject by content.
+"""Lookup of schemas under a subject by content.
 
 The contents of any version's response find that version again.
 """
@@ -26,7 +26,7 @@ __all__ = ["ContentQuery", "find_by_content"]
 
 @dataclass(frozen=True, slots=True)
 class ContentQuery:
-    """Parameters of a look-up."""
+    """Parameters of a lookup."""
 
     draft: SchemaDraft
     normalize: bool = False
@@ -62,7 +62,7 @@ def _find_under_subject(
 ) -> RegisteredSchema | None:
     """Look up the draft as it is, then with what registration would add from config and latest version.
 
-    A draft without text matches no version: unlike a registration, a look-up does not take the latest version's text.
+    A draft without text matches no version: unlike a registration, a lookup does not take the latest version's text.
     """
     if not query.draft.text.strip():
         return None

@@ -345,7 +345,7 @@ class RegistrationService:
         """Check a draft as the next version.
 
         Args:
-            state: the state.
+            state: the subject, its settings and the snapshot that they were read from.
             request: parameters of the registration.
             parsed_request: the parsed draft of the request, or why it does not meet the rules for new schemas.
         """

@@ -1,4 +1,4 @@
-"""Look-up of versions and schemas by name, id or guid.
+"""Lookup of versions and schemas by name, id or guid.
 
 Aliases are followed, and plain names are looked up in all contexts.
 """

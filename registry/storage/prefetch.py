@@ -61,14 +61,14 @@ class _LiveVersions:
 
 
 class _NoConnection:
-    """Stand-in for a connection; every use of it raises ``Unforeseen``."""
+    """Stand-in for a connection; every use of it raises ``NotPrefetched``."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise NotPrefetched
 
 
 class PrefetchedSnapshot(Snapshot):
-    """A prefetched snapshot of one subject. All other queries raise ``Unforeseen``."""
+    """A prefetched snapshot of one subject. All other queries raise ``NotPrefetched``."""
 
     def __init__(
         self,

@@ -109,7 +109,7 @@ contents: Final = Table(
     Index("ix_contents_context_schema_id", "context", "schema_id"),
 )
 
-#: Hard-deleted ids: look-ups answer 40403. They belong to their content forever (``hash``, if it was recorded): an
+#: Hard-deleted ids: lookups answer 40403. They belong to their content forever (``hash``, if it was recorded): an
 #: import may restore that content under them, and no other.
 retired: Final = Table(
     "retired",

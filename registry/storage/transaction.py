@@ -45,7 +45,7 @@ class Transaction(Snapshot):
         self.entries.append(JournalEntry(self.actor, action, target, before, after, details))
 
     def soft_delete(self, subject: Subject, subject_id: int, numbers: Iterable[int]) -> None:
-        """Soft-delete versions; look-ups by id still find them."""
+        """Soft-delete versions; lookups by id still find them."""
         c = tables.versions.c
         chosen = list(numbers)
         where = (c.subject_id == subject_id) & c.version.in_(chosen)

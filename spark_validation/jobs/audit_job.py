@@ -57,9 +57,8 @@ class AuditRequest:
     topics: tuple[str, ...] = ()  #: if empty, all
     limits: ValidationLimits = ValidationLimits()  # noqa: RUF009 - frozen
     master: str = "local[*]"
-    cap: int | None = (
-        DEFAULT_MAX_BYTES  #: maximum number of bytes of a violating key or value in the results; None: all
-    )
+    #: maximum number of bytes of a violating key or value in the results; None: all
+    cap: int | None = DEFAULT_MAX_BYTES
     strategies: GivenStrategies = GivenStrategies()  # noqa: RUF009 - frozen
     threshold: float = THRESHOLD  #: conformance below it is ``failing``
     fail_under: float = FAIL_UNDER  #: shown in the report; determines the exit code

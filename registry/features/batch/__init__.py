@@ -1,1 +1,1 @@
-"""Look-ups and checks of many schemas in one request."""
+"""Lookups and checks of many schemas in one request."""

@@ -30,7 +30,7 @@ from contractlog.registry.features.batch.bodies import (
 )
 from contractlog.registry.features.batch.service import require_bounded
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import ManyDependency
+from contractlog.registry.http.extension_services import BatchDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.strict_parameters import RejectUnknownParameters
 
@@ -41,7 +41,7 @@ _ERRORS: Final = (BadRequest, InvalidQuery, PayloadTooLarge, Unprocessable, TooM
 
 
 @router.post("/contractlog/v1/lookup", **describe_route(LookupManyBody, *_ERRORS, body=LookupManyRequest))
-async def look_up_schemas(request: Request, many: ManyDependency) -> ApiResponse:
+async def look_up_schemas(request: Request, many: BatchDependency) -> ApiResponse:
     """Look up the versions of up to 500 schemas.
 
     The response has one result for each member, in order: its version and id, or the error that a single request would
@@ -53,7 +53,7 @@ async def look_up_schemas(request: Request, many: ManyDependency) -> ApiResponse
 
 
 @router.post("/contractlog/v1/check", **describe_route(CheckManyBody, *_ERRORS, body=CheckManyRequest))
-async def check_schemas(request: Request, many: ManyDependency) -> ApiResponse:
+async def check_schemas(request: Request, many: BatchDependency) -> ApiResponse:
     """Check up to 500 schemas, each as if the compatible ones before it were registered.
 
     A later member may therefore succeed an earlier one of its subject, and may reference earlier ones: by the number

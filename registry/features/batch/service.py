@@ -1,4 +1,4 @@
-"""Look-ups and checks of many schemas in one request, run one by one to give other requests a turn."""
+"""Lookups and checks of many schemas in one request, run one by one to give other requests a turn."""
 
 from __future__ import annotations
 

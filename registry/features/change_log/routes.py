@@ -10,7 +10,7 @@ from contractlog.compatibility.errors import ChangesAhead, InvalidQuery, Overloa
 from contractlog.registry.features.bodies import ChangeBody, ChangesBody
 from contractlog.registry.features.change_log.service import MAX_CHANGES
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import ChangesDependency
+from contractlog.registry.http.extension_services import ChangeLogDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.strict_parameters import BoundedInteger, RejectUnknownParameters, Since, Wait
 
@@ -24,7 +24,7 @@ _Limit = Annotated[
 
 @router.get("/contractlog/v1/changes", **describe_route(ChangesBody, InvalidQuery, ChangesAhead, Overloaded))
 async def list_changes(
-    changes: ChangesDependency, *, since: Since = 0, limit: _Limit = 100, wait: Wait = 0
+    changes: ChangeLogDependency, *, since: Since = 0, limit: _Limit = 100, wait: Wait = 0
 ) -> ApiResponse:
     """List the changes after ``since``, oldest first and without gaps.
 

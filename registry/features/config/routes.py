@@ -23,7 +23,7 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Mode
 from contractlog.compatibility.names import Subject
 from contractlog.registry.features.config.bodies import ConfigBody, ConfigRequest, ModeBody, ModeRequest
-from contractlog.registry.http.dependencies import Flag, LevelsDependency, SubjectPath
+from contractlog.registry.http.dependencies import ConfigDependency, Flag, SubjectPath
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.request_bodies import parse_body
@@ -39,7 +39,7 @@ Inherited = Annotated[Flag, Query(alias="defaultToGlobal")]
 
 
 @router.get("/config", tags=_CONFIG, **describe_route(ConfigBody))
-async def get_config(levels: LevelsDependency, *, inherited: Inherited = False) -> ApiResponse:
+async def get_config(levels: ConfigDependency, *, inherited: Inherited = False) -> ApiResponse:
     """Return the config of the default context, or else the server's default.
 
     With ``defaultToGlobal``, return the config in force.
@@ -52,20 +52,20 @@ async def get_config(levels: LevelsDependency, *, inherited: Inherited = False) 
     tags=_CONFIG,
     **describe_route(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE_ERRORS, body=ConfigRequest),
 )
-async def set_config(request: Request, levels: LevelsDependency) -> ApiResponse:
+async def set_config(request: Request, levels: ConfigDependency) -> ApiResponse:
     """Change the config of all subjects that have none of their own."""
     return await _set_config(request, levels, _DEFAULT_SCOPE)
 
 
 @router.delete("/config", tags=_CONFIG, **describe_route(ConfigBody, OperationNotPermitted, Overloaded))
-async def delete_config(levels: LevelsDependency) -> ApiResponse:
+async def delete_config(levels: ConfigDependency) -> ApiResponse:
     """Reset the config to the server's default."""
     return ApiResponse(ConfigBody.of(await levels.delete_config(_DEFAULT_SCOPE)))
 
 
 @router.get("/config/{subject}", tags=_CONFIG, **describe_route(ConfigBody, InvalidSubject, LevelNotConfigured))
 async def get_subject_config(
-    subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False
+    subject: SubjectPath, levels: ConfigDependency, *, inherited: Inherited = False
 ) -> ApiResponse:
     """Return a subject's own config; with ``defaultToGlobal`` the config in force for it."""
     return ApiResponse(ConfigBody.of(await levels.config(subject, inherited=inherited)))
@@ -76,7 +76,7 @@ async def get_subject_config(
     tags=_CONFIG,
     **describe_route(ConfigBody, InvalidLevel, InvalidRuleSet, *_WRITE_ERRORS, body=ConfigRequest),
 )
-async def set_subject_config(request: Request, subject: SubjectPath, levels: LevelsDependency) -> ApiResponse:
+async def set_subject_config(request: Request, subject: SubjectPath, levels: ConfigDependency) -> ApiResponse:
     """Change a subject's config; members that the body lacks stay unchanged."""
     return await _set_config(request, levels, subject)
 
@@ -86,13 +86,13 @@ async def set_subject_config(request: Request, subject: SubjectPath, levels: Lev
     tags=_CONFIG,
     **describe_route(ConfigBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
 )
-async def delete_subject_config(subject: SubjectPath, levels: LevelsDependency) -> ApiResponse:
+async def delete_subject_config(subject: SubjectPath, levels: ConfigDependency) -> ApiResponse:
     """Delete a subject's config."""
     return ApiResponse(ConfigBody.of(await levels.delete_config(subject)))
 
 
 @router.get("/mode", tags=_MODE, **describe_route(ModeBody))
-async def get_mode(levels: LevelsDependency, *, inherited: Inherited = False) -> ApiResponse:
+async def get_mode(levels: ConfigDependency, *, inherited: Inherited = False) -> ApiResponse:
     """Return the mode of the default context, or else the server's default.
 
     With ``defaultToGlobal``, return the mode in force.
@@ -101,20 +101,20 @@ async def get_mode(levels: LevelsDependency, *, inherited: Inherited = False) ->
 
 
 @router.put("/mode", tags=_MODE, **describe_route(ModeBody, InvalidMode, *_WRITE_ERRORS, body=ModeRequest))
-async def set_mode(request: Request, levels: LevelsDependency, *, force: Flag = False) -> ApiResponse:
+async def set_mode(request: Request, levels: ConfigDependency, *, force: Flag = False) -> ApiResponse:
     """Set the mode of all subjects that have none of their own."""
     return await _set_mode(request, levels, _DEFAULT_SCOPE, force=force)
 
 
 @router.delete("/mode", tags=_MODE, **describe_route(ModeBody, SubjectNotFound, OperationNotPermitted, Overloaded))
-async def delete_mode(levels: LevelsDependency, *, recursive: Flag = False) -> ApiResponse:
+async def delete_mode(levels: ConfigDependency, *, recursive: Flag = False) -> ApiResponse:
     """Reset the mode to READWRITE; with ``recursive`` also that of each subject."""
     return ApiResponse(ModeBody(await levels.delete_mode(_DEFAULT_SCOPE, recursive=recursive)))
 
 
 @router.get("/mode/{subject}", tags=_MODE, **describe_route(ModeBody, InvalidSubject, ModeNotConfigured))
 async def get_subject_mode(
-    subject: SubjectPath, levels: LevelsDependency, *, inherited: Inherited = False
+    subject: SubjectPath, levels: ConfigDependency, *, inherited: Inherited = False
 ) -> ApiResponse:
     """Return a subject's own mode; with ``defaultToGlobal`` the mode in force for it."""
     return ApiResponse(ModeBody(await levels.mode(subject, inherited=inherited)))
@@ -122,7 +122,7 @@ async def get_subject_mode(
 
 @router.put("/mode/{subject}", tags=_MODE, **describe_route(ModeBody, InvalidMode, *_WRITE_ERRORS, body=ModeRequest))
 async def set_subject_mode(
-    request: Request, subject: SubjectPath, levels: LevelsDependency, *, force: Flag = False
+    request: Request, subject: SubjectPath, levels: ConfigDependency, *, force: Flag = False
 ) -> ApiResponse:
     """Set a subject's mode; IMPORT requires that no version is live, unless ``force`` is set."""
     return await _set_mode(request, levels, subject, force=force)
@@ -134,18 +134,18 @@ async def set_subject_mode(
     **describe_route(ModeBody, InvalidSubject, SubjectNotFound, OperationNotPermitted, Overloaded),
 )
 async def delete_subject_mode(
-    subject: SubjectPath, levels: LevelsDependency, *, recursive: Flag = False
+    subject: SubjectPath, levels: ConfigDependency, *, recursive: Flag = False
 ) -> ApiResponse:
     """Delete a subject's mode; with ``recursive`` also those of all subjects in a context."""
     return ApiResponse(ModeBody(await levels.delete_mode(subject, recursive=recursive)))
 
 
-async def _set_config(request: Request, levels: LevelsDependency, scope: Subject) -> ApiResponse:
+async def _set_config(request: Request, levels: ConfigDependency, scope: Subject) -> ApiResponse:
     patch = parse_body(await request.body(), ConfigRequest).patch()
     return ApiResponse(ConfigBody.echo(await levels.set_config(scope, patch)))
 
 
-async def _set_mode(request: Request, levels: LevelsDependency, scope: Subject, *, force: bool) -> ApiResponse:
+async def _set_mode(request: Request, levels: ConfigDependency, scope: Subject, *, force: bool) -> ApiResponse:
     wanted = parse_body(await request.body(), ModeRequest).mode
     mode = Mode.parse(wanted) if wanted is not None else None
     return ApiResponse(ModeBody(await levels.set_mode(scope, mode, force=force)))

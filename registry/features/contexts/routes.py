@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import (
     OperationNotPermitted,
     Overloaded,
 )
-from contractlog.registry.http.dependencies import ContextsDependency, LookupDependency, SettingsDependency, TextPath
+from contractlog.registry.http.dependencies import ContextsDependency, SettingsDependency, SubjectsDependency, TextPath
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.paths import parse_context
@@ -39,7 +39,7 @@ async def get_root() -> ApiResponse:
 
 @router.get("/contexts", tags=_CONTEXTS, **describe_route(list_schema("string")))
 async def list_contexts(
-    lookup: LookupDependency,
+    lookup: SubjectsDependency,
     page: PageQuery,
     *,
     prefix: Annotated[str, Query(alias="contextPrefix")] = "",

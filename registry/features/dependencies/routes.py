@@ -12,7 +12,7 @@ from contractlog.registry.features.bodies import EdgeBody, GraphBody, NodeBody, 
 from contractlog.registry.features.dependencies.service import MAX_DEPTH, WalkDirection
 from contractlog.registry.http.dependencies import SubjectPath
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import GraphsDependency
+from contractlog.registry.http.extension_services import DependenciesDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.strict_parameters import (
     BoundedInteger,
@@ -42,7 +42,7 @@ _Direction = Annotated[
 )
 async def get_dependencies(
     subject: SubjectPath,
-    graphs: GraphsDependency,
+    graphs: DependenciesDependency,
     *,
     version: _Version = "",
     direction: _Direction = "",

@@ -65,7 +65,7 @@ class DependencyService:
         Args:
             subject: where to begin.
             version: a version number, ``latest``, or empty for all versions, soft-deleted ones included.
-            direction: direction.
+            direction: towards references, towards dependents, or both.
             depth: maximum number of steps.
 
         Raises:

@@ -21,7 +21,7 @@ from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 from contractlog.registry.features.bodies import DifferenceBody
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import DifferencesDependency
+from contractlog.registry.http.extension_services import DiffDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
 from contractlog.registry.http.strict_parameters import (
@@ -48,7 +48,7 @@ _ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema,
 
 @router.get(_PATH, **describe_route(DifferenceBody, *_ERRORS, Unprocessable))
 async def compare_versions(
-    differences: DifferencesDependency,
+    differences: DiffDependency,
     *,
     earlier: _Earlier = "",
     later: _Later = "",
@@ -72,7 +72,7 @@ async def compare_versions(
 )
 async def compare_candidate(
     request: Request,
-    differences: DifferencesDependency,
+    differences: DiffDependency,
     *,
     earlier: _Earlier = "",
     level: _Level = "",

@@ -13,7 +13,7 @@ from contractlog.registry.features.bodies import FetchBody, FetchesBody
 from contractlog.registry.features.fetch_log.service import MAX_FETCHES
 from contractlog.registry.http.dependencies import SubjectQuery
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import FetchesDependency
+from contractlog.registry.http.extension_services import FetchLogDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.strict_parameters import BoundedInteger, RejectUnknownParameters, parse_integer
 
@@ -33,7 +33,7 @@ _DAY: Final = 86_400
     "/contractlog/v1/fetches", **describe_route(FetchesBody, InvalidQuery, InvalidSubject, SubjectNotFound, Overloaded)
 )
 async def list_fetches(
-    fetches: FetchesDependency,
+    fetches: FetchLogDependency,
     *,
     subject: SubjectQuery,
     id: _Id = "",  # noqa: A002 - the name in the request

@@ -18,7 +18,7 @@ from contractlog.compatibility.errors import (
 from contractlog.registry.access.principals import current_actor
 from contractlog.registry.http.dependencies import ThreadsDependency
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import ReceivingDependency
+from contractlog.registry.http.extension_services import ImportDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.strict_parameters import RejectUnknownParameters, StrictBoolean
 from contractlog.registry.transfer.online_import import import_body
@@ -46,7 +46,7 @@ _DOCUMENTED: Final = describe_route(
 @router.post(IMPORT_PATH, **_DOCUMENTED, openapi_extra={"requestBody": {"required": True, "content": _LINES}})
 async def import_registry(
     request: Request,
-    receiving: ReceivingDependency,
+    receiving: ImportDependency,
     threads: ThreadsDependency,
     *,
     dry_run: _DryRun = False,

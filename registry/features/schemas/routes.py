@@ -17,11 +17,11 @@ from contractlog.registry.http.dependencies import (
     CacheDependency,
     Flag,
     GuidPath,
-    IdsDependency,
-    LookupDependency,
     ProfileDependency,
     SchemaIdPath,
+    SchemasDependency,
     SubjectQuery,
+    SubjectsDependency,
     ThreadsDependency,
 )
 from contractlog.registry.http.errors import ApiResponse
@@ -39,7 +39,7 @@ _DEFAULT_SCOPE: Final = Subject(DEFAULT_CONTEXT, "")
 
 @router.get("/schemas", **describe_route(list_schema(ExtendedSchemaBody)))
 async def list_schemas(
-    lookup: LookupDependency,
+    lookup: SubjectsDependency,
     threads: ThreadsDependency,
     profile: ProfileDependency,
     *,
@@ -82,7 +82,7 @@ async def list_schema_types() -> ApiResponse:
 async def get_schema(
     request: Request,
     schema_id: SchemaIdPath,
-    ids: IdsDependency,
+    ids: SchemasDependency,
     cache: CacheDependency,
     counts: FetchCountsDependency,
     *,
@@ -119,7 +119,7 @@ async def get_schema(
 async def get_schema_text(
     request: Request,
     schema_id: SchemaIdPath,
-    ids: IdsDependency,
+    ids: SchemasDependency,
     counts: FetchCountsDependency,
     *,
     subject: SubjectQuery,
@@ -135,7 +135,7 @@ async def get_schema_text(
     "/schemas/ids/{schema_id}/subjects", **describe_route(list_schema("string"), SchemaNotFound, InvalidSubject)
 )
 async def list_subjects_of_id(
-    schema_id: SchemaIdPath, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+    schema_id: SchemaIdPath, ids: SchemasDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the subjects that use an id; the context is that of the subject in the query."""
     return ApiResponse(await ids.subjects(schema_id, subject, seen, page))
@@ -145,7 +145,7 @@ async def list_subjects_of_id(
     "/schemas/ids/{schema_id}/versions", **describe_route(list_schema(HolderBody), SchemaNotFound, InvalidSubject)
 )
 async def list_versions_of_id(
-    schema_id: SchemaIdPath, ids: IdsDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
+    schema_id: SchemaIdPath, ids: SchemasDependency, subject: SubjectQuery, seen: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the versions that use an id; the context is that of the subject in the query."""
     holders = await ids.versions(schema_id, subject, seen, page)
@@ -156,7 +156,7 @@ async def list_versions_of_id(
 async def get_schema_by_guid(
     request: Request,
     guid: GuidPath,
-    ids: IdsDependency,
+    ids: SchemasDependency,
     counts: FetchCountsDependency,
     *,
     profile: ProfileDependency,
@@ -174,6 +174,6 @@ async def get_schema_by_guid(
 
 
 @router.get("/schemas/guids/{guid}/ids", **describe_route(list_schema(ContextIdBody), BadRequest))
-async def list_ids_of_guid(guid: GuidPath, ids: IdsDependency) -> ApiResponse:
+async def list_ids_of_guid(guid: GuidPath, ids: SchemasDependency) -> ApiResponse:
     """List the ids that a guid has, one per context."""
     return ApiResponse([ContextIdBody(context, schema_id) for context, schema_id in await ids.list_ids_of_guid(guid)])

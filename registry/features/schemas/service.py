@@ -1,4 +1,4 @@
-"""Look-up of schemas by id and by guid."""
+"""Lookup of schemas by id and by guid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GUID: Final = re.compile(r"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-
 
 
 class SchemaService(ReadService):
-    """Look-ups by what records carry. A subject beside an id selects the context, and the version to show."""
+    """Lookups by what records carry. A subject beside an id selects the context, and the version to show."""
 
     def __init__(self, store: Store, threads: ThreadPools, renderer: ViewRenderer) -> None:
         super().__init__(store, threads)

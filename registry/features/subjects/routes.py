@@ -17,7 +17,7 @@ from contractlog.compatibility.errors import (
     SubjectNotFound,
     VersionNotFound,
 )
-from contractlog.registry.http.dependencies import Flag, LookupDependency, ProfileDependency, SubjectPath, VersionPath
+from contractlog.registry.http.dependencies import Flag, ProfileDependency, SubjectPath, SubjectsDependency, VersionPath
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import ANY_JSON, describe_route, list_schema
 from contractlog.registry.http.read_parameters import (
@@ -41,7 +41,7 @@ _ALL_CONTEXTS: Final = ":*:"
 
 @router.get("/subjects", **describe_route(list_schema("string")))
 async def list_subjects(
-    lookup: LookupDependency,
+    lookup: SubjectsDependency,
     seen: DeletedFilterQuery,
     page: PageQuery,
     *,
@@ -54,7 +54,7 @@ async def list_subjects(
 @router.get("/subjects/{subject}/versions", **describe_route(list_schema("integer"), *_NAME_ERRORS, SubjectNotFound))
 async def list_versions(
     subject: SubjectPath,
-    lookup: LookupDependency,
+    lookup: SubjectsDependency,
     seen: DeletedFilterQuery,
     page: PageQuery,
     *,
@@ -73,7 +73,7 @@ async def list_versions(
 )
 async def get_version_by_metadata(
     subject: SubjectPath,
-    lookup: LookupDependency,
+    lookup: SubjectsDependency,
     profile: ProfileDependency,
     *,
     seen: DeletedQuery,
@@ -104,7 +104,7 @@ def _decode_properties(properties: Mapping[str, str]) -> dict[str, str]:
 async def get_version(
     subject: SubjectPath,
     version: VersionPath,
-    lookup: LookupDependency,
+    lookup: SubjectsDependency,
     *,
     profile: ProfileDependency,
     seen: DeletedQuery,
@@ -120,7 +120,7 @@ async def get_version(
     "/subjects/{subject}/versions/{version}/schema", **describe_route(ANY_JSON, *_VERSION_ERRORS, InvalidSchema)
 )
 async def get_version_text(
-    subject: SubjectPath, version: VersionPath, lookup: LookupDependency, seen: DeletedQuery, view: ViewQuery
+    subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, view: ViewQuery
 ) -> ApiResponse:
     """Return only the schema text of a version."""
     return ApiResponse((await lookup.version(subject, version, seen, view)).schema.text.encode())
@@ -130,7 +130,7 @@ async def get_version_text(
     "/subjects/{subject}/versions/{version}/referencedby", **describe_route(list_schema("integer"), *_VERSION_ERRORS)
 )
 async def list_referencing_ids(
-    subject: SubjectPath, version: VersionPath, lookup: LookupDependency, seen: DeletedQuery, page: PageQuery
+    subject: SubjectPath, version: VersionPath, lookup: SubjectsDependency, seen: DeletedQuery, page: PageQuery
 ) -> ApiResponse:
     """List the ids of schemas that reference a version."""
     return ApiResponse(await lookup.list_referencing_ids(subject, version, seen, page))

@@ -1,4 +1,4 @@
-"""Look-up of contexts, subjects and versions."""
+"""Lookup of contexts, subjects and versions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_SCHEMAS: Final = 1_000  #: the default, and the maximum
 
 
 class SubjectService(ReadService):
-    """Look-ups by subject name; a name may be an alias."""
+    """Lookups by subject name; a name may be an alias."""
 
     def __init__(self, store: Store, threads: ThreadPools, renderer: ViewRenderer) -> None:
         super().__init__(store, threads)

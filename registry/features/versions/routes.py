@@ -37,10 +37,10 @@ from contractlog.registry.features.subjects.service import SubjectService
 from contractlog.registry.http.dependencies import (
     DeletionDependency,
     Flag,
-    LookupDependency,
     ProfileDependency,
     RegistrationDependency,
     SubjectPath,
+    SubjectsDependency,
     VersionPath,
 )
 from contractlog.registry.http.errors import ApiResponse, add_warning
@@ -77,7 +77,7 @@ async def register_schema(
     request: Request,
     subject: SubjectPath,
     registration: RegistrationDependency,
-    lookup: LookupDependency,
+    lookup: SubjectsDependency,
     profile: ProfileDependency,
     *,
     view: FormatQuery,
@@ -172,7 +172,7 @@ async def look_up_schema(
     request: Request,
     subject: SubjectPath,
     registration: RegistrationDependency,
-    lookup: LookupDependency,
+    lookup: SubjectsDependency,
     *,
     profile: ProfileDependency,
     view: FormatQuery,

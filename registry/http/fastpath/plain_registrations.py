@@ -51,7 +51,7 @@ class PlainRegistrations(BaseRoute):
             request,
             parse_subject(decode_segment(name)),
             services.registration,
-            services.lookup,
+            services.subjects,
             services.profile,
             view=AS_STORED,
             normalize=normalize,

@@ -37,7 +37,7 @@ class UnreadableReader(ValueReader):
         self.reason = reason
 
     def read(self, source: ByteCursor, depth: int) -> Any:
-        """Raise ``Mismatch``."""
+        """Raise ``SchemaMismatch``."""
         del source, depth
         raise SchemaMismatch(self.reason)
 

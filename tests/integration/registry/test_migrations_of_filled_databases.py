@@ -69,7 +69,7 @@ def fill(http: httpx2.Client) -> None:
     for method, path, body in requests:
         answer = http.request(method, path, json=body)
         assert answer.status_code == 200, (method, path, answer.text)
-    http.app.state.services.extensions.counts.flush()  # type: ignore[attr-defined]
+    http.app.state.services.extensions.fetch_counter.flush()  # type: ignore[attr-defined]
     assert hits(http)
 
 

@@ -156,7 +156,7 @@ def listings(services: Any) -> dict[str, tuple[Callable[[], Awaitable[list[Any]]
         return [one.subject, Subject(".", f"{one.resource.name}-{one.type}")]
 
     found: dict[str, Any] = {
-        "contexts": (services.lookup.contexts, of_contexts),
+        "contexts": (services.subjects.contexts, of_contexts),
         "associations": (lambda: services.associations.find(AssociationFilter()), of_binding),
     }
     for context in CONTEXTS:
@@ -164,11 +164,11 @@ def listings(services: Any) -> dict[str, tuple[Callable[[], Awaitable[list[Any]]
         schema_id = 2 if context == "." else 1
         found |= {
             f"subjects {context}": (
-                lambda at=at, number=schema_id: services.ids.subjects(number, at, Deleted.INCLUDED),
+                lambda at=at, number=schema_id: services.schemas.subjects(number, at, Deleted.INCLUDED),
                 lambda name: [Subject.parse(name)],
             ),
             f"versions {context}": (
-                lambda at=at, number=schema_id: services.ids.versions(number, at, Deleted.INCLUDED),
+                lambda at=at, number=schema_id: services.schemas.versions(number, at, Deleted.INCLUDED),
                 lambda holder: [holder.subject],
             ),
         }
@@ -205,14 +205,14 @@ def test_lists_leave_out_exactly_what_may_not_be_read(http: httpx2.Client, right
 @settings(max_examples=60, deadline=None)
 def test_the_graph_and_aliases_lead_to_nothing_that_may_not_be_read(http: httpx2.Client, rights: Permissions) -> None:
     services = http.app.state.services  # type: ignore[attr-defined]
-    around = services.extensions.graphs.walk
+    around = services.extensions.dependencies.walk
 
     async def run() -> None:
         whole = await around(BASE, "", direction=WalkDirection.BOTH, depth=3)
         token = current_permissions.set(rights)
         try:
             graph = await around(BASE, "", direction=WalkDirection.BOTH, depth=3)
-            shown = await services.lookup.list_versions(
+            shown = await services.subjects.list_versions(
                 schemas_store.SchemaFilter(prefix="a-", aliases=True), WHOLE_LIST
             )
         finally:

@@ -402,7 +402,7 @@ def test_a_file_of_users_that_cannot_be_used_stops_the_start(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("alias", "allowed"), [("orders-v2", True), ("users-value", False), (":.eu:orders-v2", False)])
 def test_an_alias_may_lead_only_to_what_its_giver_may_write(http: httpx2.Client, alias: str, *, allowed: bool) -> None:
-    levels = http.app.state.services.levels  # type: ignore[attr-defined]
+    levels = http.app.state.services.config  # type: ignore[attr-defined]
 
     async def give() -> None:
         current_permissions.set(Permissions.of([], ["orders-*"]))

@@ -467,7 +467,7 @@ def test_what_is_bound_survives_a_lost_race(http: httpx2.Client) -> None:
         proposal = await propose(*arguments, **options)
         asked.append(proposal)
         if len(asked) == 1:
-            await services.levels.set_config(arguments[0], {"level": Level.NONE})
+            await services.config.set_config(arguments[0], {"level": Level.NONE})
         return proposal
 
     services.associations._registration = type("Racing", (), {"propose": staticmethod(racing)})()
