@@ -53,7 +53,7 @@ class CheckSpec:
 
 AVRO_NAME_CHANGED: Final = CheckSpec(
     "AVRO_NAME_CHANGED",
-    "A record, enum or fixed has another name",
+    "The name of a record, enum or fixed type changed",
     "Names are compared without their namespace. A reader that renames a type needs the writer's full name as an "
     "alias.",
     CheckExample('{"type":"fixed","name":"Tail","size":6}', '{"type":"fixed","name":"TailNumber","size":6}'),
@@ -64,16 +64,15 @@ AVRO_NAME_CHANGED: Final = CheckSpec(
 )
 AVRO_FIXED_SIZE_CHANGED: Final = CheckSpec(
     "AVRO_FIXED_SIZE_CHANGED",
-    "A fixed has another size",
-    "Fixed values carry no length, so reader and writer must agree on it.",
+    "The size of a fixed type changed",
+    "Fixed values are stored without their length, so reader and writer must agree on the size.",
     CheckExample('{"type":"fixed","name":"Hash","size":32}', '{"type":"fixed","name":"Hash","size":16}'),
     CheckExample('{"type":"fixed","name":"Hash","size":16}', '{"type":"fixed","name":"Hash","size":16}'),
 )
 AVRO_ENUM_SYMBOLS_MISSING: Final = CheckSpec(
     "AVRO_ENUM_SYMBOLS_MISSING",
-    "The reader's enum lacks symbols of the writer's",
-    "An unknown symbol cannot be read, unless the reader's enum itself has a default. A default of the field does not "
-    "help.",
+    "The reader's enum lacks symbols of the writer's enum",
+    "An unknown symbol cannot be read, unless the reader's enum has a default. A default of the field does not help.",
     CheckExample(
         '{"type":"enum","name":"Origin","symbols":["EWR"]}', '{"type":"enum","name":"Origin","symbols":["EWR","JFK"]}'
     ),
@@ -84,8 +83,8 @@ AVRO_ENUM_SYMBOLS_MISSING: Final = CheckSpec(
 )
 AVRO_FIELD_DEFAULT_MISSING: Final = CheckSpec(
     "AVRO_FIELD_DEFAULT_MISSING",
-    "The writer lacks a field for which the reader has no default",
-    "A reader fills what the writer lacks with the field's default. Without one the record cannot be read.",
+    "The writer lacks a field that has no default in the reader",
+    "A reader sets a field that the writer lacks to its default. Without a default, the record cannot be read.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"string"}]}',
         '{"type":"record","name":"Flight","fields":[]}',
@@ -97,8 +96,8 @@ AVRO_FIELD_DEFAULT_MISSING: Final = CheckSpec(
 )
 AVRO_FIELD_AMBIGUOUS: Final = CheckSpec(
     "AVRO_FIELD_AMBIGUOUS",
-    "A reader field is several fields of the writer",
-    "By its name and its aliases a reader field may stand for one field of the writer, not for two.",
+    "A reader field matches several fields of the writer",
+    "The name and the aliases of a reader field may together match only one field of the writer.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"gate","aliases":["stand"],"type":"int"}]}',
         '{"type":"record","name":"Flight","fields":[{"name":"gate","type":"int"},{"name":"stand","type":"int"}]}',
@@ -110,39 +109,39 @@ AVRO_FIELD_AMBIGUOUS: Final = CheckSpec(
 )
 AVRO_TYPE_CHANGED: Final = CheckSpec(
     "AVRO_TYPE_CHANGED",
-    "The reader's type cannot read the writer's",
-    "A reader widens int to long, float and double, long to float and double, float to double, and reads string and "
-    "bytes as each other. Every other change of type is refused.",
+    "The reader's type cannot read the writer's type",
+    "A reader promotes int to long, float and double, long to float and double, float to double, and string and bytes "
+    "to each other. Every other change of type is refused.",
     CheckExample('"int"', '"long"'),
     CheckExample('"long"', '"int"'),
 )
 AVRO_UNION_BRANCH_MISSING: Final = CheckSpec(
     "AVRO_UNION_BRANCH_MISSING",
-    "The reader's union has no branch for what is written",
-    "Every type that the writer may write needs a branch of the reader that reads it. Where a branch of the same name "
-    "exists, its own findings stand in place of this one.",
+    "The reader's union has no branch for a type of the writer",
+    "Each type of the writer needs a branch of the reader's union that can read it. If a branch of the same name "
+    "exists, the findings of that branch are reported instead.",
     CheckExample('["null","int"]', '["null","string"]'),
     CheckExample('["null","int","string"]', '["null","string"]'),
 )
 SCHEMA_TYPE_CHANGED: Final = CheckSpec(
     "SCHEMA_TYPE_CHANGED",
-    "The earlier version is of another schema type",
-    "Avro, JSON and Protobuf schemas cannot follow each other under one subject.",
+    "The earlier version has a different schema type",
+    "All versions of a subject must have one type: Avro, JSON or Protobuf.",
     CheckExample('"int"', '{"type":"integer"}'),
     CheckExample('"int"', '"int"'),
 )
 WORK_LIMIT_EXCEEDED: Final = CheckSpec(
     "WORK_LIMIT_EXCEEDED",
     "The schemas are too complex to compare",
-    "Comparing is counted in steps. What is not decided within the limit counts as incompatible. No small pair shows "
-    "it.",
+    "The comparison is limited to a number of steps. Schemas that are not decided within the limit count as "
+    "incompatible. There is no short example.",
 )
 
 AVRO_LOGICAL_TYPE_CHANGED: Final = CheckSpec(
     "AVRO_LOGICAL_TYPE_CHANGED",
-    "The same bytes mean another value",
-    "Resolution ignores logical types: with another scale, or another unit of a timestamp, old digits are silently "
-    "read as another value. Off by default.",
+    "The same bytes are read as a different value",
+    "Schema resolution ignores logical types: if the scale of a decimal or the unit of a timestamp changes, existing "
+    "data is silently read as a different value. Off by default.",
     CheckExample(
         '{"type":"long","logicalType":"timestamp-micros"}',
         '{"type":"long","logicalType":"timestamp-millis"}',
@@ -154,10 +153,10 @@ AVRO_LOGICAL_TYPE_CHANGED: Final = CheckSpec(
 )
 AVRO_DEFAULT_CHANGED: Final = CheckSpec(
     "AVRO_DEFAULT_CHANGED",
-    "A default is another one, or gone",
-    "A default is what readers put where a record lacks the field, or where an enum's symbol is unknown. With another "
-    "one the same records read differently; without one, records older than the last version cannot be read. Off by "
-    "default.",
+    "A default was changed or removed",
+    "Readers use a default if a record lacks the field, or if the symbol of an enum is unknown. If it changes, the "
+    "same records are read differently; if it is removed, records older than the last version cannot be read. Off "
+    "by default.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":0}]}',
         '{"type":"record","name":"Flight","fields":[{"name":"seats","type":"int","default":1}]}',
@@ -170,8 +169,8 @@ AVRO_DEFAULT_CHANGED: Final = CheckSpec(
 )
 AVRO_DOC_LOST: Final = CheckSpec(
     "AVRO_DOC_LOST",
-    "Documentation is gone",
-    "A type or a field was documented in the version before, and is not any more. Off by default.",
+    "Documentation was removed",
+    "A type or field that the previous version documents has no documentation now. Off by default.",
     CheckExample(
         '{"type":"fixed","name":"Hash","size":16}',
         '{"type":"fixed","name":"Hash","size":16,"doc":"MD5 of the ticket"}',
@@ -184,8 +183,8 @@ AVRO_DOC_LOST: Final = CheckSpec(
 )
 AVRO_ENUM_DEFAULT_MISSING: Final = CheckSpec(
     "AVRO_ENUM_DEFAULT_MISSING",
-    "An enum whose symbols change has no default",
-    "Without a default of the enum a reader of this version cannot read the next new symbol. Off by default.",
+    "The symbols of an enum without a default changed",
+    "Without a default of the enum, readers of this version cannot read symbols that are added later. Off by default.",
     CheckExample(
         '{"type":"enum","name":"Origin","symbols":["EWR","JFK"]}', '{"type":"enum","name":"Origin","symbols":["EWR"]}'
     ),
@@ -197,8 +196,8 @@ AVRO_ENUM_DEFAULT_MISSING: Final = CheckSpec(
 )
 AVRO_FIELD_RENAMED: Final = CheckSpec(
     "AVRO_FIELD_RENAMED",
-    "A field seems to have a new name, and no alias",
-    "A field is gone, and one new field of its type has a default: values written under the old name are then "
+    "A field seems to have been renamed without an alias",
+    "A field was removed, and one new field of its type has a default: values written under the old name are "
     "silently read as the default. Off by default.",
     CheckExample(
         '{"type":"record","name":"Flight","fields":[{"name":"stand","type":"string","default":""}]}',
@@ -212,10 +211,10 @@ AVRO_FIELD_RENAMED: Final = CheckSpec(
 )
 JSON_SCHEMA_NONCONFORMING: Final = CheckSpec(
     "JSON_SCHEMA_NONCONFORMING",
-    "The schema is rejected by its draft's meta-schema, or has a reference that leads nowhere",
-    "The reference's parser accepts such a schema, so it is compatible or not like any other. Validators reject it: "
-    "contractlog's serializers raise a typed error for it, and an audit cannot check records against it. The config "
-    "member `strictJsonSchemas` refuses new ones.",
+    "The schema is rejected by its draft's meta-schema, or has a reference that cannot be resolved",
+    "The reference's parser accepts such a schema, so it is compared like any other. Validators reject it: "
+    "contractlog's serializers raise a typed error, and an audit cannot check records against it. The config member "
+    "`strictJsonSchemas` refuses new ones.",
     of_candidate=True,
 )
 _JSON: Final = tuple(CheckSpec(check_id(kind.name), kind.title, explain(kind)) for kind in DIFFERENCE_KINDS.values())

@@ -57,7 +57,10 @@ def outcomes() -> Iterator[str]:
 def checks() -> Iterator[str]:
     """List every check of the engines."""
     yield "# Compatibility checks\n\n" + MADE
-    yield "A finding names the check that made it. A reader is the schema that reads, a writer the one that wrote.\n"
+    yield (
+        "A finding names its check. The reader is the schema that records are read with, the writer the one that they "
+        "were written with.\n"
+    )
     shown = _json_cases()
     for spec in CATALOGUE.values():
         yield f"\n## `{spec.id}`\n\n{spec.title}\n\n{spec.explanation}\n"
@@ -81,7 +84,7 @@ def _json_cases() -> dict[str, dict[str, tuple[str, str]]]:
                 pairs.append((json.dumps(case["reader"]), json.dumps(case["writer"])))
         bad = min(found, key=lambda pair: (len("".join(pair)), pair))
         good = min(without, key=lambda pair: (not {*pair} & {*bad}, len("".join(pair)), pair))  # the nearest
-        shown[file.stem] = {"Found": bad, "Without it": good}
+        shown[file.stem] = {"Reported": bad, "Not reported": good}
     return shown
 
 

@@ -32,50 +32,50 @@ class ExactCheck:
 
 _TYPE: Final = ExactCheck(
     "JSON_EXACT_TYPE",
-    "Values of a type were valid, and are not any more",
-    "The reader's type refuses a document that the writer admits; the finding shows it.",
-    "keep the type that is refused now, beside the new one",
+    "A type that was valid is no longer allowed",
+    "The reader's type rejects a document that is valid for the writer; the finding shows the document.",
+    "allow the old type beside the new one",
     ('{"type":"string"}', '{"type":["string","null"]}'),
     ('{"type":["string","null"]}', '{"type":"string"}'),
 )
 _VALUE: Final = ExactCheck(
     "JSON_EXACT_VALUE",
-    "A value was valid, and is not among the listed ones any more",
-    "The reader's enum or const lacks a value that the writer admits; the finding shows it.",
+    "A value that was valid is no longer listed",
+    "The reader's enum or const lacks a value that is valid for the writer; the finding shows the value.",
     "keep the value in the list",
     ('{"enum":["EWR"]}', '{"enum":["EWR","JFK"]}'),
     ('{"enum":["EWR","JFK"]}', '{"enum":["EWR"]}'),
 )
 _BOUND: Final = ExactCheck(
     "JSON_EXACT_BOUND",
-    "A limit is tighter than it was",
-    "A number, a length or a count was valid and is beyond the reader's limit, or no multiple of its figure. A limit "
-    "of one side is compared with everything that the other side requires of the value.",
+    "A limit is tighter than before",
+    "A number, length or count that is valid for the writer is outside the reader's limit, or not a multiple of its "
+    "multipleOf. Each limit is compared with everything that the other schema requires of the value.",
     "keep the earlier limit",
     ('{"type":"integer","minimum":1}', '{"type":"integer"}'),
     ('{"type":"integer","minimum":0}', '{"type":"integer","exclusiveMinimum":-1}'),
 )
 _PATTERN: Final = ExactCheck(
     "JSON_EXACT_PATTERN",
-    "A text was valid, and does not fit the pattern any more",
-    "Regular patterns are compared as sets of texts, so another way to write a pattern is no change.",
-    "keep the pattern, or widen it so that earlier texts fit",
+    "A string that was valid no longer matches the pattern",
+    "Regular expressions are compared as sets of strings: rewriting a pattern without changing the set is no change.",
+    "keep the pattern, or widen it so that existing strings match",
     ('{"type":"string","pattern":"^[a-f]+$"}', '{"type":"string"}'),
     ('{"type":"string","pattern":"^[A-Z]{3}$"}', '{"enum":["EWR","JFK"]}'),
 )
 _REQUIRED: Final = ExactCheck(
     "JSON_EXACT_REQUIRED",
-    "A member is required that earlier documents need not have",
-    "Also if the name is not listed in properties, and if another member requires it.",
-    "do not require the member",
+    "A property that existing documents may lack is required",
+    "This includes names that properties does not list, and properties that another property requires.",
+    "do not require the property",
     ('{"type":"object","required":["gate"]}', '{"type":"object"}'),
     ('{"type":"object"}', '{"type":"object","required":["gate"]}'),
 )
 _FORBIDDEN: Final = ExactCheck(
     "JSON_EXACT_FORBIDDEN",
-    "Earlier documents may have a member or an item that is not permitted any more",
-    "Nothing may stand there for the reader, or not under this name.",
-    "permit what was permitted before",
+    "Existing documents may have a property or an item that is no longer allowed",
+    "The reader allows no value there, or no property of this name.",
+    "allow what was allowed before",
     ('{"type":"object","additionalProperties":false}', '{"type":"object"}'),
     (
         '{"type":"object","propertyNames":{"maxLength":4}}',
@@ -84,23 +84,23 @@ _FORBIDDEN: Final = ExactCheck(
 )
 _ITEMS: Final = ExactCheck(
     "JSON_EXACT_ITEMS",
-    "Arrays were valid, and lack or repeat something now",
-    "The reader requires other items to be contained, or distinct items.",
+    "Arrays that were valid lack a required item or repeat an item",
+    "The reader's contains asks for an item that existing arrays may lack, or its uniqueItems forbids repeated items.",
     "do not require more of the items than before",
     ('{"type":"array","uniqueItems":true}', '{"type":"array"}'),
     ('{"type":"array","uniqueItems":true}', '{"type":"array","maxItems":1}'),
 )
 _COMBINED: Final = ExactCheck(
     "JSON_EXACT_COMBINED",
-    "A document was valid, and fits no allowed combination any more",
-    "The document that the finding shows meets none of the reader's branches, or too many, or what it must not meet.",
-    "let one of the branches admit the document that is shown",
+    "A document that was valid no longer matches the combined schemas",
+    "The document in the finding matches none of the reader's branches, too many of them, or a schema under not.",
+    "let one of the branches allow the document that is shown",
     ('{"anyOf":[{"type":"string"},{"type":"null"}]}', '{"type":["string","integer"]}'),
     ('{"oneOf":[{"type":"string"},{"type":"number"}]}', '{"type":["string","integer"]}'),
 )
 FORMAT: Final = ExactCheck(
     "JSON_EXACT_FORMAT",
-    "A string may not have this format",
+    "Existing strings may not have this format",
     "Formats are distinguished by name. Serializers do not assert them, so this is incompatible only on request.",
     "keep the format",
     ('{"type":"string","format":"date"}', '{"type":"string"}'),
@@ -108,9 +108,9 @@ FORMAT: Final = ExactCheck(
 )
 UNDECIDED: Final = ExactCheck(
     "JSON_UNDECIDED",
-    "It is unknown whether earlier documents remain valid",
+    "It is unknown whether existing documents remain valid",
     "There is neither a proof nor a counterexample: the schemas use keywords that cannot be decided, named in the "
-    "finding. The policy EXACT rejects what is not proven.",
+    "finding. The policy EXACT rejects what is not proven compatible.",
     "use simpler keywords, or leave this part unchanged",
     ('{"type":"string","pattern":"^(?!x)"}', '{"type":"string"}'),
     ('{"type":"string","pattern":"^(?!x)"}', '{"type":"string","minLength":1,"pattern":"^(?!x)"}'),

@@ -56,7 +56,7 @@ def test_another_meaning_is_told_in_each_direction() -> None:
     assert [comparison.direction for comparison in verdict.comparisons] == [Direction.FORWARD, Direction.BACKWARD]
     assert "read as timestamp-millis" in verdict.findings[0].detail
     assert format_messages(verdict)[0] == (
-        "{errorType:'LOGICAL_TYPE_CHANGED', description:'The same bytes mean another value (path '/')', "
+        "{errorType:'LOGICAL_TYPE_CHANGED', description:'The same bytes are read as a different value (path '/')', "
         "additionalInfo:'reader: timestamp-millis, writer: timestamp-micros'}"
     )
 
