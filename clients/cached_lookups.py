@@ -1,27 +1,21 @@
-"""Cached lookups of schemas and latest versions, shared by both clients.
-
-A walk is a generator: it yields the calls to send, is sent their results (or their errors are thrown into it), and
-returns the result. The blocking and the asynchronous client drive the same walks.
-"""
+"""Cached lookups of schemas and latest versions, shared by both clients."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from contractlog.clients import calls
 from contractlog.clients.cache import Caching, SchemaCache, TtlCache
-from contractlog.clients.calls import Call, SubjectLike
+from contractlog.clients.calls import Call, CallSequence, SubjectLike
 from contractlog.clients.hooks import Watch
 from contractlog.compatibility.errors import NotFound
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
-from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
 
-__all__ = ["CachedLookups", "CallSequence", "ClientCaches"]
+__all__ = ["CachedLookups", "ClientCaches"]
 
-T = TypeVar("T")
-CallSequence = Generator[Call[Any], Any, T]
 LatestKey = tuple[str, tuple[tuple[str, str], ...] | None, bool]
 AbsentKey = tuple[str, str | None, int | str]
 _SUBJECT_ROUTE: Final = "/subjects/{}"  #: writes below it change one subject; a POST to itself is a lookup
@@ -66,26 +60,48 @@ class CachedLookups:
         self.caches = caches
         self._context = context or DEFAULT_CONTEXT
 
-    def schema_by_id(self, schema_id: int, subject: SubjectLike | None) -> CallSequence[RegisteredSchema]:
-        """Return the schema with an id, from the cache if possible."""
-        subject_name = None if subject is None else str(subject)
-        key = (self._context, subject_name, int(schema_id))
+    def schema_by_id(self, schema_id: int, *, subject: SubjectLike | None = None) -> CallSequence[RegisteredSchema]:
+        """Return the schema with this id; cached without expiry.
+
+        Raises:
+            SchemaNotFound: no schema has this id.
+        """
+        key = (self._context, None if subject is None else str(subject), int(schema_id))
         return self._cached_schema("id", self.caches.ids, key, calls.by_id(schema_id, subject=subject))
 
     def schema_by_guid(self, guid: str) -> CallSequence[RegisteredSchema]:
-        """Return the schema with a guid, from the cache if possible."""
+        """Return the schema with this guid; cached without expiry. Its id is 0 if the registry sends none.
+
+        Raises:
+            SchemaNotFound: no schema has this guid.
+        """
         return self._cached_schema("guid", self.caches.guids, (_ANY_CONTEXT, None, guid), calls.by_guid(guid))
 
     def latest(self, subject: SubjectLike) -> CallSequence[RegisteredSchema]:
-        """Return the latest version of a subject, from the cache while its entry is valid."""
+        """Return the latest version of a subject.
+
+        Cached for ``Caching.latest_seconds``, or until this client writes to the subject.
+
+        Raises:
+            SubjectNotFound: the subject has no versions.
+        """
         return self._cached_latest((self._qualify(subject), None, False), calls.version(subject, "latest"))
 
     def latest_with_metadata(
-        self, subject: SubjectLike, metadata: Mapping[str, str], *, deleted: bool
+        self, subject: SubjectLike, metadata: Mapping[str, str], *, deleted: bool = False
     ) -> CallSequence[RegisteredSchema]:
-        """Return the latest version with these metadata properties, from the cache while its entry is valid."""
+        """Return the latest version with all these metadata properties; cached for ``Caching.latest_seconds``.
+
+        Raises:
+            SubjectNotFound: the subject has no versions.
+            SchemaNotFound: none of its versions has these properties.
+        """
         key = (self._qualify(subject), tuple(sorted(metadata.items())), deleted)
         return self._cached_latest(key, calls.latest_with_metadata(subject, metadata, deleted=deleted))
+
+    def referenced(self, draft: SchemaDraft, *, subject: SubjectLike | None = None) -> CallSequence[Mapping[str, str]]:
+        """Return the texts of all dependencies of a draft by name, each after its own dependencies."""
+        return calls.referenced(draft, subject=subject)
 
     def invalidate_after(self, call: Call[Any]) -> None:
         """Invalidate what a sent call may have changed, whether it succeeded or not."""

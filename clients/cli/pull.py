@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from contractlog.clients.calls.references import MAX_REFERENCED, resolve_subject
+from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.files import file_name, has_subject_in_name
 from contractlog.clients.cli.json_format import format_json

@@ -1,5 +1,3 @@
-# made by docs/generate.py from clients/confluent/client.py: change that, then `make docs`
-
 """``AsyncSchemaRegistryClient`` with the methods, arguments and results of confluent-kafka's."""
 
 from __future__ import annotations

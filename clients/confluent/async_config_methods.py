@@ -1,5 +1,3 @@
-# made by docs/generate.py from clients/confluent/config_methods.py: change that, then `make docs`
-
 """``AsyncSchemaRegistryClient``'s methods for compatibility, config, modes, contexts and associations."""
 
 from __future__ import annotations
