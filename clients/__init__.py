@@ -2,8 +2,8 @@
 
 ``calls/`` describes each operation by a function without I/O, ``endpoints.py`` makes methods of them for both clients,
 ``confluent/`` has confluent-kafka's names, ``cli/`` the command line. May import ``contracts`` and ``compatibility``.
-A new operation: a function in ``calls/`` and a line in both clients; a new command: a row in ``cli/verbs.py``. Public names are
-loaded on first use, so that importing a single submodule stays cheap.
+A new operation: a function in ``calls/`` and a line in both clients; a new command: a row in ``cli/verbs.py``. Public
+names are loaded on first use, so that importing a single submodule stays cheap.
 """
 
 from __future__ import annotations

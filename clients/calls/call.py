@@ -1,4 +1,4 @@
-"""Calls: descriptions of a request and its response; sequences and pages of calls; helpers to build them."""
+"""Calls: a request and the parser of its response; sequences and pages of calls."""
 
 from __future__ import annotations
 
