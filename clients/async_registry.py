@@ -13,9 +13,9 @@ from contractlog.clients.endpoints import (
     async_endpoint,
     async_paged_endpoint,
     async_sequence_endpoint,
-    send_async_sequence,
 )
 from contractlog.clients.registry import RegistryBase
+from contractlog.clients.steps import drive_async
 
 __all__ = ["AsyncRegistry"]
 
@@ -136,6 +136,6 @@ class AsyncRegistry(RegistryBase[AsyncTransport]):
 
     async def send_sequence(self, sequence: CallSequence[T]) -> T:
         """Send the calls of a sequence, and return its result."""
-        return await send_async_sequence(self.send, sequence)
+        return await drive_async(self.send, sequence)
 
     _send = send  # as ``async_endpoint`` calls it

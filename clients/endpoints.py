@@ -16,11 +16,12 @@ are methods of a class; the client's instance of it is its ``_operations``.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from functools import update_wrapper
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from contractlog.clients.calls.call import Call, CallSequence, Pages
+from contractlog.clients.steps import drive, drive_async
 
 __all__ = [
     "AsyncSender",
@@ -30,8 +31,6 @@ __all__ = [
     "async_sequence_endpoint",
     "endpoint",
     "paged_endpoint",
-    "send_async_sequence",
-    "send_sequence",
     "sequence_endpoint",
 ]
 
@@ -87,7 +86,7 @@ def sequence_endpoint(
     """Return a method that sends the calls of a sequence and returns its result."""
 
     def method(self: Sender[O], /, *args: P.args, **options: P.kwargs) -> T:
-        return send_sequence(self._send, describe(self._operations, *args, **options))
+        return drive(self._send, describe(self._operations, *args, **options))
 
     return _describe_method(method, describe)
 
@@ -98,7 +97,7 @@ def async_sequence_endpoint(
     """Return a coroutine method that sends the calls of a sequence and returns its result."""
 
     async def method(self: AsyncSender[O], /, *args: P.args, **options: P.kwargs) -> T:
-        return await send_async_sequence(self._send, describe(self._operations, *args, **options))
+        return await drive_async(self._send, describe(self._operations, *args, **options))
 
     return _describe_method(method, describe)
 
@@ -136,38 +135,6 @@ def async_paged_endpoint(
                     yield item
 
     return _describe_method(method, describe, "AsyncIterator")
-
-
-def send_sequence(send: Callable[[Call[Any]], Any], sequence: CallSequence[T]) -> T:
-    """Send the calls of a sequence, and return its result."""
-    try:
-        call = next(sequence)
-        while True:
-            try:
-                result = send(call)
-            except Exception as error:  # noqa: BLE001 - the sequence decides
-                call = sequence.throw(error)
-            else:
-                call = sequence.send(result)
-    except StopIteration as done:
-        value: T = done.value
-        return value
-
-
-async def send_async_sequence(send: Callable[[Call[Any]], Awaitable[Any]], sequence: CallSequence[T]) -> T:
-    """Send the calls of a sequence, and return its result."""
-    try:
-        call = next(sequence)
-        while True:
-            try:
-                result = await send(call)
-            except Exception as error:  # noqa: BLE001 - the sequence decides
-                call = sequence.throw(error)
-            else:
-                call = sequence.send(result)
-    except StopIteration as done:
-        value: T = done.value
-        return value
 
 
 def _next_step(pages: Pages[T], response: Any) -> Call[Any] | Sequence[T] | None:

@@ -11,10 +11,11 @@ from contractlog.clients import calls
 from contractlog.clients.cache import Caching
 from contractlog.clients.cached_lookups import CachedLookups, ClientCaches
 from contractlog.clients.calls import Call, CallSequence, extensions
-from contractlog.clients.endpoints import endpoint, paged_endpoint, send_sequence, sequence_endpoint
+from contractlog.clients.endpoints import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.hooks import Watch
 from contractlog.clients.retry import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
+from contractlog.clients.steps import drive
 from contractlog.clients.transport import ASGIApp, HttpTransportBase, Transport
 
 __all__ = ["Registry", "RegistryBase"]
@@ -193,6 +194,6 @@ class Registry(RegistryBase[Transport]):
 
     def send_sequence(self, sequence: CallSequence[T]) -> T:
         """Send the calls of a sequence, and return its result."""
-        return send_sequence(self.send, sequence)
+        return drive(self.send, sequence)
 
     _send = send  # as ``endpoint`` calls it

@@ -5,12 +5,12 @@ Importing httpx2 takes a tenth of a second, so it is imported when a transport i
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
@@ -26,6 +26,7 @@ from contractlog.clients.retry import (
     send_with_retries,
 )
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, TokenSource
+from contractlog.clients.steps import drive
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:
@@ -127,9 +128,7 @@ class HttpTransportBase:
             headers["Content-Type"] = _CONTENT_TYPE
         return request | {"headers": headers}
 
-    def report_attempt(
-        self, call: Call[Any], attempt: Attempt, number: int, started: float, outcome: Response | NoResponse
-    ) -> None:
+    def report_attempt(self, call: Call[Any], attempt: Attempt, started: float, outcome: Response | NoResponse) -> None:
         """Report the outcome of an attempt to the watch, if there is one."""
         if self.watch is None:
             return
@@ -137,7 +136,7 @@ class HttpTransportBase:
             method=call.method,
             route=call.route,
             address=self.urls[attempt.address],
-            attempt=number,
+            attempt=attempt.number,
             seconds=time.monotonic() - started,
             status=outcome.status if isinstance(outcome, Response) else None,
             reason=outcome.reason if isinstance(outcome, NoResponse) else None,
@@ -188,26 +187,21 @@ class Transport(HttpTransportBase):
 
     def send(self, call: Call[T]) -> T:
         """Send a call, with retries, and return its parsed response."""
-        attempts = self.start_retries(call)
-        attempt = next(attempts)
-        for number in itertools.count(1):
-            if attempt.pause:
-                time.sleep(attempt.pause)
-            started = time.monotonic()
-            outcome = self._attempt(call, attempt)
-            self.report_attempt(call, attempt, number, started, outcome)
-            try:
-                attempt = attempts.send(outcome)
-            except StopIteration as done:
-                result: T = done.value
-                return result
-        raise AssertionError  # unreachable: the loop has no end
+        return drive(partial(self._attempt, call), self.start_retries(call))
 
     def close(self) -> None:
         """Close all connections."""
         self._client.close()
 
     def _attempt(self, call: Call[Any], attempt: Attempt) -> Response | NoResponse:
+        if attempt.pause:
+            time.sleep(attempt.pause)
+        started = time.monotonic()
+        outcome = self._exchange(call, attempt)
+        self.report_attempt(call, attempt, started, outcome)
+        return outcome
+
+    def _exchange(self, call: Call[Any], attempt: Attempt) -> Response | NoResponse:
         deadline = time.monotonic() + attempt.within
         request = self.build_request(call, attempt)
         if self.token_source is not None:

@@ -31,7 +31,7 @@ class _ErrorBase(Exception):
 
 
 class SchemaRegistryError(_ErrorBase):
-    """Error response of a registry, with the constructor and attributes of confluent-kafka's class of this name."""
+    """Error response of a registry, with the constructor and attributes of confluent-kafka's."""
 
     UNKNOWN: ClassVar[int] = -1
 

@@ -73,7 +73,7 @@ class BrokerDenied(ContractlogError):
 
 
 class RegistryError(ContractlogError, SchemaRegistryError):
-    """An error response of the registry; the fact ``confluent_format`` makes its text that of confluent-kafka."""
+    """An error response of the registry; with the fact ``confluent_format``, in confluent-kafka's words."""
 
     code: ClassVar[int]
     _by_code: ClassVar[dict[int, type[RegistryError]]] = {}

@@ -1,4 +1,4 @@
-"""Classes of confluent-kafka that ours inherit from or are replaced by, if its registry client is installed.
+"""Classes of confluent-kafka, if its registry client is installed, as bases or in place of ours.
 
 Its serializers test ``isinstance(schema, Schema)``, and objects of different classes are never equal. So the names of
 ``contractlog.clients.confluent`` are its classes if they can be imported, else ours; the order in which a program
