@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 
 from contractlog.clients import calls
 from contractlog.clients.async_transport import AsyncTransport
-from contractlog.clients.cached_lookups import CachedLookups
+from contractlog.clients.cache import CachedLookups
 from contractlog.clients.calls import Call, CallSequence, extensions
 from contractlog.clients.endpoints import (
     async_endpoint,

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from contractlog.clients.calls import Call
-from contractlog.clients.response_body import BoundedBody
 from contractlog.clients.retry import Attempt, NoResponse, Response
 from contractlog.clients.steps import drive_async
-from contractlog.clients.transport import HttpTransportBase
+from contractlog.clients.transport import BoundedBody, HttpTransportBase
 
 __all__ = ["AsyncTransport"]
 

@@ -8,8 +8,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from contractlog.clients import calls
-from contractlog.clients.cache import Caching
-from contractlog.clients.cached_lookups import CachedLookups, ClientCaches
+from contractlog.clients.cache import CachedLookups, Caching, ClientCaches
 from contractlog.clients.calls import Call, CallSequence, extensions
 from contractlog.clients.endpoints import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.hooks import Watch

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.hooks import Exchange, Watch
-from contractlog.clients.response_body import BoundedBody
 from contractlog.clients.retry import (
     Attempt,
     NoResponse,
@@ -32,7 +31,7 @@ from contractlog.compatibility.errors import UsageError
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["ASGIApp", "HttpTransportBase", "Transport"]
+__all__ = ["ASGIApp", "BoundedBody", "HttpTransportBase", "Transport"]
 
 T = TypeVar("T")
 Message = MutableMapping[str, Any]
@@ -46,6 +45,12 @@ _DISCONNECTED: Final = "Server disconnected without sending a response."  # repl
 _PLAIN_HTTP: Final = "WRONG_VERSION_NUMBER"  # reply of a plain HTTP listener to TLS
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
+MAX_BODY_BYTES: Final = 256 * 1024 * 1024  #: decoded bytes of a response; a list of a million subjects is 20 MB
+UNCHECKED_BYTES: Final = 16 * 1024 * 1024  #: decoded bytes up to which the ratio is not checked
+MAX_RATIO: Final = 250  #: decoded bytes per byte received; five hundred versions of one schema reach 130
+MAX_ENCODINGS: Final = 1
+_SHOWN_BYTES: Final = 200  # bytes of a rejected body that are shown in messages
+_MIB: Final = 1024 * 1024
 
 
 def _check_timeout(timeout: Any) -> None:
@@ -56,6 +61,49 @@ def _check_timeout(timeout: Any) -> None:
     """
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise UsageError(f"a timeout is a number of seconds above 0, not {timeout!r}")
+
+
+class BoundedBody:
+    """Decoded body of a response, read until it exceeds a limit.
+
+    A compressed body can decode to a thousand times its size, and each further content encoding multiplies that. So
+    only one encoding is decoded, and above ``UNCHECKED_BYTES`` the ratio of decoded to received bytes is limited.
+    """
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
+        self._content = bytearray()
+        named = response.headers.get_list("content-encoding", split_commas=True)
+        encodings = [name for name in (part.strip().lower() for part in named) if name not in {"", "identity"}]
+        self._has_encoding = bool(encodings)
+        self.fault = ""  #: why the body is not read to its end; empty if it is
+        if len(encodings) > MAX_ENCODINGS:
+            listed = ", ".join(encodings[:5]) + (", …" if len(encodings) > 5 else "")  # noqa: PLR2004 - for a message
+            self.fault = f"has {len(encodings)} content encodings ({listed}); only one is decoded"
+
+    def add(self, chunk: bytes) -> bool:
+        """Append decoded bytes; return False when a limit is exceeded."""
+        self._content += chunk
+        size = len(self._content)
+        if size > MAX_BODY_BYTES:
+            self.fault = f"is larger than {MAX_BODY_BYTES / _MIB:g} MiB"
+        elif self._has_encoding and size > UNCHECKED_BYTES and size > MAX_RATIO * self._response.num_bytes_downloaded:
+            received = self._response.num_bytes_downloaded
+            self.fault = (
+                f"expands more than {MAX_RATIO} times: {received:,} bytes received, more than {size / _MIB:.0f} MiB "
+                "decoded; if this is intended, send the header 'Accept-Encoding: identity'"
+            )
+        return not self.fault
+
+    def reject_encoding(self, error: httpx2.DecodingError) -> None:
+        """Reject a body that does not match its content encoding."""
+        self.fault = f"cannot be decoded ({error})"
+
+    def response(self) -> Response:
+        """Return the response; of a rejected body only the start."""
+        content = bytes(memoryview(self._content)[:_SHOWN_BYTES] if self.fault else self._content)
+        headers = {name.lower(): value for name, value in self._response.headers.items()}
+        return Response(self._response.status_code, content, headers, self.fault)
 
 
 class HttpTransportBase:

@@ -11,9 +11,9 @@ from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import parse_all
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
 from contractlog.clients.cli.files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
+from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
-from contractlog.clients.cli.verdicts import detail_lines, verdict_line
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,

@@ -55,17 +55,17 @@ VERBS: Final[dict[str, Verb]] = {
         "server",
     ),
     "register": Verb(
-        "contractlog.clients.cli.register:register",
+        "contractlog.clients.cli.schema_verbs:register",
         "register schema files",
         "contractlog register schemas/orders-value.avsc",
     ),
     "check": Verb(
-        "contractlog.clients.cli.check:check",
+        "contractlog.clients.cli.schema_verbs:check",
         "check schema files against the registry: compatibility, permissions, suggested fixes",
         "contractlog check schemas/",
     ),
     "diff": Verb(
-        "contractlog.clients.cli.diff:diff",
+        "contractlog.clients.cli.schema_verbs:diff",
         "compare two schemas: kind of change, levels that allow it, suggested fixes",
         "contractlog diff schemas/1/orders-value.avsc schemas/2/orders-value.avsc --level FULL",
     ),

@@ -7,30 +7,26 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from contractlog.clients.confluent.associations import (
+from contractlog.clients.confluent.async_client import AsyncSchemaRegistryClient
+from contractlog.clients.confluent.client import SchemaRegistryClient
+from contractlog.clients.confluent.errors import SchemaRegistryError
+from contractlog.clients.confluent.schema import (
     Association,
     AssociationCreateOrUpdateInfo,
     AssociationCreateOrUpdateRequest,
     AssociationInfo,
     AssociationResponse,
-)
-from contractlog.clients.confluent.async_client import AsyncSchemaRegistryClient
-from contractlog.clients.confluent.client import SchemaRegistryClient
-from contractlog.clients.confluent.errors import SchemaRegistryError
-from contractlog.clients.confluent.rules import (
+    ConfigCompatibilityLevel,
     Metadata,
     MetadataProperties,
     MetadataTags,
+    RegisteredSchema,
     Rule,
     RuleKind,
     RuleMode,
     RuleParams,
     RulePhase,
     RuleSet,
-)
-from contractlog.clients.confluent.schema import (
-    ConfigCompatibilityLevel,
-    RegisteredSchema,
     Schema,
     SchemaReference,
     SchemaVersion,

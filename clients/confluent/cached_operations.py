@@ -10,8 +10,13 @@ from contractlog.clients import calls
 from contractlog.clients.cache import TtlCache
 from contractlog.clients.calls import Call, CallSequence
 from contractlog.clients.confluent import confluent_calls
-from contractlog.clients.confluent.associations import AssociationCreateOrUpdateRequest, AssociationResponse
-from contractlog.clients.confluent.schema import RegisteredSchema, Schema, ServerConfig
+from contractlog.clients.confluent.schema import (
+    AssociationCreateOrUpdateRequest,
+    AssociationResponse,
+    RegisteredSchema,
+    Schema,
+    ServerConfig,
+)
 
 __all__ = ["CachedOperations"]
 

@@ -14,12 +14,15 @@ from contractlog.clients.calls.call import (
     query_parameters,
     scoped_path,
 )
-from contractlog.clients.confluent.associations import (
+from contractlog.clients.confluent.schema import (
     Association,
     AssociationCreateOrUpdateRequest,
     AssociationResponse,
+    RegisteredSchema,
+    Schema,
+    SchemaVersion,
+    ServerConfig,
 )
-from contractlog.clients.confluent.schema import RegisteredSchema, Schema, SchemaVersion, ServerConfig
 
 __all__ = [
     "create_association",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from contractlog.clients import AsyncRegistry, Registry, calls
-from contractlog.clients.cached_lookups import CachedLookups
+from contractlog.clients.cache import CachedLookups
 from contractlog.clients.calls import Call, CallSequence, Pages, extensions
 from contractlog.clients.endpoints import (
     async_paged_endpoint,
