@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.check_runner import parse_all
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, find_registered
 from contractlog.clients.cli.files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
 from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
@@ -19,9 +19,7 @@ from contractlog.compatibility.errors import (
     IncompatibleSchema,
     InvalidSchema,
     PayloadTooLarge,
-    SchemaNotFound,
     SchemaTooLarge,
-    SubjectNotFound,
     UsageError,
 )
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
@@ -146,7 +144,7 @@ def _skip_file(file: SchemaFile) -> FileRegistration:
 
 def _register_file(registry: Registry, file: SchemaFile, parsed: ParsedSchema, options: Namespace) -> FileRegistration:
     try:
-        existing = _find_registered(registry, file, options)
+        existing = find_registered(registry, file, normalize=options.normalize)
         if existing is not None:
             return FileRegistration(file, "unchanged", existing)
         return FileRegistration(
@@ -157,13 +155,6 @@ def _register_file(registry: Registry, file: SchemaFile, parsed: ParsedSchema, o
     except IncompatibleSchema as error:
         checker = SubjectChecker(registry, file.subject, options.normalize)
         return FileRegistration(file, "refused", check=_with_reason(checker.check(file, parsed), error))
-
-
-def _find_registered(registry: Registry, file: SchemaFile, options: Namespace) -> RegisteredSchema | None:
-    try:
-        return registry.lookup(file.subject, file.draft, normalize=options.normalize)
-    except (SubjectNotFound, SchemaNotFound):
-        return None
 
 
 def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:
