@@ -23,6 +23,11 @@ V = TypeVar("V")
 DEFAULT_CAPACITY: Final = 64 * 1024 * 1024  #: bytes of schemas: texts, references, metadata and rules
 _OBJECT_BYTES: Final = 128  # approximate bytes of a reference, rule or metadata object, without its strings
 _ENTRY_BYTES: Final = 1_024  # approximate bytes of an entry, without its text
+LatestKey = tuple[str, tuple[tuple[str, str], ...] | None, bool]
+AbsentKey = tuple[str, str | None, int | str]
+_SUBJECT_ROUTE: Final = "/subjects/{}"  #: writes below it change one subject; a POST to itself is a lookup
+_SHARED_RESOURCES: Final = ("/config", "/contexts", "/associations")  #: writes to them may change several subjects
+_ANY_CONTEXT: Final = ""  #: replaces the context in keys: a guid is the same in all contexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +134,6 @@ def _object_size(value: Any) -> int:
     if is_dataclass(value):
         return _OBJECT_BYTES + sum(_object_size(getattr(value, item_field.name)) for item_field in fields(value))
     return 0
-
-
-LatestKey = tuple[str, tuple[tuple[str, str], ...] | None, bool]
-AbsentKey = tuple[str, str | None, int | str]
-_SUBJECT_ROUTE: Final = "/subjects/{}"  #: writes below it change one subject; a POST to itself is a lookup
-_SHARED_RESOURCES: Final = ("/config", "/contexts", "/associations")  #: writes to them may change several subjects
-_ANY_CONTEXT: Final = ""  #: replaces the context in keys: a guid is the same in all contexts
 
 
 class ClientCaches:

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.check_runner import parse_all
+from contractlog.clients.cli.check_runner import parse_all, print_check
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, find_registered
 from contractlog.clients.cli.files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
-from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
 from contractlog.clients.registry import Registry
@@ -165,9 +164,7 @@ def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:
 
 def _print_step(step: FileRegistration) -> None:
     if step.check is not None and step.outcome == "refused":
-        print_result(verdict_line(step.check))
-        for line in detail_lines(step.check):
-            print_result(line)
+        print_check(step.check)
         return
     tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
     print_result(with_tone(tone, escape_line(f"{step.file.path}: {_describe_step(step)}")))

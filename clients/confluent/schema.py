@@ -16,7 +16,6 @@ __all__ = [
     "AssociationInfo",
     "AssociationResponse",
     "ConfigCompatibilityLevel",
-    "JsonObject",
     "Metadata",
     "MetadataProperties",
     "MetadataTags",
@@ -31,8 +30,6 @@ __all__ = [
     "SchemaReference",
     "SchemaVersion",
     "ServerConfig",
-    "list_parser",
-    "member",
 ]
 
 _NAME: Final = "name"
