@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from copy import copy
 from types import TracebackType
 from typing import Self, TypeVar
 
-from contractlog.clients.async_endpoints.associations import AsyncAssociationEndpoints
-from contractlog.clients.async_endpoints.config import AsyncConfigEndpoints
-from contractlog.clients.async_endpoints.extensions import AsyncExtensionEndpoints
-from contractlog.clients.async_endpoints.schemas import AsyncSchemaEndpoints
-from contractlog.clients.async_endpoints.service import AsyncServiceEndpoints
-from contractlog.clients.async_endpoints.subjects import AsyncSubjectEndpoints
-from contractlog.clients.async_endpoints.versions import AsyncVersionEndpoints
+from contractlog.clients import calls
 from contractlog.clients.async_transport import AsyncTransport
-from contractlog.clients.cache import Caching
-from contractlog.clients.cached_lookups import CachedLookups, CallSequence, ClientCaches
-from contractlog.clients.calls import Call
-from contractlog.clients.hooks import Watch
-from contractlog.clients.retry import Retries
-from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
-from contractlog.clients.transport import ASGIApp
+from contractlog.clients.cache import CachedLookups
+from contractlog.clients.calls import Call, CallSequence, extensions
+from contractlog.clients.endpoints import (
+    async_endpoint,
+    async_paged_endpoint,
+    async_sequence_endpoint,
+)
+from contractlog.clients.registry import RegistryBase
+from contractlog.clients.steps import drive_async
 
 __all__ = ["AsyncRegistry"]
 
 T = TypeVar("T")
 
 
-class AsyncRegistry(
-    AsyncSubjectEndpoints,
-    AsyncVersionEndpoints,
-    AsyncSchemaEndpoints,
-    AsyncConfigEndpoints,
-    AsyncAssociationEndpoints,
-    AsyncServiceEndpoints,
-    AsyncExtensionEndpoints,
-):
+class AsyncRegistry(RegistryBase[AsyncTransport]):
     """Asynchronous client of a registry, over HTTP or in this process; used from one event loop.
 
     Every failure is an exception of ``compatibility/errors.py``: those that the service raises, ``Unreachable`` if
@@ -54,41 +40,80 @@ class AsyncRegistry(
         watch: hooks called for every request and every cache lookup.
     """
 
-    def __init__(
-        self,
-        url: str | None = None,
-        *,
-        app: ASGIApp | None = None,
-        timeout: float = DEFAULT_TIMEOUT,
-        headers: Mapping[str, str] | None = None,
-        retries: Retries | None = None,
-        security: Security | None = None,
-        proxy: str | None = None,
-        caching: Caching | None = None,
-        watch: Watch | None = None,
-    ) -> None:
-        self._transport = AsyncTransport(
-            url,
-            app=app,
-            timeout=timeout,
-            headers=headers,
-            retries=retries,
-            security=security,
-            proxy=proxy,
-            watch=watch,
-        )
-        self._lookups = CachedLookups(ClientCaches(caching, watch))
-        self._context: str | None = None
+    _transport_class = AsyncTransport
 
-    @property
-    def latest_generation(self) -> int:
-        """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
-        return self._lookups.caches.latest.generation
+    subjects = async_endpoint(calls.subjects)
+    each_subject = async_paged_endpoint(calls.each_subject)
+    register = async_endpoint(calls.register)
+    lookup = async_endpoint(calls.lookup)
+    delete_subject = async_endpoint(calls.delete_subject)
 
-    @property
-    def url(self) -> str:
-        """URL of the registry, without credentials; of several, the first."""
-        return self._transport.urls[0]
+    version = async_endpoint(calls.version)
+    text_of_version = async_endpoint(calls.text_of_version)
+    versions = async_endpoint(calls.versions)
+    referenced_by = async_endpoint(calls.referenced_by)
+    derive = async_endpoint(calls.derive)
+    delete_version = async_endpoint(calls.delete_version)
+
+    text_of_id = async_endpoint(calls.text_of_id)
+    subjects_of_id = async_endpoint(calls.subjects_of_id)
+    versions_of_id = async_endpoint(calls.versions_of_id)
+    ids_of_guid = async_endpoint(calls.ids_of_guid)
+    schemas = async_endpoint(calls.schemas)
+    each_schema = async_paged_endpoint(calls.each_schema)
+    types = async_endpoint(calls.types)
+    check = async_endpoint(calls.check)
+
+    config = async_endpoint(calls.config)
+    set_config = async_endpoint(calls.set_config)
+    delete_config = async_endpoint(calls.delete_config)
+    level = async_endpoint(calls.level)
+    set_level = async_endpoint(calls.set_level)
+    delete_level = async_endpoint(calls.delete_level)
+    policy = async_endpoint(calls.policy)
+    set_policy = async_endpoint(calls.set_policy)
+    mode = async_endpoint(calls.mode)
+    set_mode = async_endpoint(calls.set_mode)
+    delete_mode = async_endpoint(calls.delete_mode)
+
+    associations_by_resource_name = async_endpoint(calls.associations_by_resource_name)
+    associations_by_resource_id = async_endpoint(calls.associations_by_resource_id)
+    associations_of_subject = async_endpoint(calls.associations_of_subject)
+    associations_of_many = async_endpoint(calls.associations_of_many)
+    bind = async_endpoint(calls.bind)
+    ensure_bound = async_endpoint(calls.ensure_bound)
+    unbind = async_endpoint(calls.unbind)
+    change_associations = async_endpoint(calls.change_associations)
+
+    contexts = async_endpoint(calls.contexts)
+    delete_context = async_endpoint(calls.delete_context)
+    answers = async_endpoint(calls.answers)
+    clusters = async_endpoint(calls.clusters)
+    server_version = async_endpoint(calls.server_version)
+    deployment = async_endpoint(calls.deployment)
+    live = async_endpoint(calls.live)
+    started = async_endpoint(calls.started)
+    ready = async_endpoint(calls.ready)
+    metrics = async_endpoint(calls.metrics)
+
+    conformance = async_endpoint(calls.conformance)
+    publish_conformance = async_endpoint(calls.publish_conformance)
+    changes = async_endpoint(extensions.changes)
+    each_change = async_paged_endpoint(extensions.each_change)
+    search = async_endpoint(extensions.search)
+    each_hit = async_paged_endpoint(extensions.each_hit)
+    difference = async_endpoint(extensions.difference)
+    graph = async_endpoint(extensions.graph)
+    permissions = async_endpoint(extensions.permissions)
+    lookup_many = async_endpoint(extensions.lookup_many)
+    check_many = async_endpoint(extensions.check_many)
+    fetches = async_endpoint(extensions.fetches)
+
+    schema_by_id = async_sequence_endpoint(CachedLookups.schema_by_id)
+    schema_by_guid = async_sequence_endpoint(CachedLookups.schema_by_guid)
+    latest = async_sequence_endpoint(CachedLookups.latest)
+    latest_with_metadata = async_sequence_endpoint(CachedLookups.latest_with_metadata)
+    referenced = async_sequence_endpoint(CachedLookups.referenced)
 
     async def __aenter__(self) -> Self:
         return self
@@ -102,38 +127,15 @@ class AsyncRegistry(
         """Close all connections."""
         await self._transport.close()
 
-    def with_context(self, context: str) -> Self:
-        """Return a client for a context (``.eu``), in which unqualified subject names are resolved.
-
-        Connections and caches are shared; closing either client closes both.
-        """
-        client = copy(self)
-        client._context = context if context.startswith(".") else f".{context}"  # noqa: SLF001 - of the same class
-        client._lookups = CachedLookups(self._lookups.caches, client._context)  # noqa: SLF001
-        return client
-
-    def forget(self) -> None:
-        """Clear all caches."""
-        self._lookups.caches.clear()
-
     async def send(self, call: Call[T]) -> T:
         """Send a call of ``calls/`` and return its parsed response."""
         try:
             return await self._transport.send(call if self._context is None else call.within(self._context))
         finally:
-            self._lookups.invalidate_after(call)
+            self._operations.invalidate_after(call)
 
     async def send_sequence(self, sequence: CallSequence[T]) -> T:
-        """Send the calls that a walk yields, and return its result."""
-        try:
-            call = next(sequence)
-            while True:
-                try:
-                    result = await self.send(call)
-                except Exception as error:  # noqa: BLE001 - the walk decides
-                    call = sequence.throw(error)
-                else:
-                    call = sequence.send(result)
-        except StopIteration as done:
-            value: T = done.value
-            return value
+        """Send the calls of a sequence, and return its result."""
+        return await drive_async(self.send, sequence)
+
+    _send = send  # as ``async_endpoint`` calls it

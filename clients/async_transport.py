@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import time
+from functools import partial
 from typing import Any, TypeVar
 
 from contractlog.clients.calls import Call
-from contractlog.clients.response_body import BoundedBody
 from contractlog.clients.retry import Attempt, NoResponse, Response
-from contractlog.clients.transport import HttpTransportBase
+from contractlog.clients.steps import drive_async
+from contractlog.clients.transport import BoundedBody, HttpTransportBase
 
 __all__ = ["AsyncTransport"]
 
@@ -29,26 +29,21 @@ class AsyncTransport(HttpTransportBase):
 
     async def send(self, call: Call[T]) -> T:
         """Send a call, with retries, and return its parsed response."""
-        attempts = self.start_retries(call)
-        attempt = next(attempts)
-        for number in itertools.count(1):
-            if attempt.pause:
-                await asyncio.sleep(attempt.pause)
-            started = time.monotonic()
-            outcome = await self._attempt(call, attempt)
-            self.report_attempt(call, attempt, number, started, outcome)
-            try:
-                attempt = attempts.send(outcome)
-            except StopIteration as done:
-                result: T = done.value
-                return result
-        raise AssertionError  # unreachable: the loop has no end
+        return await drive_async(partial(self._attempt, call), self.start_retries(call))
 
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
 
     async def _attempt(self, call: Call[Any], attempt: Attempt) -> Response | NoResponse:
+        if attempt.pause:
+            await asyncio.sleep(attempt.pause)
+        started = time.monotonic()
+        outcome = await self._exchange(call, attempt)
+        self.report_attempt(call, attempt, started, outcome)
+        return outcome
+
+    async def _exchange(self, call: Call[Any], attempt: Attempt) -> Response | NoResponse:
         deadline = time.monotonic() + attempt.within
         request = self.build_request(call, attempt)
         if self.token_source is not None:

@@ -1,41 +1,85 @@
-"""Blocking client of a registry: one method per call, with caches."""
+"""Blocking client of a registry: one method per operation, with caches."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Generic, Self, TypeVar
 
-from contractlog.clients.cache import Caching
-from contractlog.clients.cached_lookups import CachedLookups, CallSequence, ClientCaches
-from contractlog.clients.calls import Call
-from contractlog.clients.endpoints.associations import AssociationEndpoints
-from contractlog.clients.endpoints.config import ConfigEndpoints
-from contractlog.clients.endpoints.extensions import ExtensionEndpoints
-from contractlog.clients.endpoints.schemas import SchemaEndpoints
-from contractlog.clients.endpoints.service import ServiceEndpoints
-from contractlog.clients.endpoints.subjects import SubjectEndpoints
-from contractlog.clients.endpoints.versions import VersionEndpoints
+from contractlog.clients import calls
+from contractlog.clients.cache import CachedLookups, Caching, ClientCaches
+from contractlog.clients.calls import Call, CallSequence, extensions
+from contractlog.clients.endpoints import endpoint, paged_endpoint, sequence_endpoint
 from contractlog.clients.hooks import Watch
 from contractlog.clients.retry import Retries
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Security
-from contractlog.clients.transport import ASGIApp, Transport
+from contractlog.clients.steps import drive
+from contractlog.clients.transport import ASGIApp, HttpTransportBase, Transport
 
-__all__ = ["Registry"]
+__all__ = ["Registry", "RegistryBase"]
 
 T = TypeVar("T")
+TransportT = TypeVar("TransportT", bound=HttpTransportBase)
 
 
-class Registry(
-    SubjectEndpoints,
-    VersionEndpoints,
-    SchemaEndpoints,
-    ConfigEndpoints,
-    AssociationEndpoints,
-    ServiceEndpoints,
-    ExtensionEndpoints,
-):
+class RegistryBase(Generic[TransportT]):
+    """Connection, caches and context of a client, blocking or asynchronous."""
+
+    _transport_class: type[TransportT]
+
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        app: ASGIApp | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        headers: Mapping[str, str] | None = None,
+        retries: Retries | None = None,
+        security: Security | None = None,
+        proxy: str | None = None,
+        caching: Caching | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self._transport = self._transport_class(
+            url,
+            app=app,
+            timeout=timeout,
+            headers=headers,
+            retries=retries,
+            security=security,
+            proxy=proxy,
+            watch=watch,
+        )
+        self._operations = CachedLookups(ClientCaches(caching, watch))
+        self._context: str | None = None
+
+    @property
+    def latest_generation(self) -> int:
+        """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
+        return self._operations.caches.latest.generation
+
+    @property
+    def url(self) -> str:
+        """URL of the registry, without credentials; of several, the first."""
+        return self._transport.urls[0]
+
+    def with_context(self, context: str) -> Self:
+        """Return a client for a context (``.eu``), in which unqualified subject names are resolved.
+
+        Connections and caches are shared; closing either client closes both.
+        """
+        client = copy(self)
+        client._context = context if context.startswith(".") else f".{context}"  # noqa: SLF001 - of the same class
+        client._operations = CachedLookups(self._operations.caches, client._context)  # noqa: SLF001
+        return client
+
+    def forget(self) -> None:
+        """Clear all caches."""
+        self._operations.caches.clear()
+
+
+class Registry(RegistryBase[Transport]):
     """Blocking client of a registry, over HTTP or in this process; may be shared by threads.
 
     Every failure is an exception of ``compatibility/errors.py``: those that the service raises, ``Unreachable`` if
@@ -53,41 +97,80 @@ class Registry(
         watch: hooks called for every request and every cache lookup.
     """
 
-    def __init__(
-        self,
-        url: str | None = None,
-        *,
-        app: ASGIApp | None = None,
-        timeout: float = DEFAULT_TIMEOUT,
-        headers: Mapping[str, str] | None = None,
-        retries: Retries | None = None,
-        security: Security | None = None,
-        proxy: str | None = None,
-        caching: Caching | None = None,
-        watch: Watch | None = None,
-    ) -> None:
-        self._transport = Transport(
-            url,
-            app=app,
-            timeout=timeout,
-            headers=headers,
-            retries=retries,
-            security=security,
-            proxy=proxy,
-            watch=watch,
-        )
-        self._lookups = CachedLookups(ClientCaches(caching, watch))
-        self._context: str | None = None
+    _transport_class = Transport
 
-    @property
-    def latest_generation(self) -> int:
-        """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
-        return self._lookups.caches.latest.generation
+    subjects = endpoint(calls.subjects)
+    each_subject = paged_endpoint(calls.each_subject)
+    register = endpoint(calls.register)
+    lookup = endpoint(calls.lookup)
+    delete_subject = endpoint(calls.delete_subject)
 
-    @property
-    def url(self) -> str:
-        """URL of the registry, without credentials; of several, the first."""
-        return self._transport.urls[0]
+    version = endpoint(calls.version)
+    text_of_version = endpoint(calls.text_of_version)
+    versions = endpoint(calls.versions)
+    referenced_by = endpoint(calls.referenced_by)
+    derive = endpoint(calls.derive)
+    delete_version = endpoint(calls.delete_version)
+
+    text_of_id = endpoint(calls.text_of_id)
+    subjects_of_id = endpoint(calls.subjects_of_id)
+    versions_of_id = endpoint(calls.versions_of_id)
+    ids_of_guid = endpoint(calls.ids_of_guid)
+    schemas = endpoint(calls.schemas)
+    each_schema = paged_endpoint(calls.each_schema)
+    types = endpoint(calls.types)
+    check = endpoint(calls.check)
+
+    config = endpoint(calls.config)
+    set_config = endpoint(calls.set_config)
+    delete_config = endpoint(calls.delete_config)
+    level = endpoint(calls.level)
+    set_level = endpoint(calls.set_level)
+    delete_level = endpoint(calls.delete_level)
+    policy = endpoint(calls.policy)
+    set_policy = endpoint(calls.set_policy)
+    mode = endpoint(calls.mode)
+    set_mode = endpoint(calls.set_mode)
+    delete_mode = endpoint(calls.delete_mode)
+
+    associations_by_resource_name = endpoint(calls.associations_by_resource_name)
+    associations_by_resource_id = endpoint(calls.associations_by_resource_id)
+    associations_of_subject = endpoint(calls.associations_of_subject)
+    associations_of_many = endpoint(calls.associations_of_many)
+    bind = endpoint(calls.bind)
+    ensure_bound = endpoint(calls.ensure_bound)
+    unbind = endpoint(calls.unbind)
+    change_associations = endpoint(calls.change_associations)
+
+    contexts = endpoint(calls.contexts)
+    delete_context = endpoint(calls.delete_context)
+    answers = endpoint(calls.answers)
+    clusters = endpoint(calls.clusters)
+    server_version = endpoint(calls.server_version)
+    deployment = endpoint(calls.deployment)
+    live = endpoint(calls.live)
+    started = endpoint(calls.started)
+    ready = endpoint(calls.ready)
+    metrics = endpoint(calls.metrics)
+
+    conformance = endpoint(calls.conformance)
+    publish_conformance = endpoint(calls.publish_conformance)
+    changes = endpoint(extensions.changes)
+    each_change = paged_endpoint(extensions.each_change)
+    search = endpoint(extensions.search)
+    each_hit = paged_endpoint(extensions.each_hit)
+    difference = endpoint(extensions.difference)
+    graph = endpoint(extensions.graph)
+    permissions = endpoint(extensions.permissions)
+    lookup_many = endpoint(extensions.lookup_many)
+    check_many = endpoint(extensions.check_many)
+    fetches = endpoint(extensions.fetches)
+
+    schema_by_id = sequence_endpoint(CachedLookups.schema_by_id)
+    schema_by_guid = sequence_endpoint(CachedLookups.schema_by_guid)
+    latest = sequence_endpoint(CachedLookups.latest)
+    latest_with_metadata = sequence_endpoint(CachedLookups.latest_with_metadata)
+    referenced = sequence_endpoint(CachedLookups.referenced)
 
     def __enter__(self) -> Self:
         return self
@@ -101,38 +184,15 @@ class Registry(
         """Close all connections."""
         self._transport.close()
 
-    def with_context(self, context: str) -> Self:
-        """Return a client for a context (``.eu``), in which unqualified subject names are resolved.
-
-        Connections and caches are shared; closing either client closes both.
-        """
-        client = copy(self)
-        client._context = context if context.startswith(".") else f".{context}"  # noqa: SLF001 - of the same class
-        client._lookups = CachedLookups(self._lookups.caches, client._context)  # noqa: SLF001
-        return client
-
-    def forget(self) -> None:
-        """Clear all caches."""
-        self._lookups.caches.clear()
-
     def send(self, call: Call[T]) -> T:
         """Send a call of ``calls/`` and return its parsed response."""
         try:
             return self._transport.send(call if self._context is None else call.within(self._context))
         finally:
-            self._lookups.invalidate_after(call)
+            self._operations.invalidate_after(call)
 
     def send_sequence(self, sequence: CallSequence[T]) -> T:
-        """Send the calls that a walk yields, and return its result."""
-        try:
-            call = next(sequence)
-            while True:
-                try:
-                    result = self.send(call)
-                except Exception as error:  # noqa: BLE001 - the walk decides
-                    call = sequence.throw(error)
-                else:
-                    call = sequence.send(result)
-        except StopIteration as done:
-            value: T = done.value
-            return value
+        """Send the calls of a sequence, and return its result."""
+        return drive(self.send, sequence)
+
+    _send = send  # as ``endpoint`` calls it

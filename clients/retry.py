@@ -64,6 +64,7 @@ class Attempt:
     pause: float  #: seconds
     address: int
     within: float = math.inf  #: seconds that the attempt may take
+    number: int = 1  #: from 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,8 @@ def send_with_retries(
         pause = retries.pause(attempt // len(urls), retry_after)  # no pause until every address was tried
         if attempt and pause >= remaining():
             break
-        outcome = yield Attempt(pause, address, max(remaining() - pause, 0) / max(1, len(urls) - attempt))
+        seconds = max(remaining() - pause, 0) / max(1, len(urls) - attempt)
+        outcome = yield Attempt(pause, address, seconds, attempt + 1)
         if isinstance(outcome, Response) and outcome.status not in _RETRYABLE:
             preference.record_response(address)
         if not _should_retry(call, outcome):

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from contractlog.clients.atomic_file import open_atomically
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.schema import Reference, RegisteredSchema
 
@@ -68,9 +69,8 @@ def write_index(folder: Path, pulled: Iterable[PulledSchema]) -> None:
     ordered = sorted(unchanged + entries, key=lambda entry: (entry["subject"], entry["version"]))
     text = json.dumps({"format": _FORMAT, "schemas": ordered}, ensure_ascii=False, indent=2) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f".{INDEX}"
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(folder / INDEX)
+    with open_atomically(folder / INDEX) as file:
+        file.write(text.encode())
 
 
 def _read_entries(folder: Path, *, required: bool) -> list[dict[str, Any]]:

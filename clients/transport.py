@@ -5,17 +5,16 @@ Importing httpx2 takes a tenth of a second, so it is imported when a transport i
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.hooks import Exchange, Watch
-from contractlog.clients.response_body import BoundedBody
 from contractlog.clients.retry import (
     Attempt,
     NoResponse,
@@ -26,12 +25,13 @@ from contractlog.clients.retry import (
     send_with_retries,
 )
 from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security, TokenSource
+from contractlog.clients.steps import drive
 from contractlog.compatibility.errors import UsageError
 
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["ASGIApp", "HttpTransportBase", "Transport"]
+__all__ = ["ASGIApp", "BoundedBody", "HttpTransportBase", "Transport"]
 
 T = TypeVar("T")
 Message = MutableMapping[str, Any]
@@ -45,6 +45,12 @@ _DISCONNECTED: Final = "Server disconnected without sending a response."  # repl
 _PLAIN_HTTP: Final = "WRONG_VERSION_NUMBER"  # reply of a plain HTTP listener to TLS
 _CONTENT_TYPE: Final = "application/vnd.schemaregistry.v1+json"
 _ACCEPT: Final = f"{_CONTENT_TYPE}, application/vnd.schemaregistry+json, application/json"
+MAX_BODY_BYTES: Final = 256 * 1024 * 1024  #: decoded bytes of a response; a list of a million subjects is 20 MB
+UNCHECKED_BYTES: Final = 16 * 1024 * 1024  #: decoded bytes up to which the ratio is not checked
+MAX_RATIO: Final = 250  #: decoded bytes per byte received; five hundred versions of one schema reach 130
+MAX_ENCODINGS: Final = 1
+_SHOWN_BYTES: Final = 200  # bytes of a rejected body that are shown in messages
+_MIB: Final = 1024 * 1024
 
 
 def _check_timeout(timeout: Any) -> None:
@@ -55,6 +61,49 @@ def _check_timeout(timeout: Any) -> None:
     """
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < math.inf:
         raise UsageError(f"a timeout is a number of seconds above 0, not {timeout!r}")
+
+
+class BoundedBody:
+    """Decoded body of a response, read until it exceeds a limit.
+
+    A compressed body can decode to a thousand times its size, and each further content encoding multiplies that. So
+    only one encoding is decoded, and above ``UNCHECKED_BYTES`` the ratio of decoded to received bytes is limited.
+    """
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
+        self._content = bytearray()
+        named = response.headers.get_list("content-encoding", split_commas=True)
+        encodings = [name for name in (part.strip().lower() for part in named) if name not in {"", "identity"}]
+        self._has_encoding = bool(encodings)
+        self.fault = ""  #: why the body is not read to its end; empty if it is
+        if len(encodings) > MAX_ENCODINGS:
+            listed = ", ".join(encodings[:5]) + (", …" if len(encodings) > 5 else "")  # noqa: PLR2004 - for a message
+            self.fault = f"has {len(encodings)} content encodings ({listed}); only one is decoded"
+
+    def add(self, chunk: bytes) -> bool:
+        """Append decoded bytes; return False when a limit is exceeded."""
+        self._content += chunk
+        size = len(self._content)
+        if size > MAX_BODY_BYTES:
+            self.fault = f"is larger than {MAX_BODY_BYTES / _MIB:g} MiB"
+        elif self._has_encoding and size > UNCHECKED_BYTES and size > MAX_RATIO * self._response.num_bytes_downloaded:
+            received = self._response.num_bytes_downloaded
+            self.fault = (
+                f"expands more than {MAX_RATIO} times: {received:,} bytes received, more than {size / _MIB:.0f} MiB "
+                "decoded; if this is intended, send the header 'Accept-Encoding: identity'"
+            )
+        return not self.fault
+
+    def reject_encoding(self, error: httpx2.DecodingError) -> None:
+        """Reject a body that does not match its content encoding."""
+        self.fault = f"cannot be decoded ({error})"
+
+    def response(self) -> Response:
+        """Return the response; of a rejected body only the start."""
+        content = bytes(memoryview(self._content)[:_SHOWN_BYTES] if self.fault else self._content)
+        headers = {name.lower(): value for name, value in self._response.headers.items()}
+        return Response(self._response.status_code, content, headers, self.fault)
 
 
 class HttpTransportBase:
@@ -127,9 +176,7 @@ class HttpTransportBase:
             headers["Content-Type"] = _CONTENT_TYPE
         return request | {"headers": headers}
 
-    def report_attempt(
-        self, call: Call[Any], attempt: Attempt, number: int, started: float, outcome: Response | NoResponse
-    ) -> None:
+    def report_attempt(self, call: Call[Any], attempt: Attempt, started: float, outcome: Response | NoResponse) -> None:
         """Report the outcome of an attempt to the watch, if there is one."""
         if self.watch is None:
             return
@@ -137,7 +184,7 @@ class HttpTransportBase:
             method=call.method,
             route=call.route,
             address=self.urls[attempt.address],
-            attempt=number,
+            attempt=attempt.number,
             seconds=time.monotonic() - started,
             status=outcome.status if isinstance(outcome, Response) else None,
             reason=outcome.reason if isinstance(outcome, NoResponse) else None,
@@ -188,26 +235,21 @@ class Transport(HttpTransportBase):
 
     def send(self, call: Call[T]) -> T:
         """Send a call, with retries, and return its parsed response."""
-        attempts = self.start_retries(call)
-        attempt = next(attempts)
-        for number in itertools.count(1):
-            if attempt.pause:
-                time.sleep(attempt.pause)
-            started = time.monotonic()
-            outcome = self._attempt(call, attempt)
-            self.report_attempt(call, attempt, number, started, outcome)
-            try:
-                attempt = attempts.send(outcome)
-            except StopIteration as done:
-                result: T = done.value
-                return result
-        raise AssertionError  # unreachable: the loop has no end
+        return drive(partial(self._attempt, call), self.start_retries(call))
 
     def close(self) -> None:
         """Close all connections."""
         self._client.close()
 
     def _attempt(self, call: Call[Any], attempt: Attempt) -> Response | NoResponse:
+        if attempt.pause:
+            time.sleep(attempt.pause)
+        started = time.monotonic()
+        outcome = self._exchange(call, attempt)
+        self.report_attempt(call, attempt, started, outcome)
+        return outcome
+
+    def _exchange(self, call: Call[Any], attempt: Attempt) -> Response | NoResponse:
         deadline = time.monotonic() + attempt.within
         request = self.build_request(call, attempt)
         if self.token_source is not None:

@@ -8,8 +8,9 @@ inheritance, so the other class becomes a base.
 from __future__ import annotations
 
 import sys
+from typing import Any, ClassVar
 
-__all__ = ["add_loaded_base"]
+__all__ = ["SchemaRegistryError", "add_loaded_base"]
 
 
 def add_loaded_base(error_class: type[Exception], module: str, name: str) -> None:
@@ -23,3 +24,25 @@ def add_loaded_base(error_class: type[Exception], module: str, name: str) -> Non
         bases = error_class.__bases__
         index = next((number for number, base in enumerate(bases) if issubclass(loaded_class, base)), len(bases))
         error_class.__bases__ = (*bases[:index], loaded_class, *bases[index:])  # a class precedes its own base classes
+
+
+class _ErrorBase(Exception):
+    """Intermediate base class: the bases of a direct subclass of ``Exception`` cannot be changed."""
+
+
+class SchemaRegistryError(_ErrorBase):
+    """Error response of a registry, with the constructor and attributes of confluent-kafka's."""
+
+    UNKNOWN: ClassVar[int] = -1
+
+    def __init__(self, http_status_code: int, error_code: int, error_message: str) -> None:
+        add_loaded_base(SchemaRegistryError, "confluent_kafka.schema_registry.error", "SchemaRegistryError")
+        Exception.__init__(self, http_status_code, error_code, error_message)
+        self.__dict__.update(http_status_code=http_status_code, error_code=error_code, error_message=error_message)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        error: Any = self
+        return f"{error.error_message} (HTTP status code {error.http_status_code}, SR code {error.error_code})"

@@ -20,7 +20,7 @@ from __future__ import annotations
 import shlex
 from typing import Any, ClassVar, Final, Self
 
-from contractlog.compatibility.confluent_bases import add_loaded_base
+from contractlog.compatibility.confluent_bases import SchemaRegistryError, add_loaded_base
 
 _HTTP_STATUS_DIGITS: Final = 3
 
@@ -72,15 +72,21 @@ class BrokerDenied(ContractlogError):
     """A Kafka broker denies an operation to this user; exit code 4."""
 
 
-class RegistryError(ContractlogError):
-    """An error response of the registry."""
+class RegistryError(ContractlogError, SchemaRegistryError):
+    """An error response of the registry; with the fact ``confluent_format``, in confluent-kafka's words."""
 
     code: ClassVar[int]
     _by_code: ClassVar[dict[int, type[RegistryError]]] = {}
 
     def __init__(self, message: str | None = None, /, **facts: Any) -> None:
-        add_loaded_base(RegistryError, "confluent_kafka.schema_registry.error", "SchemaRegistryError")
-        super().__init__(message, **facts)
+        add_loaded_base(SchemaRegistryError, "confluent_kafka.schema_registry.error", "SchemaRegistryError")
+        ContractlogError.__init__(self, message, **facts)
+
+    def __str__(self) -> str:
+        return SchemaRegistryError.__str__(self) if "confluent_format" in self.facts else self.message
+
+    def __repr__(self) -> str:
+        return str(self) if "confluent_format" in self.facts else super().__repr__()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

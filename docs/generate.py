@@ -22,8 +22,6 @@ from contractlog.registry.http import openapi_file
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE as CATALOGUE_OF_METRICS
 from contractlog.spark_validation.report.formatters import CODE_MEANINGS
 
-from async_modules import ASYNC_MODULES
-
 ROOT: Final = Path(__file__).parent.parent
 MADE: Final = "<!-- made by docs/generate.py: change the code, then `make docs` -->\n\n"
 
@@ -128,7 +126,7 @@ DOCUMENTS: Final[dict[str, Callable[[], Iterator[str]]]] = {
     "docs/metrics.md": metrics,
     "docs/verbs.md": verbs,
     "openapi.yaml": lambda: iter([openapi_file.render_yaml()]),
-} | ASYNC_MODULES
+}
 
 
 def main() -> int:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final
 
+from contractlog.clients.atomic_file import open_atomically
 from contractlog.compatibility.errors import UsageError
 
 __all__ = ["OLDEST", "Java", "find_java"]
@@ -104,10 +104,8 @@ def _write_wrapper(program: Path, environ: Mapping[str, str]) -> Path:
     wrapper = cache / f"java-{sha256(script.encode()).hexdigest()[:12]}" / "bin" / "java"
     if not wrapper.exists():
         wrapper.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile("w", dir=wrapper.parent, delete=False) as new:
-            new.write(script)
-        Path(new.name).chmod(0o755)
-        Path(new.name).replace(wrapper)
+        with open_atomically(wrapper, 0o755) as file:
+            file.write(script.encode())
     return wrapper.parent.parent
 
 

@@ -1,9 +1,11 @@
-"""Calls of the registry's API: one function per endpoint, without I/O.
+"""Operations of the registry's API: one function per endpoint, without I/O.
 
-Each returns a ``Call``, which describes the request and parses the response.
+Each returns a ``Call``, which describes the request and parses the response, or ``Pages`` of them. Both clients have a
+method made from each function (``endpoints.py``), so its documentation is that of the method. The functions for
+contractlog's own endpoints are in ``extensions.py``.
 
 Every call may be retried when its response was lost, except deletions (the second one would fail, as there is nothing
-left to delete), ``derive`` and ``change_many``.
+left to delete), ``derive`` and ``change_associations``.
 """
 
 from __future__ import annotations
@@ -14,12 +16,11 @@ from contractlog.clients.calls.associations import (
     associations_of_many,
     associations_of_subject,
     bind,
-    change_many,
+    change_associations,
     ensure_bound,
     unbind,
 )
-from contractlog.clients.calls.call import Call, ResponseBody, SubjectLike, VersionLike
-from contractlog.clients.calls.compatibility import CompatibilityAnswer, check
+from contractlog.clients.calls.call import Call, CallSequence, Pages, ResponseBody, SubjectLike, VersionLike
 from contractlog.clients.calls.config import (
     config,
     delete_config,
@@ -33,12 +34,16 @@ from contractlog.clients.calls.config import (
     set_mode,
     set_policy,
 )
-from contractlog.clients.calls.conformance import conformance, publish_conformance
-from contractlog.clients.calls.references import MAX_REFERENCED, referenced
+from contractlog.clients.calls.extensions import conformance, publish_conformance
 from contractlog.clients.calls.schemas import (
+    MAX_REFERENCED,
+    CompatibilityAnswer,
     by_guid,
     by_id,
+    check,
+    each_schema,
     ids_of_guid,
+    referenced,
     schemas,
     subjects_of_id,
     text_of_id,
@@ -57,13 +62,27 @@ from contractlog.clients.calls.service import (
     server_version,
     started,
 )
-from contractlog.clients.calls.subjects import delete_subject, latest_with_metadata, lookup, register, subjects
-from contractlog.clients.calls.versions import delete_version, derive, referenced_by, text_of_version, version, versions
+from contractlog.clients.calls.subjects import (
+    delete_subject,
+    delete_version,
+    derive,
+    each_subject,
+    latest_with_metadata,
+    lookup,
+    referenced_by,
+    register,
+    subjects,
+    text_of_version,
+    version,
+    versions,
+)
 
 __all__ = [
     "MAX_REFERENCED",
     "Call",
+    "CallSequence",
     "CompatibilityAnswer",
+    "Pages",
     "ResponseBody",
     "SubjectLike",
     "VersionLike",
@@ -75,7 +94,7 @@ __all__ = [
     "bind",
     "by_guid",
     "by_id",
-    "change_many",
+    "change_associations",
     "check",
     "clusters",
     "config",
@@ -89,6 +108,8 @@ __all__ = [
     "delete_version",
     "deployment",
     "derive",
+    "each_schema",
+    "each_subject",
     "ensure_bound",
     "ids_of_guid",
     "latest_with_metadata",

@@ -1,4 +1,4 @@
-"""Calls about associations: bindings of subjects to the keys and values of resources."""
+"""Associations: bindings of subjects to the keys and values of resources."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
     "associations_of_many",
     "associations_of_subject",
     "bind",
-    "change_many",
+    "change_associations",
     "ensure_bound",
     "unbind",
 ]
@@ -41,7 +41,7 @@ def associations_of_subject(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[Association]]:
-    """GET /associations/subjects/{subject}."""
+    """Return the associations of a subject."""
     query = (*_filter_parameters(resource_type, association_types, lifecycle), *page_parameters(offset, limit))
     return Call("GET", (_RESOURCE, "subjects", PathParameter(subject)), _parse_associations, query)
 
@@ -55,7 +55,7 @@ def associations_by_resource_id(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[Association]]:
-    """GET /associations/resources/{resource}."""
+    """Return the associations of a resource, by its id."""
     query = (*_filter_parameters(resource_type, association_types, lifecycle), *page_parameters(offset, limit))
     return Call("GET", (_RESOURCE, "resources", PathParameter(resource)), _parse_associations, query)
 
@@ -70,7 +70,7 @@ def associations_by_resource_name(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[Association]]:
-    """GET /associations/resources/{namespace}/{name}; namespace ``-`` matches any."""
+    """Return the associations of a resource, by its name; ``-`` matches any namespace."""
     query = (*_filter_parameters(resource_type, association_types, lifecycle), *page_parameters(offset, limit))
     return Call(
         "GET", (_RESOURCE, "resources", PathParameter(namespace), PathParameter(name)), _parse_associations, query
@@ -78,14 +78,21 @@ def associations_by_resource_name(
 
 
 def bind(resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False) -> Call[ResponseBody]:
-    """POST /associations: bind subjects to a resource, and register the schemas that are given."""
+    """Bind subjects to a resource, and register the schemas that are given.
+
+    With a schema, the subject may be left out: the default is the resource's own.
+
+    Raises:
+        AssociationTypeExists: the resource already has an association of this type.
+        StrongAssociationExists: the subject belongs to another resource.
+    """
     return Call("POST", (_RESOURCE,), dict, flag_parameters(dryRun=dry_run), _request_body(resource, associations))
 
 
 def ensure_bound(
     resource: Resource, associations: Iterable[AssociationDraft], *, dry_run: bool = False
 ) -> Call[ResponseBody]:
-    """PUT /associations/resources/{resource}: create the associations that a resource does not have yet."""
+    """Create the associations that a resource does not have yet; existing ones keep subject and lifecycle."""
     path = (_RESOURCE, "resources", PathParameter(resource.id))
     return Call("PUT", path, dict, flag_parameters(dryRun=dry_run), _request_body(resource, associations))
 
@@ -99,7 +106,12 @@ def unbind(
     cascade: bool = False,
     dry_run: bool = False,
 ) -> Call[None]:
-    """DELETE /associations/resources/{resource}; ``cascade`` also deletes the subjects that it owns."""
+    """Remove the associations of a resource, by its id; ``cascade`` also deletes the subjects it owns.
+
+    Raises:
+        AssociationNotFound: the resource has none.
+        AssociationFrozen: the resource owns a subject, and ``cascade`` is false.
+    """
     query = (
         *_filter_parameters(resource_type, association_types, lifecycle),
         *flag_parameters(cascadeLifecycle=cascade, dryRun=dry_run),
@@ -110,15 +122,15 @@ def unbind(
 def associations_of_many(
     resources: Iterable[Mapping[str, Any]], *, schemas: bool = False
 ) -> Call[list[ResponseBody | RegistryError]]:
-    """POST /associations:batchGet."""
+    """Return the associations of each resource, or an error; requests are as in ``openapi.yaml``."""
     body = {"requests": [dict(resource) for resource in resources]}
     return Call("POST", (f"{_RESOURCE}:batchGet",), _parse_results, flag_parameters(includeSchemas=schemas), body)
 
 
-def change_many(
+def change_associations(
     requests: Iterable[Mapping[str, Any]], *, dry_run: bool = False
 ) -> Call[list[ResponseBody | RegistryError]]:
-    """POST /associations:batchMutate: each request succeeds or fails independently."""
+    """Change the associations of many resources, independently; requests are as in ``openapi.yaml``."""
     body = {"requests": [dict(request) for request in requests]}
     return Call(
         "POST", (f"{_RESOURCE}:batchMutate",), _parse_results, flag_parameters(dryRun=dry_run), body, repeatable=False

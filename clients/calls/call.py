@@ -1,8 +1,8 @@
-"""Call, the description of one request and its response, and helpers to build calls."""
+"""Calls: a request and the parser of its response; sequences and pages of calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import quote
@@ -13,6 +13,8 @@ from contractlog.compatibility.schema import RegisteredSchema
 
 __all__ = [
     "Call",
+    "CallSequence",
+    "Pages",
     "PathParameter",
     "Query",
     "ResponseBody",
@@ -90,6 +92,12 @@ class Call(Generic[T]):
 
 
 _DOT_SEGMENTS: Final = frozenset({".", ".."})
+
+
+#: Generator of calls: it is sent their responses, or their errors are thrown into it, and it returns the result.
+CallSequence = Generator[Call[Any], Any, T]
+#: Generator of a long list: it yields calls, whose responses it is sent, and items of the list.
+Pages = Generator[Call[Any] | Sequence[T], Any, None]
 
 
 def _encode_segment(segment: str) -> str:

@@ -1,4 +1,4 @@
-"""Calls about config and mode of a subject, a context or the registry."""
+"""Config and modes of a subject, of a context (``:.context:``), or of the registry."""
 
 from __future__ import annotations
 
@@ -26,23 +26,36 @@ __all__ = [
 
 
 def config(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[Config]:
-    """GET /config[/{subject}]."""
+    """Return the config of a subject, or of the registry.
+
+    Raises:
+        LevelNotConfigured: the subject has no config of its own, and ``inherited`` is false.
+    """
     return Call("GET", scoped_path("config", subject), Config.from_body, flag_parameters(defaultToGlobal=inherited))
 
 
-def set_config(value: Config | Mapping[str, Any], subject: SubjectLike | None = None) -> Call[Config]:
-    """PUT /config[/{subject}]: absent members stay unchanged, None clears one."""
-    body = value.body() if isinstance(value, Config) else dict(value)
+def set_config(config: Config | Mapping[str, Any], subject: SubjectLike | None = None) -> Call[Config]:
+    """Change the config of a subject, or of the registry, and return it.
+
+    Args:
+        config: its members that are not None are set; in a mapping, with the API's names, None clears one.
+        subject: None for the registry.
+    """
+    body = config.body() if isinstance(config, Config) else dict(config)
     return Call("PUT", scoped_path("config", subject), Config.from_body, body=body)
 
 
 def delete_config(subject: SubjectLike | None = None) -> Call[Config]:
-    """DELETE /config[/{subject}]; the response is the config that was in force."""
+    """Delete the config of a subject, so that it inherits again; return the config that was in force."""
     return Call("DELETE", scoped_path("config", subject), Config.from_body, repeatable=False)
 
 
 def level(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[Level]:
-    """GET /config[/{subject}]."""
+    """Return the compatibility level of a subject, or of the registry.
+
+    Raises:
+        LevelNotConfigured: the subject has no level of its own, and ``inherited`` is false.
+    """
     return Call(
         "GET",
         scoped_path("config", subject),
@@ -51,9 +64,9 @@ def level(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call
     )
 
 
-def set_level(value: Level | str, subject: SubjectLike | None = None) -> Call[Level]:
-    """PUT /config[/{subject}]."""
-    requested = Level.parse(value)
+def set_level(level: Level | str, subject: SubjectLike | None = None) -> Call[Level]:
+    """Set the compatibility level of a subject, or of the registry, and return it."""
+    requested = Level.parse(level)
     return Call(
         "PUT",
         scoped_path("config", subject),
@@ -63,24 +76,28 @@ def set_level(value: Level | str, subject: SubjectLike | None = None) -> Call[Le
 
 
 def delete_level(subject: SubjectLike | None = None) -> Call[Level | None]:
-    """DELETE /config[/{subject}]; the response is the level that was in force."""
+    """Delete the level of a subject, so that it inherits again; return the old one, or None if unknown."""
     return Call("DELETE", scoped_path("config", subject), _parse_previous_level, repeatable=False)
 
 
 def policy(subject: SubjectLike | None = None) -> Call[Policy]:
-    """GET /config[/{subject}]: the compatibility policy for JSON schemas, its own or inherited."""
+    """Return the compatibility policy for JSON schemas of a subject; STRICT if none is set."""
     return Call("GET", scoped_path("config", subject), _parse_policy, flag_parameters(defaultToGlobal=True))
 
 
-def set_policy(value: Policy, subject: SubjectLike | None = None) -> Call[Policy]:
-    """PUT /config[/{subject}]; EXACT is an extension of contractlog and takes precedence over the others."""
-    exact = {"contractlogPolicy": value.value}
-    body = exact if value is Policy.EXACT else {"compatibilityPolicy": value.value, "contractlogPolicy": None}
+def set_policy(policy: Policy, subject: SubjectLike | None = None) -> Call[Policy]:
+    """Set the compatibility policy for JSON schemas of a subject, and return it."""
+    exact = {"contractlogPolicy": policy.value}
+    body = exact if policy is Policy.EXACT else {"compatibilityPolicy": policy.value, "contractlogPolicy": None}
     return Call("PUT", scoped_path("config", subject), _parse_policy, body=body)
 
 
 def mode(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[Mode]:
-    """GET /mode[/{subject}]."""
+    """Return the mode of a subject, or of the registry.
+
+    Raises:
+        ModeNotConfigured: the subject has no mode of its own, and ``inherited`` is false.
+    """
     return Call(
         "GET",
         scoped_path("mode", subject),
@@ -89,9 +106,9 @@ def mode(subject: SubjectLike | None = None, *, inherited: bool = True) -> Call[
     )
 
 
-def set_mode(value: Mode | str, subject: SubjectLike | None = None, *, force: bool = False) -> Call[Mode]:
-    """PUT /mode[/{subject}]; IMPORT needs ``force`` if there are schemas already."""
-    requested = Mode.parse(value)
+def set_mode(mode: Mode | str, subject: SubjectLike | None = None, *, force: bool = False) -> Call[Mode]:
+    """Set the mode of a subject, or of the registry, and return it."""
+    requested = Mode.parse(mode)
     return Call(
         "PUT",
         scoped_path("mode", subject),
@@ -102,7 +119,7 @@ def set_mode(value: Mode | str, subject: SubjectLike | None = None, *, force: bo
 
 
 def delete_mode(subject: SubjectLike | None = None, *, recursive: bool = False) -> Call[Mode]:
-    """DELETE /mode[/{subject}]; the response is the mode that was in force."""
+    """Delete the mode of a subject, so that it inherits again; return the mode that was in force."""
     path, query = scoped_path("mode", subject), flag_parameters(recursive=recursive)
     return Call("DELETE", path, lambda body: Mode.parse(body["mode"]), query, repeatable=False)
 

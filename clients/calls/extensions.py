@@ -1,37 +1,77 @@
-"""Calls of contractlog's extensions to the API, under ``/contractlog/v1``: one function per endpoint."""
+"""Extensions of contractlog: audits, the journal, search, differences, graphs and batch requests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
-from contractlog.clients.calls import Call, CompatibilityAnswer, ResponseBody, SubjectLike, VersionLike
-from contractlog.clients.calls.call import PathParameter, query_parameters
+from contractlog.clients.calls.call import (
+    Call,
+    Pages,
+    PathParameter,
+    ResponseBody,
+    SubjectLike,
+    VersionLike,
+    query_parameters,
+)
+from contractlog.clients.calls.schemas import CompatibilityAnswer
 from contractlog.compatibility.errors import RegistryError
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.contracts.audit.report import Part, TopicPart
 
 __all__ = [
-    "ResponseBody",
     "changes",
     "check_many",
+    "conformance",
     "difference",
+    "each_change",
+    "each_hit",
     "fetches",
     "graph",
     "lookup_many",
     "permissions",
+    "publish_conformance",
     "search",
 ]
 
 _EXTENSION_PATH: Final = ("contractlog", "v1")
 
 
+def conformance(topic: str, *, part: Part | None = None) -> Call[list[TopicPart]]:
+    """Return the newest audit of each part of a topic.
+
+    Raises:
+        ConformanceNotFound: no audit was published.
+    """
+    return Call("GET", (*_EXTENSION_PATH, "conformance", PathParameter(topic)), list, query_parameters(part=part))
+
+
+def publish_conformance(topic: str, entry: TopicPart) -> Call[Mapping[str, Any]]:
+    """Record the audit of one part of a topic; return it with the time of its recording."""
+    return Call("POST", (*_EXTENSION_PATH, "conformance", PathParameter(topic)), dict, body=entry)
+
+
 def changes(since: int | Literal["latest"] = 0, *, limit: int | None = None, wait: float = 0) -> Call[ResponseBody]:
-    """GET /contractlog/v1/changes."""
+    """Return the changes after number ``since``; wait up to ``wait`` seconds if there are none yet.
+
+    Raises:
+        ChangesAhead: ``since`` is after the end of the journal; the database may have been restored.
+    """
     return Call(
         "GET", (*_EXTENSION_PATH, "changes"), dict, query_parameters(since=since, limit=limit, wait=wait or None)
     )
+
+
+def each_change(since: int = 0, *, page: int = 500) -> Pages[ResponseBody]:
+    """Iterate over the changes after number ``since``, to the current end of the journal."""
+    while True:
+        response = yield changes(since, limit=page)
+        yield response["changes"]
+        if not response["changes"]:
+            return
+        since = response["next"]
 
 
 def search(
@@ -44,7 +84,7 @@ def search(
     after: str | None = None,
     limit: int | None = None,
 ) -> Call[ResponseBody]:
-    """GET /contractlog/v1/search."""
+    """Return a page of matches of these terms in the latest live versions."""
     terms = {"field": field, "type": type, "tag": tag, "property": property}
     return Call(
         "GET",
@@ -54,6 +94,24 @@ def search(
     )
 
 
+def each_hit(
+    *,
+    field: str | None = None,
+    type: str | None = None,  # noqa: A002 - as it is sent
+    tag: str | None = None,
+    property: str | None = None,  # noqa: A002 - as it is sent
+    prefix: bool = False,
+) -> Pages[ResponseBody]:
+    """Iterate over all matches of these terms in the latest live versions."""
+    after: str | None = None
+    while True:
+        response = yield search(field=field, type=type, tag=tag, property=property, prefix=prefix, after=after)
+        yield response["hits"]
+        after = response.get("next")
+        if after is None:
+            return
+
+
 def difference(
     earlier: tuple[SubjectLike, VersionLike],
     later: tuple[SubjectLike, VersionLike] | SchemaDraft,
@@ -61,7 +119,7 @@ def difference(
     level: Level | None = None,
     policy: Policy | None = None,
 ) -> Call[ResponseBody]:
-    """GET /contractlog/v1/diff, or POST if ``later`` is a draft."""
+    """Return the changes from one version to another, or to a draft for the same subject."""
     path, options = (*_EXTENSION_PATH, "diff"), {"level": level, "policy": policy}
     if isinstance(later, SchemaDraft):
         return Call("POST", path, dict, query_parameters(earlier=_version_name(earlier), **options), later.body())
@@ -77,20 +135,20 @@ def graph(
     direction: Literal["both", "references", "referencedby"] = "both",
     depth: int | None = None,
 ) -> Call[ResponseBody]:
-    """GET /contractlog/v1/graph/{subject}."""
+    """Return the direct and indirect dependencies and dependents of a subject."""
     query = query_parameters(version=version, direction=direction, depth=depth)
     return Call("GET", (*_EXTENSION_PATH, "graph", PathParameter(subject)), dict, query)
 
 
 def permissions(subject: SubjectLike) -> Call[ResponseBody]:
-    """GET /contractlog/v1/permissions/{subject}."""
+    """Return whether the caller may read and write a subject."""
     return Call("GET", (*_EXTENSION_PATH, "permissions", PathParameter(subject)), dict)
 
 
 def lookup_many(
     schemas: Iterable[tuple[SubjectLike, SchemaDraft]], *, normalize: bool = False, deleted: bool = False
 ) -> Call[list[RegisteredSchema | RegistryError]]:
-    """POST /contractlog/v1/lookup."""
+    """Return for each schema the version with its content, or an error; at most 500 per call."""
     requests = list(schemas)
     members = [
         {"subject": str(subject), **draft.body(), "normalize": normalize, "deleted": deleted}
@@ -109,15 +167,11 @@ def lookup_many(
 def check_many(
     schemas: Iterable[tuple[SubjectLike, SchemaDraft]],
 ) -> Call[list[CompatibilityAnswer | RegistryError]]:
-    """POST /contractlog/v1/check."""
+    """Check each schema as if the compatible ones before it were registered; at most 500 per call."""
     members = [{"subject": str(subject), **draft.body()} for subject, draft in schemas]
 
     def read(body: Any) -> list[CompatibilityAnswer | RegistryError]:
-        return [
-            _parse_error(result)
-            or CompatibilityAnswer(bool(result["is_compatible"]), tuple(map(str, result["messages"])))
-            for result in body["results"]
-        ]
+        return [_parse_error(result) or CompatibilityAnswer.from_body(result) for result in body["results"]]
 
     return Call("POST", (*_EXTENSION_PATH, "check"), read, body={"schemas": members})
 
@@ -129,7 +183,7 @@ def fetches(
     days: int | None = None,
     limit: int | None = None,
 ) -> Call[list[ResponseBody]]:
-    """GET /contractlog/v1/fetches."""
+    """Return which clients fetched an id, or the schemas of a subject's versions, and on which day."""
     query = query_parameters(id=schema_id, subject=subject, days=days, limit=limit)
     return Call("GET", (*_EXTENSION_PATH, "fetches"), lambda body: list(body["fetches"]), query)
 

@@ -1,14 +1,18 @@
-"""Calls about schemas independent of a subject: by id, by guid, and lists."""
+"""Schemas: by id and guid, lists of them, compatibility of a candidate, and dependencies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 from contractlog.clients.calls.call import (
     Call,
+    CallSequence,
+    Pages,
     PathParameter,
-    ResponseBody,
     SubjectLike,
+    VersionLike,
     flag_parameters,
     page_parameters,
     parse_registered,
@@ -16,18 +20,46 @@ from contractlog.clients.calls.call import (
     pass_body,
     query_parameters,
 )
-from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.clients.calls.subjects import version
+from contractlog.compatibility.errors import InvalidSchema
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
+from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaDraft
 
 __all__ = [
+    "MAX_REFERENCED",
+    "CompatibilityAnswer",
     "by_guid",
     "by_id",
+    "check",
+    "each_schema",
     "ids_of_guid",
+    "referenced",
+    "resolve_subject",
     "schemas",
     "subjects_of_id",
     "text_of_id",
     "types",
     "versions_of_id",
 ]
+
+
+MAX_REFERENCED: Final = 1_000  #: most direct and indirect dependencies of a schema
+
+
+@dataclass(frozen=True, slots=True)
+class CompatibilityAnswer:
+    """Verdict of the registry on a candidate; ``messages`` are the reasons why it is incompatible."""
+
+    compatible: bool
+    messages: tuple[str, ...] = ()
+
+    @classmethod
+    def from_body(cls, body: Any) -> CompatibilityAnswer:
+        """Parse a response body."""
+        return cls(bool(body["is_compatible"]), tuple(map(str, body.get("messages") or ())))
+
+    def __bool__(self) -> bool:
+        return self.compatible
 
 
 def by_id(
@@ -37,7 +69,7 @@ def by_id(
     format: str | None = None,  # noqa: A002 - as it is sent
     qualified: bool = False,
 ) -> Call[RegisteredSchema]:
-    """GET /schemas/ids/{id}."""
+    """Return the schema with this id."""
     return Call(
         "GET",
         ("schemas", "ids", PathParameter(schema_id)),
@@ -52,7 +84,7 @@ def text_of_id(
     subject: SubjectLike | None = None,
     format: str | None = None,  # noqa: A002 - as it is sent
 ) -> Call[str]:
-    """GET /schemas/ids/{id}/schema: only the text."""
+    """Return only the text of a schema."""
     path = ("schemas", "ids", PathParameter(schema_id), "schema")
     return Call("GET", path, pass_body, query_parameters(subject=subject, format=format), text=True)
 
@@ -65,7 +97,7 @@ def subjects_of_id(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[str]]:
-    """GET /schemas/ids/{id}/subjects."""
+    """Return all subjects with a version of this id."""
     query = (*query_parameters(subject=subject), *flag_parameters(deleted=deleted), *page_parameters(offset, limit))
     return Call("GET", ("schemas", "ids", PathParameter(schema_id), "subjects"), parse_strings, query)
 
@@ -78,7 +110,7 @@ def versions_of_id(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[tuple[str, int]]]:
-    """GET /schemas/ids/{id}/versions."""
+    """Return the (subject, version) of all versions with this id."""
     return Call(
         "GET",
         ("schemas", "ids", PathParameter(schema_id), "versions"),
@@ -88,7 +120,7 @@ def versions_of_id(
 
 
 def by_guid(guid: str, *, format: str | None = None) -> Call[RegisteredSchema]:  # noqa: A002 - as it is sent
-    """GET /schemas/guids/{guid}; the schema id is 0 if the response has none."""
+    """Return the schema with this guid; its id is 0 if the registry sends none."""
     return Call(
         "GET",
         ("schemas", "guids", PathParameter(guid)),
@@ -98,7 +130,7 @@ def by_guid(guid: str, *, format: str | None = None) -> Call[RegisteredSchema]: 
 
 
 def ids_of_guid(guid: str) -> Call[list[tuple[str, int]]]:
-    """GET /schemas/guids/{guid}/ids: the (context, id) pairs of a content."""
+    """Return every (context, id) of the content with this guid; an empty list if there is none."""
     return Call(
         "GET",
         ("schemas", "guids", PathParameter(guid), "ids"),
@@ -119,7 +151,7 @@ def schemas(
     offset: int = 0,
     limit: int = -1,
 ) -> Call[list[RegisteredSchema]]:
-    """GET /schemas: versions with their schemas; a registry truncates long lists whatever the limit."""
+    """Return versions with their schemas; the registry truncates long lists, ``each_schema`` does not."""
     query = (
         *query_parameters(subjectPrefix=prefix, ruleType=rule_type, resourceType=resource_type),
         *flag_parameters(deleted=deleted, latestOnly=latest_only, aliases=aliases),
@@ -127,13 +159,77 @@ def schemas(
         *(("lifecycle", value) for value in lifecycles),
         *page_parameters(offset, limit),
     )
-    return Call("GET", ("schemas",), _parse_schemas, query)
+    return Call("GET", ("schemas",), lambda body: [parse_registered(item) for item in body], query)
+
+
+def each_schema(
+    *, prefix: str | None = None, deleted: bool = False, latest_only: bool = False, page: int = 1_000
+) -> Pages[RegisteredSchema]:
+    """Iterate over all versions with their schemas, page by page; servers send at most 1,000 per page."""
+    offset = 0
+    while True:
+        versions = yield schemas(prefix=prefix, deleted=deleted, latest_only=latest_only, offset=offset, limit=page)
+        yield versions
+        if not versions:
+            return
+        offset += len(versions)
 
 
 def types() -> Call[list[str]]:
-    """GET /schemas/types."""
+    """Return the schema formats that the registry supports."""
     return Call("GET", ("schemas", "types"), parse_strings)
 
 
-def _parse_schemas(body: list[ResponseBody]) -> list[RegisteredSchema]:
-    return [parse_registered(item) for item in body]
+def check(
+    subject: SubjectLike, draft: SchemaDraft, *, version: VersionLike | None = None, normalize: bool = False
+) -> Call[CompatibilityAnswer]:
+    """Check a candidate against one version, or all versions that the level of the subject selects."""
+    version_segment = () if version is None else (PathParameter(version),)
+    return Call(
+        "POST",
+        ("compatibility", "subjects", PathParameter(subject), "versions", *version_segment),
+        CompatibilityAnswer.from_body,
+        (*flag_parameters(normalize=normalize), ("verbose", "true")),
+        draft.body(),
+    )
+
+
+def referenced(draft: SchemaDraft, *, subject: SubjectLike | None = None) -> CallSequence[Mapping[str, str]]:
+    """Return the texts of all dependencies of a draft by name, each after its own dependencies.
+
+    Args:
+        draft: the schema whose references are followed.
+        subject: of the draft; unqualified names in references are resolved in its context.
+
+    Raises:
+        InvalidSchema: the references form a cycle, or there are more than ``MAX_REFERENCED`` dependencies.
+    """
+    texts: dict[str, str] = {}
+    unresolved: set[str] = set()
+    start = Subject.parse(str(subject)).context if subject is not None else DEFAULT_CONTEXT
+    # Stack of (reference to follow, or None once its own references are resolved; name; text; context).
+    pending: list[tuple[Reference | None, str, str, str]] = [(r, r.name, "", start) for r in reversed(draft.references)]
+    while pending:
+        reference, name, text, context = pending.pop()
+        if reference is None:
+            texts[name] = text
+            unresolved.discard(name)
+            continue
+        if name in texts:
+            continue
+        if name in unresolved:
+            raise InvalidSchema(f"the reference `{name}` leads back to itself")
+        if len(texts) + len(unresolved) >= MAX_REFERENCED:
+            raise InvalidSchema(f"a schema may depend on at most {MAX_REFERENCED} others")
+        target_subject = resolve_subject(reference.subject, context)
+        schema = yield version(target_subject, "latest" if reference.version < 0 else reference.version, deleted=True)
+        unresolved.add(name)
+        pending.append((None, name, schema.text, target_subject.context))
+        pending.extend((r, r.name, "", target_subject.context) for r in reversed(schema.references))
+    return texts
+
+
+def resolve_subject(subject: str, context: str) -> Subject:
+    """Return the subject of a reference in a schema of this context."""
+    parsed = Subject.parse(subject)
+    return parsed if subject.startswith(":.") else Subject(context, parsed.name)

@@ -1,4 +1,4 @@
-"""Calls about the registry itself: contexts, version, health and metrics."""
+"""The registry itself: contexts, version, health and metrics."""
 
 from __future__ import annotations
 
@@ -30,54 +30,61 @@ __all__ = [
 
 
 def contexts(*, prefix: str | None = None, offset: int = 0, limit: int = -1) -> Call[list[str]]:
-    """GET /contexts."""
+    """Return the names of all contexts."""
     return Call(
         "GET", ("contexts",), parse_strings, (*query_parameters(contextPrefix=prefix), *page_parameters(offset, limit))
     )
 
 
 def delete_context(context: str) -> Call[None]:
-    """DELETE /contexts/{context}."""
+    """Delete a context that has no versions left.
+
+    Raises:
+        ContextNotEmpty: the context has versions.
+    """
     return Call("DELETE", ("contexts", PathParameter(context)), ignore_body, repeatable=False)
 
 
 def answers(*, written: bool = False) -> Call[bool]:
-    """GET / to see that the registry responds; POST if writes are routed differently from reads."""
+    """Return whether a registry responds; failures are raised.
+
+    If ``written``, the request is one that a proxy routes like a write.
+    """
     return Call("POST" if written else "GET", (), lambda body: isinstance(body, dict), body={} if written else None)
 
 
 def clusters() -> Call[dict[str, str]]:
-    """GET /v1/metadata/id: names of the registry's clusters, by kind."""
+    """Return the names of the registry's clusters, by kind."""
     return Call("GET", ("v1", "metadata", "id"), _parse_clusters)
 
 
 def server_version() -> Call[str]:
-    """GET /v1/metadata/version."""
+    """Return the version of the server."""
     return Call("GET", ("v1", "metadata", "version"), lambda body: str(body["version"]))
 
 
 def deployment() -> Call[list[str]]:
-    """GET /v1/metadata/deployment: attributes of the deployment."""
+    """Return the attributes of the deployment."""
     return Call("GET", ("v1", "metadata", "deployment"), lambda body: parse_strings(body["attributes"]))
 
 
 def live() -> Call[ResponseBody]:
-    """GET /healthz/live."""
+    """Return the liveness of the server process."""
     return Call("GET", ("healthz", "live"), dict)
 
 
 def started() -> Call[ResponseBody]:
-    """GET /healthz/startup."""
+    """Return the startup state of the server process."""
     return Call("GET", ("healthz", "startup"), dict)
 
 
 def ready() -> Call[ResponseBody]:
-    """GET /healthz/ready; retried while the registry is not ready, like every call."""
+    """Return the readiness of the service: ``ready`` or ``degraded``."""
     return Call("GET", ("healthz", "ready"), dict)
 
 
 def metrics() -> Call[str]:
-    """GET /metrics, in the text format of Prometheus."""
+    """Return the metrics of the service, in the text format of Prometheus."""
     return Call("GET", ("metrics",), pass_body, text=True)
 
 

@@ -9,13 +9,13 @@ from typing import Any, Final
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, parse_file
 from contractlog.clients.cli.files import SchemaFile, UnreadableFiles, collect_files
+from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import count_noun, print_json, print_message, print_result, quote_word
-from contractlog.clients.cli.verdicts import detail_lines, verdict_line
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.schema import ParsedSchema
 
-__all__ = ["parse_all", "run"]
+__all__ = ["parse_all", "print_check", "run"]
 
 FORMAT: Final = "contractlog.check/1"
 
@@ -33,7 +33,7 @@ def run(options: Namespace, argv: Sequence[str]) -> int:
                 with unreadable.collect(file.path):
                     checks.append(checker.check(file, parsed))
                     if options.format == "text":
-                        _print_check(checks[-1])
+                        print_check(checks[-1])
     incompatible = [examined for examined in checks if examined.outcome == "incompatible"]
     refused = [examined for examined in checks if examined.outcome == "refused"]
     if options.format == "json":
@@ -68,7 +68,8 @@ def parse_all(
     return parsed_files
 
 
-def _print_check(check: FileCheck) -> None:
+def print_check(check: FileCheck) -> None:
+    """Print the verdict on a file, and its findings."""
     print_result(verdict_line(check))
     for line in detail_lines(check):
         print_result(line)

@@ -9,16 +9,16 @@ from typing import Final
 
 from contractlog.clients.calls import VersionLike
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.file_check import MAX_FINDINGS, invalid_file_message
+from contractlog.clients.cli.file_check import MAX_FINDINGS, parse_draft
 from contractlog.clients.cli.files import SchemaFile, format_of, read_file, read_stream
 from contractlog.clients.cli.findings import finding_lines
 from contractlog.clients.cli.options import connect, parse_version_name
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_result, with_tone
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.catalogue import CATALOGUE
-from contractlog.compatibility.errors import InvalidSchema, UsageError, VersionNotFound
+from contractlog.compatibility.errors import UsageError, VersionNotFound
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.schema import ParsedSchema, SchemaType
+from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_change import ChangeKind
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
 from contractlog.compatibility.terminal_text import escape_line
@@ -65,7 +65,7 @@ def _read_sides(options: Namespace, referenced: dict[str, str]) -> Sequence[Diff
         if side is None:
             file = files.pop(0)
             sides[index] = DiffSide(
-                str(paths[index]), file.draft.text, _parse_file(file, referenced, strict=index == 1)
+                str(paths[index]), file.draft.text, parse_draft(file, referenced, strict=index == 1)
             )
     return [side for side in sides if side is not None]
 
@@ -103,18 +103,6 @@ def _read_files(paths: Sequence[str], schema_type: SchemaType | None) -> list[Sc
         read_file(Path(path), "") if kind or schema_type is None else read_stream(Path(path), schema_type)
         for path, kind in zip(paths, kinds, strict=True)
     ]
-
-
-def _parse_file(file: SchemaFile, referenced: dict[str, str], *, strict: bool) -> ParsedSchema:
-    """Parse a file as the registry does: only new schemas strictly, as existing ones may predate a rule.
-
-    Raises:
-        UsageError: it is not a valid schema.
-    """
-    try:
-        return parse_schema(file.draft, referenced, strict=strict)
-    except InvalidSchema as error:
-        raise UsageError(invalid_file_message(file, error)) from None
 
 
 def _parse_reference(text: str) -> tuple[str, str]:

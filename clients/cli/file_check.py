@@ -31,7 +31,7 @@ from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
-__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "invalid_file_message", "parse_file"]
+__all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "find_registered", "parse_draft", "parse_file"]
 
 Outcome = Literal["registered", "compatible", "incompatible", "refused"]
 
@@ -72,16 +72,40 @@ def parse_file(file: SchemaFile, registry: Registry) -> ParsedSchema:
     """Parse a file as strictly as the registry does.
 
     Raises:
-        UsageError: it is not a valid schema, or a reference is not registered. The message begins with the file,
-            followed by line and column if known.
+        UsageError: it is not a valid schema, or a reference is not registered.
     """
     try:
         referenced = registry.referenced(file.draft, subject=file.subject) if file.draft.references else {}
-        return parse_schema(file.draft, referenced, strict=True)
     except InvalidSchema as error:
-        raise UsageError(invalid_file_message(file, error)) from None
+        raise UsageError(_invalid_file_message(file, error)) from None
     except NotFound as error:
         raise UsageError(f"{file.path}: what it depends on by --reference is not registered: {error}") from None
+    return parse_draft(file, referenced, strict=True)
+
+
+def parse_draft(file: SchemaFile, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
+    """Parse a file with the texts of its dependencies.
+
+    Args:
+        file: the file.
+        referenced: texts of all dependencies by name.
+        strict: as for new schemas; existing ones may predate a rule.
+
+    Raises:
+        UsageError: it is not a valid schema. The message begins with the file, followed by line and column if known.
+    """
+    try:
+        return parse_schema(file.draft, referenced, strict=strict)
+    except InvalidSchema as error:
+        raise UsageError(_invalid_file_message(file, error)) from None
+
+
+def find_registered(registry: Registry, file: SchemaFile, *, normalize: bool) -> RegisteredSchema | None:
+    """Return the version of the file's subject that has its content, or None."""
+    try:
+        return registry.lookup(file.subject, file.draft, normalize=normalize)
+    except (SubjectNotFound, SchemaNotFound):
+        return None
 
 
 @dataclass
@@ -107,7 +131,7 @@ class SubjectChecker:
             UsageError: the registry rejects it as invalid or too large.
         """
         try:
-            registered = self._find_registered(file)
+            registered = find_registered(self.registry, file, normalize=self.normalize)
             if registered is not None:
                 return FileCheck(file, "registered", self.level, registered, findings=_file_findings(file, parsed))
             refusal = self._find_refusal()
@@ -153,12 +177,6 @@ class SubjectChecker:
         if self._policy is None and parsed.type is SchemaType.JSON and self.level is not Level.NONE:
             self._policy = self.registry.policy(self.subject)
         return check_compatibility(parsed, history, self.level, policy=self._policy or Policy.STRICT)
-
-    def _find_registered(self, file: SchemaFile) -> RegisteredSchema | None:
-        try:
-            return self.registry.lookup(self.subject, file.draft, normalize=self.normalize)
-        except (SubjectNotFound, SchemaNotFound):
-            return None
 
     def _check_file(self, file: SchemaFile, parsed: ParsedSchema) -> FileCheck:
         registered = self._load_history()
@@ -282,7 +300,7 @@ def _omission_note(verdict: Verdict) -> Iterator[str]:
         yield f"{len(verdict.findings) - MAX_FINDINGS:,} more findings are not listed"
 
 
-def invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
+def _invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
     """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
     if not pointer:

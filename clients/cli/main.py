@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.verbs import VERBS, Verb, load_target
+from contractlog.clients.cli.verbs import VERBS, Verb
+from contractlog.clients.targets import load_target
 from contractlog.compatibility.errors import (
     BrokerDenied,
     ContractlogError,

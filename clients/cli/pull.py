@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from argparse import ArgumentParser, ArgumentTypeError
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from contractlog.clients.calls.references import MAX_REFERENCED, resolve_subject
+from contractlog.clients.atomic_file import open_atomically
+from contractlog.clients.calls.schemas import MAX_REFERENCED, resolve_subject
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.files import file_name, has_subject_in_name
 from contractlog.clients.cli.json_format import format_json
@@ -194,7 +193,9 @@ def _write_version(
             if pulled != sha256(before or b"").hexdigest():
                 return PulledFile(path, subject, schema, "edited")
         if before != content:
-            _replace_file(path, content)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with open_atomically(path) as file:
+                file.write(content)
     except (OSError, UnicodeEncodeError) as error:
         raise UsageError(f"`{path}` cannot be written: {getattr(error, 'strerror', None) or error}") from None
     return PulledFile(path, subject, schema, _compare_content(before, content))
@@ -204,22 +205,6 @@ def _compare_content(before: bytes | None, content: bytes) -> Outcome:
     if before is None:
         return "new"
     return "unchanged" if before == content else "changed"
-
-
-def _replace_file(path: Path, content: bytes) -> None:
-    """Replace a file atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".pull-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _print_file(written: PulledFile) -> None:

@@ -8,20 +8,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from contractlog.clients.cli import exit_codes
-from contractlog.clients.cli.check_runner import parse_all
-from contractlog.clients.cli.file_check import FileCheck, SubjectChecker
+from contractlog.clients.cli.check_runner import parse_all, print_check
+from contractlog.clients.cli.file_check import FileCheck, SubjectChecker, find_registered
 from contractlog.clients.cli.files import SchemaFile, UnreadableFiles, collect_files, subject_from_name
 from contractlog.clients.cli.options import connect
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_message, print_result, with_tone
-from contractlog.clients.cli.verdicts import detail_lines, verdict_line
 from contractlog.clients.registry import Registry
 from contractlog.compatibility.errors import (
     IncompatibleSchema,
     InvalidSchema,
     PayloadTooLarge,
-    SchemaNotFound,
     SchemaTooLarge,
-    SubjectNotFound,
     UsageError,
 )
 from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
@@ -146,7 +143,7 @@ def _skip_file(file: SchemaFile) -> FileRegistration:
 
 def _register_file(registry: Registry, file: SchemaFile, parsed: ParsedSchema, options: Namespace) -> FileRegistration:
     try:
-        existing = _find_registered(registry, file, options)
+        existing = find_registered(registry, file, normalize=options.normalize)
         if existing is not None:
             return FileRegistration(file, "unchanged", existing)
         return FileRegistration(
@@ -159,13 +156,6 @@ def _register_file(registry: Registry, file: SchemaFile, parsed: ParsedSchema, o
         return FileRegistration(file, "refused", check=_with_reason(checker.check(file, parsed), error))
 
 
-def _find_registered(registry: Registry, file: SchemaFile, options: Namespace) -> RegisteredSchema | None:
-    try:
-        return registry.lookup(file.subject, file.draft, normalize=options.normalize)
-    except (SubjectNotFound, SchemaNotFound):
-        return None
-
-
 def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:
     if check.outcome == "incompatible":
         return check
@@ -174,9 +164,7 @@ def _with_reason(check: FileCheck, error: IncompatibleSchema) -> FileCheck:
 
 def _print_step(step: FileRegistration) -> None:
     if step.check is not None and step.outcome == "refused":
-        print_result(verdict_line(step.check))
-        for line in detail_lines(step.check):
-            print_result(line)
+        print_check(step.check)
         return
     tone = Tone.GOOD if step.outcome in {"registered", "would register"} else Tone.PLAIN
     print_result(with_tone(tone, escape_line(f"{step.file.path}: {_describe_step(step)}")))

@@ -1,23 +1,10 @@
-"""Table of verbs: each is implemented in the folder it belongs to, and imported on demand.
-
-Verbs and ``SERVICE_IN_PROCESS`` are given as text, so that ``clients`` does not import the folders above it.
-"""
+"""Table of verbs: each is implemented in the folder it belongs to, and loaded on demand."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-__all__ = ["SERVICE_IN_PROCESS", "VERBS", "Verb", "load_target"]
-
-#: Function that returns the in-process service of ``mock://NAME``; needs the extra ``server``.
-SERVICE_IN_PROCESS: Final = "contractlog.registry.in_process_apps:get_named_app"
-
-
-def load_target(target: str) -> Any:
-    """Import the module of a target, ``package.module:function``, and return the function."""
-    module, _, function = target.partition(":")
-    return getattr(import_module(module), function)
+__all__ = ["VERBS", "Verb"]
 
 
 class Verb(NamedTuple):
@@ -68,17 +55,17 @@ VERBS: Final[dict[str, Verb]] = {
         "server",
     ),
     "register": Verb(
-        "contractlog.clients.cli.register:register",
+        "contractlog.clients.cli.schema_verbs:register",
         "register schema files",
         "contractlog register schemas/orders-value.avsc",
     ),
     "check": Verb(
-        "contractlog.clients.cli.check:check",
+        "contractlog.clients.cli.schema_verbs:check",
         "check schema files against the registry: compatibility, permissions, suggested fixes",
         "contractlog check schemas/",
     ),
     "diff": Verb(
-        "contractlog.clients.cli.diff:diff",
+        "contractlog.clients.cli.schema_verbs:diff",
         "compare two schemas: kind of change, levels that allow it, suggested fixes",
         "contractlog diff schemas/1/orders-value.avsc schemas/2/orders-value.avsc --level FULL",
     ),

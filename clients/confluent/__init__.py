@@ -5,38 +5,34 @@ The functions of this API are defined in ``serdes`` and are loaded on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any, Final
 
-from contractlog.clients.confluent.associations import (
+from contractlog.clients.confluent.async_client import AsyncSchemaRegistryClient
+from contractlog.clients.confluent.client import SchemaRegistryClient
+from contractlog.clients.confluent.errors import SchemaRegistryError
+from contractlog.clients.confluent.schema import (
     Association,
     AssociationCreateOrUpdateInfo,
     AssociationCreateOrUpdateRequest,
     AssociationInfo,
     AssociationResponse,
-)
-from contractlog.clients.confluent.async_client import AsyncSchemaRegistryClient
-from contractlog.clients.confluent.client import SchemaRegistryClient
-from contractlog.clients.confluent.errors import SchemaRegistryError
-from contractlog.clients.confluent.rules import (
+    ConfigCompatibilityLevel,
     Metadata,
     MetadataProperties,
     MetadataTags,
+    RegisteredSchema,
     Rule,
     RuleKind,
     RuleMode,
     RuleParams,
     RulePhase,
     RuleSet,
-)
-from contractlog.clients.confluent.schema import (
-    ConfigCompatibilityLevel,
-    RegisteredSchema,
     Schema,
     SchemaReference,
     SchemaVersion,
     ServerConfig,
 )
+from contractlog.clients.targets import load_target
 
 __all__ = [
     "Association",
@@ -71,15 +67,15 @@ __all__ = [
     "topic_subject_name_strategy",
 ]
 
-#: Name -> module and function; as text, since ``clients`` must not import ``serdes``.
+#: As text, since ``clients`` must not import ``serdes``.
 _SERDES_FUNCTIONS: Final = {
-    "dual_schema_id_deserializer": ("contractlog.serdes.schema_ids", "dual_schema_id_deserializer"),
-    "header_schema_id_serializer": ("contractlog.serdes.schema_ids", "header_schema_id_serializer"),
-    "prefix_schema_id_deserializer": ("contractlog.serdes.schema_ids", "prefix_schema_id_deserializer"),
-    "prefix_schema_id_serializer": ("contractlog.serdes.schema_ids", "prefix_schema_id_serializer"),
-    "record_subject_name_strategy": ("contractlog.serdes.subject_names", "record_subject_name"),
-    "topic_record_subject_name_strategy": ("contractlog.serdes.subject_names", "topic_record_subject_name"),
-    "topic_subject_name_strategy": ("contractlog.serdes.subject_names", "topic_subject_name"),
+    "dual_schema_id_deserializer": "contractlog.serdes.schema_ids:dual_schema_id_deserializer",
+    "header_schema_id_serializer": "contractlog.serdes.schema_ids:header_schema_id_serializer",
+    "prefix_schema_id_deserializer": "contractlog.serdes.schema_ids:prefix_schema_id_deserializer",
+    "prefix_schema_id_serializer": "contractlog.serdes.schema_ids:prefix_schema_id_serializer",
+    "record_subject_name_strategy": "contractlog.serdes.subject_names:record_subject_name",
+    "topic_record_subject_name_strategy": "contractlog.serdes.subject_names:topic_record_subject_name",
+    "topic_subject_name_strategy": "contractlog.serdes.subject_names:topic_subject_name",
 }
 
 
@@ -87,5 +83,4 @@ def __getattr__(name: str) -> Any:
     """Load a function of ``serdes``."""
     if name not in _SERDES_FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, function = _SERDES_FUNCTIONS[name]
-    return getattr(import_module(module), function)
+    return load_target(_SERDES_FUNCTIONS[name])

@@ -1,22 +1,18 @@
-# made by docs/generate.py from clients/confluent/client.py: change that, then `make docs`
-
 """``AsyncSchemaRegistryClient`` with the methods, arguments and results of confluent-kafka's."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Generator
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
-from contractlog.clients import calls
 from contractlog.clients.async_registry import AsyncRegistry
 from contractlog.clients.calls import Call
 from contractlog.clients.confluent import confluent_calls
-from contractlog.clients.confluent.async_config_methods import AsyncConfigMethods
-from contractlog.clients.confluent.configuration import ClientConfiguration
+from contractlog.clients.confluent.cached_operations import CachedOperations
+from contractlog.clients.confluent.client import ClientBase
 from contractlog.clients.confluent.errors import as_confluent_error
-from contractlog.clients.confluent.response_caches import COMPLETED, ResponseCaches
-from contractlog.clients.confluent.schema import RegisteredSchema, Schema, SchemaVersion
+from contractlog.clients.endpoints import async_endpoint, async_sequence_endpoint
 from contractlog.compatibility.errors import RegistryError
 
 __all__ = ["AsyncSchemaRegistryClient"]
@@ -24,8 +20,18 @@ __all__ = ["AsyncSchemaRegistryClient"]
 T = TypeVar("T")
 
 
-class AsyncSchemaRegistryClient(AsyncConfigMethods):
-    """Client of a registry with confluent-kafka's API; as safe to share as ``AsyncRegistry``.
+class _Completed:
+    """Completed awaitable: may be awaited any number of times, or not at all."""
+
+    def __await__(self) -> Generator[None, None, None]:
+        yield from ()
+
+
+_COMPLETED: Final = _Completed()
+
+
+class AsyncSchemaRegistryClient(ClientBase[AsyncRegistry]):
+    """Asynchronous client of a registry with confluent-kafka's API; as safe to share as ``AsyncRegistry``.
 
     Error responses raise ``SchemaRegistryError``, which is also an instance of the class of the error code
     (``SubjectNotFound`` …); without a response, ``Unreachable`` is raised.
@@ -35,18 +41,41 @@ class AsyncSchemaRegistryClient(AsyncConfigMethods):
             defaults are finite: a call ends after 30 seconds, the latest version of a subject is cached for 60.
     """
 
-    def __init__(self, conf: dict[str, Any]) -> None:
-        parsed = ClientConfiguration.parse(conf)
-        self._conf = conf
-        self._registry = AsyncRegistry(**parsed.registry)
-        self._caches = ResponseCaches(parsed.capacity, parsed.latest_seconds)
+    _registry_class = AsyncRegistry
 
-    @classmethod
-    def over(cls, registry: AsyncRegistry) -> Self:
-        """Return a client that uses the connections of ``registry``."""
-        client = cls({"url": registry.url})
-        client._registry = registry
-        return client
+    get_schema_types = async_endpoint(confluent_calls.get_schema_types)
+    get_subjects_by_schema_id = async_endpoint(confluent_calls.get_subjects_by_schema_id)
+    get_schema_versions = async_endpoint(confluent_calls.get_schema_versions)
+    get_subjects = async_endpoint(confluent_calls.get_subjects)
+    get_referenced_by = async_endpoint(confluent_calls.get_referenced_by)
+    get_versions = async_endpoint(confluent_calls.get_versions)
+    set_compatibility = async_endpoint(confluent_calls.set_compatibility)
+    get_compatibility = async_endpoint(confluent_calls.get_compatibility)
+    test_compatibility = async_endpoint(confluent_calls.test_compatibility)
+    test_compatibility_all_versions = async_endpoint(confluent_calls.test_compatibility_all_versions)
+    get_config = async_endpoint(confluent_calls.get_config)
+    delete_config = async_endpoint(confluent_calls.delete_config)
+    get_mode = async_endpoint(confluent_calls.get_mode)
+    update_mode = async_endpoint(confluent_calls.update_mode)
+    delete_mode = async_endpoint(confluent_calls.delete_mode)
+    get_global_mode = async_endpoint(confluent_calls.get_global_mode)
+    update_global_mode = async_endpoint(confluent_calls.update_global_mode)
+    get_contexts = async_endpoint(confluent_calls.get_contexts)
+    get_associations_by_resource_name = async_endpoint(confluent_calls.get_associations_by_resource_name)
+
+    register_schema = async_sequence_endpoint(CachedOperations.register_schema)
+    register_schema_full_response = async_sequence_endpoint(CachedOperations.register_schema_full_response)
+    get_schema = async_sequence_endpoint(CachedOperations.get_schema)
+    get_schema_by_guid = async_sequence_endpoint(CachedOperations.get_schema_by_guid)
+    lookup_schema = async_sequence_endpoint(CachedOperations.lookup_schema)
+    get_latest_version = async_sequence_endpoint(CachedOperations.get_latest_version)
+    get_latest_with_metadata = async_sequence_endpoint(CachedOperations.get_latest_with_metadata)
+    get_version = async_sequence_endpoint(CachedOperations.get_version)
+    delete_version = async_sequence_endpoint(CachedOperations.delete_version)
+    delete_subject = async_sequence_endpoint(CachedOperations.delete_subject)
+    set_config = async_sequence_endpoint(CachedOperations.set_config)
+    create_association = async_sequence_endpoint(CachedOperations.create_association)
+    delete_associations = async_sequence_endpoint(CachedOperations.delete_associations)
 
     async def __aenter__(self) -> Self:
         return self
@@ -60,207 +89,15 @@ class AsyncSchemaRegistryClient(AsyncConfigMethods):
         """Close all connections."""
         await self._registry.close()
 
-    def config(self) -> dict[str, Any]:
-        """Return the configuration that this client was created with."""
-        return self._conf
-
-    async def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
-        """Register a schema under a subject; return its id."""
-        registered = await self.register_schema_full_response(subject_name, schema, normalize_schemas)
-        return int(registered.schema_id or 0)
-
-    async def register_schema_full_response(
-        self, subject_name: str, schema: Schema, normalize_schemas: bool = False
-    ) -> RegisteredSchema:
-        """Register a schema under a subject; return the registered version."""
-        key = (subject_name, "registered", schema, normalize_schemas)
-        cached = self._caches.registered.get(key)
-        if cached is not None:
-            return cached
-        try:
-            registered = await self._send(confluent_calls.register(subject_name, schema, normalize=normalize_schemas))
-        finally:
-            self._caches.invalidate_subject(subject_name)
-        self._caches.registered.put(key, registered, generation=self._caches.registered.generation)
-        return registered
-
-    async def get_schema(
-        self,
-        schema_id: int,
-        subject_name: str | None = None,
-        fmt: str | None = None,
-        reference_format: str | None = None,
-    ) -> Schema:
-        """Return the schema with this id."""
-        key = ("id", schema_id, subject_name, fmt, reference_format)
-        cached = self._caches.schemas.get(key)
-        if cached is not None:
-            return cached
-        generation = self._caches.schemas.generation
-        schema = await self._send(confluent_calls.by_id(schema_id, subject_name, fmt, reference_format))
-        self._caches.schemas.put(key, schema, generation=generation)
-        return schema
-
-    async def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """Return the schema with this guid."""
-        cached = self._caches.schemas.get(("guid", guid, fmt))
-        if cached is not None:
-            return cached
-        generation = self._caches.schemas.generation
-        schema = await self._send(confluent_calls.by_guid(guid, fmt))
-        self._caches.schemas.put(("guid", guid, fmt), schema, generation=generation)
-        return schema
-
-    async def get_schema_types(self) -> list[str]:
-        """Return the schema formats that the registry supports."""
-        return await self._send(calls.types())
-
-    async def get_subjects_by_schema_id(
-        self,
-        schema_id: int,
-        subject_name: str | None = None,
-        deleted: bool = False,
-        offset: int = 0,
-        limit: int = -1,
-    ) -> list[str]:
-        """Return all subjects with a version of this id."""
-        return await self._send(
-            calls.subjects_of_id(schema_id, subject=subject_name, deleted=deleted, offset=offset, limit=limit)
-        )
-
-    async def get_schema_versions(
-        self,
-        schema_id: int,
-        subject_name: str | None = None,
-        deleted: bool = False,
-        offset: int = 0,
-        limit: int = -1,
-    ) -> list[SchemaVersion]:
-        """Return all versions with this id."""
-        return await self._send(
-            confluent_calls.versions_of_id(schema_id, subject_name, deleted=deleted, offset=offset, limit=limit)
-        )
-
-    async def lookup_schema(
-        self,
-        subject_name: str,
-        schema: Schema,
-        normalize_schemas: bool = False,
-        fmt: str | None = None,
-        deleted: bool = False,
-    ) -> RegisteredSchema:
-        """Return the version of a subject that has this content."""
-        key = (subject_name, "found", schema, normalize_schemas, deleted)
-        cached = self._caches.registered.get(key)
-        if cached is not None:
-            return cached
-        generation = self._caches.registered.generation
-        registered = await self._send(
-            confluent_calls.lookup(subject_name, schema, normalize=normalize_schemas, fmt=fmt, deleted=deleted)
-        )
-        self._caches.registered.put(key, registered, generation=generation)
-        return registered
-
-    async def get_subjects(
-        self,
-        subject_prefix: str | None = None,
-        deleted: bool = False,
-        deleted_only: bool = False,
-        offset: int = 0,
-        limit: int = -1,
-    ) -> list[str]:
-        """Return the names of all subjects."""
-        return await self._send(
-            calls.subjects(
-                prefix=subject_prefix, deleted=deleted, deleted_only=deleted_only, offset=offset, limit=limit
-            )
-        )
-
-    async def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
-        """Soft delete a subject, or hard delete it if ``permanent``; return the deleted versions."""
-        try:
-            return await self._send(calls.delete_subject(subject_name, permanent=permanent))
-        finally:
-            self._caches.invalidate_subject(subject_name, permanent=permanent)
-
-    async def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
-        """Return the latest version of a subject; cached for ``cache.latest.ttl.sec``."""
-        cached = self._caches.latest.get((subject_name, fmt))
-        if cached is not None:
-            return cached
-        generation = self._caches.latest.generation
-        latest = await self._send(confluent_calls.version(subject_name, "latest", fmt=fmt))
-        self._caches.latest.put((subject_name, fmt), latest, generation=generation)
-        return latest
-
-    async def get_latest_with_metadata(
-        self, subject_name: str, metadata: dict[str, str], deleted: bool = False, fmt: str | None = None
-    ) -> RegisteredSchema:
-        """Return the latest version with all these metadata properties; cached for ``cache.latest.ttl.sec``."""
-        key = (subject_name, frozenset(metadata.items()), deleted, fmt)
-        cached = self._caches.latest.get(key)
-        if cached is not None:
-            return cached
-        generation = self._caches.latest.generation
-        latest = await self._send(
-            confluent_calls.latest_with_metadata(subject_name, metadata, deleted=deleted, fmt=fmt)
-        )
-        self._caches.latest.put(key, latest, generation=generation)
-        return latest
-
-    async def get_version(
-        self,
-        subject_name: str,
-        version: int | Literal["latest"] = "latest",
-        deleted: bool = False,
-        fmt: str | None = None,
-    ) -> RegisteredSchema:
-        """Return one version of a subject; ``latest`` is never cached."""
-        key = (subject_name, "version", version, fmt)
-        cached = None if version == "latest" else self._caches.registered.get(key)
-        if cached is not None:
-            return cached
-        generation = self._caches.registered.generation
-        registered = await self._send(confluent_calls.version(subject_name, version, deleted=deleted, fmt=fmt))
-        if version != "latest":
-            self._caches.registered.put(key, registered, generation=generation)
-        return registered
-
-    async def get_referenced_by(
-        self, subject_name: str, version: int | Literal["latest"] = "latest", offset: int = 0, limit: int = -1
-    ) -> list[int]:
-        """Return the ids of the schemas that reference a version."""
-        return await self._send(calls.referenced_by(subject_name, version, offset=offset, limit=limit))
-
-    async def get_versions(
-        self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
-    ) -> list[int]:
-        """Return the version numbers of a subject."""
-        return await self._send(
-            calls.versions(subject_name, deleted=deleted, deleted_only=deleted_only, offset=offset, limit=limit)
-        )
-
-    async def delete_version(self, subject_name: str, version: int, permanent: bool = False) -> int:
-        """Soft delete a version, or hard delete it if ``permanent``; return its number."""
-        try:
-            return await self._send(calls.delete_version(subject_name, version, permanent=permanent))
-        finally:
-            self._caches.invalidate_subject(subject_name, permanent=permanent)
-
-    @property
-    def latest_generation(self) -> int:
-        """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
-        return self._caches.latest.generation
-
     def clear_latest_caches(self) -> Awaitable[None]:
-        """Clear the cache of the versions that are the newest."""
-        self._caches.clear_latest()
-        return COMPLETED
+        """Clear the cache of the versions that are the newest; may be awaited, as in confluent-kafka."""
+        self._operations.latest.invalidate()
+        return _COMPLETED
 
     def clear_caches(self) -> Awaitable[None]:
-        """Clear all caches, so that nothing is remembered."""
-        self._caches.clear()
-        return COMPLETED
+        """Clear all caches, so that nothing is remembered; may be awaited, as in confluent-kafka."""
+        self._operations.clear()
+        return _COMPLETED
 
     @staticmethod
     def new_client(conf: dict[str, Any]) -> AsyncSchemaRegistryClient:

@@ -1,4 +1,4 @@
-"""Replacement of our data classes by confluent-kafka's, if its registry client is installed.
+"""Classes of confluent-kafka, if its registry client is installed, as bases or in place of ours.
 
 Its serializers test ``isinstance(schema, Schema)``, and objects of different classes are never equal. So the names of
 ``contractlog.clients.confluent`` are its classes if they can be imported, else ours; the order in which a program
@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import inspect
 from enum import Enum
-from functools import cache
-from importlib import import_module
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["prefer_confluent_class"]
+try:
+    from confluent_kafka.schema_registry.common import schema_registry_client as _confluent_module
+    from confluent_kafka.schema_registry.error import OAuthTokenError as ConfluentTokenError
+except ImportError:  # not installed, or without the packages that its client needs
+    _confluent_module = None  # type: ignore[assignment]
+
+    class ConfluentTokenError(Exception):  # type: ignore[no-redef]
+        """Base class of ``OAuthTokenError``."""
+
+
+__all__ = ["ConfluentTokenError", "prefer_confluent_class"]
 
 T = TypeVar("T")
-_CONFLUENT_MODULE: Final = "confluent_kafka.schema_registry.common.schema_registry_client"
 
 
 def prefer_confluent_class(cls: type[T]) -> type[T]:
@@ -24,16 +31,8 @@ def prefer_confluent_class(cls: type[T]) -> type[T]:
 
     It can if it has every public attribute of ours, and the same arguments (an enumeration: the same members).
     """
-    replacement = getattr(_confluent_module(), cls.__name__, None)
+    replacement = getattr(_confluent_module, cls.__name__, None)
     return replacement if isinstance(replacement, type) and _can_replace(cls, replacement) else cls
-
-
-@cache
-def _confluent_module() -> Any:
-    try:
-        return import_module(_CONFLUENT_MODULE)
-    except ImportError:  # not installed, or without the packages that its client needs
-        return None
 
 
 def _can_replace(cls: type[Any], replacement: type[Any]) -> bool:

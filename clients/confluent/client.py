@@ -3,26 +3,53 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
-from contractlog.clients import calls
 from contractlog.clients.calls import Call
 from contractlog.clients.confluent import confluent_calls
-from contractlog.clients.confluent.config_methods import ConfigMethods
+from contractlog.clients.confluent.cached_operations import CachedOperations
 from contractlog.clients.confluent.configuration import ClientConfiguration
 from contractlog.clients.confluent.errors import as_confluent_error
-from contractlog.clients.confluent.response_caches import ResponseCaches
-from contractlog.clients.confluent.schema import RegisteredSchema, Schema, SchemaVersion
-from contractlog.clients.registry import Registry
+from contractlog.clients.endpoints import endpoint, sequence_endpoint
+from contractlog.clients.registry import Registry, RegistryBase
 from contractlog.compatibility.errors import RegistryError
 
-__all__ = ["SchemaRegistryClient"]
+__all__ = ["ClientBase", "SchemaRegistryClient"]
 
 T = TypeVar("T")
+RegistryT = TypeVar("RegistryT", bound=RegistryBase[Any])
 
 
-class SchemaRegistryClient(ConfigMethods):
-    """Client of a registry with confluent-kafka's API; as safe to share as ``Registry``.
+class ClientBase(Generic[RegistryT]):
+    """Configuration, connection and caches of a client, blocking or asynchronous."""
+
+    _registry_class: type[RegistryT]
+
+    def __init__(self, conf: dict[str, Any]) -> None:
+        parsed = ClientConfiguration.parse(conf)
+        self._conf = conf
+        self._registry = self._registry_class(**parsed.registry)
+        self._operations = CachedOperations(parsed.capacity, parsed.latest_seconds)
+
+    @classmethod
+    def over(cls, registry: RegistryT) -> Self:
+        """Return a client that uses the connections of ``registry``."""
+        client = cls({"url": registry.url})
+        client._registry = registry
+        return client
+
+    def config(self) -> dict[str, Any]:
+        """Return the configuration that this client was created with."""
+        return self._conf
+
+    @property
+    def latest_generation(self) -> int:
+        """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
+        return self._operations.latest.generation
+
+
+class SchemaRegistryClient(ClientBase[Registry]):
+    """Blocking client of a registry with confluent-kafka's API; as safe to share as ``Registry``.
 
     Error responses raise ``SchemaRegistryError``, which is also an instance of the class of the error code
     (``SubjectNotFound`` …); without a response, ``Unreachable`` is raised.
@@ -32,18 +59,41 @@ class SchemaRegistryClient(ConfigMethods):
             defaults are finite: a call ends after 30 seconds, the latest version of a subject is cached for 60.
     """
 
-    def __init__(self, conf: dict[str, Any]) -> None:
-        parsed = ClientConfiguration.parse(conf)
-        self._conf = conf
-        self._registry = Registry(**parsed.registry)
-        self._caches = ResponseCaches(parsed.capacity, parsed.latest_seconds)
+    _registry_class = Registry
 
-    @classmethod
-    def over(cls, registry: Registry) -> Self:
-        """Return a client that uses the connections of ``registry``."""
-        client = cls({"url": registry.url})
-        client._registry = registry
-        return client
+    get_schema_types = endpoint(confluent_calls.get_schema_types)
+    get_subjects_by_schema_id = endpoint(confluent_calls.get_subjects_by_schema_id)
+    get_schema_versions = endpoint(confluent_calls.get_schema_versions)
+    get_subjects = endpoint(confluent_calls.get_subjects)
+    get_referenced_by = endpoint(confluent_calls.get_referenced_by)
+    get_versions = endpoint(confluent_calls.get_versions)
+    set_compatibility = endpoint(confluent_calls.set_compatibility)
+    get_compatibility = endpoint(confluent_calls.get_compatibility)
+    test_compatibility = endpoint(confluent_calls.test_compatibility)
+    test_compatibility_all_versions = endpoint(confluent_calls.test_compatibility_all_versions)
+    get_config = endpoint(confluent_calls.get_config)
+    delete_config = endpoint(confluent_calls.delete_config)
+    get_mode = endpoint(confluent_calls.get_mode)
+    update_mode = endpoint(confluent_calls.update_mode)
+    delete_mode = endpoint(confluent_calls.delete_mode)
+    get_global_mode = endpoint(confluent_calls.get_global_mode)
+    update_global_mode = endpoint(confluent_calls.update_global_mode)
+    get_contexts = endpoint(confluent_calls.get_contexts)
+    get_associations_by_resource_name = endpoint(confluent_calls.get_associations_by_resource_name)
+
+    register_schema = sequence_endpoint(CachedOperations.register_schema)
+    register_schema_full_response = sequence_endpoint(CachedOperations.register_schema_full_response)
+    get_schema = sequence_endpoint(CachedOperations.get_schema)
+    get_schema_by_guid = sequence_endpoint(CachedOperations.get_schema_by_guid)
+    lookup_schema = sequence_endpoint(CachedOperations.lookup_schema)
+    get_latest_version = sequence_endpoint(CachedOperations.get_latest_version)
+    get_latest_with_metadata = sequence_endpoint(CachedOperations.get_latest_with_metadata)
+    get_version = sequence_endpoint(CachedOperations.get_version)
+    delete_version = sequence_endpoint(CachedOperations.delete_version)
+    delete_subject = sequence_endpoint(CachedOperations.delete_subject)
+    set_config = sequence_endpoint(CachedOperations.set_config)
+    create_association = sequence_endpoint(CachedOperations.create_association)
+    delete_associations = sequence_endpoint(CachedOperations.delete_associations)
 
     def __enter__(self) -> Self:
         return self
@@ -57,203 +107,13 @@ class SchemaRegistryClient(ConfigMethods):
         """Close all connections."""
         self._registry.close()
 
-    def config(self) -> dict[str, Any]:
-        """Return the configuration that this client was created with."""
-        return self._conf
-
-    def register_schema(self, subject_name: str, schema: Schema, normalize_schemas: bool = False) -> int:
-        """Register a schema under a subject; return its id."""
-        registered = self.register_schema_full_response(subject_name, schema, normalize_schemas)
-        return int(registered.schema_id or 0)
-
-    def register_schema_full_response(
-        self, subject_name: str, schema: Schema, normalize_schemas: bool = False
-    ) -> RegisteredSchema:
-        """Register a schema under a subject; return the registered version."""
-        key = (subject_name, "registered", schema, normalize_schemas)
-        cached = self._caches.registered.get(key)
-        if cached is not None:
-            return cached
-        try:
-            registered = self._send(confluent_calls.register(subject_name, schema, normalize=normalize_schemas))
-        finally:
-            self._caches.invalidate_subject(subject_name)
-        self._caches.registered.put(key, registered, generation=self._caches.registered.generation)
-        return registered
-
-    def get_schema(
-        self,
-        schema_id: int,
-        subject_name: str | None = None,
-        fmt: str | None = None,
-        reference_format: str | None = None,
-    ) -> Schema:
-        """Return the schema with this id."""
-        key = ("id", schema_id, subject_name, fmt, reference_format)
-        cached = self._caches.schemas.get(key)
-        if cached is not None:
-            return cached
-        generation = self._caches.schemas.generation
-        schema = self._send(confluent_calls.by_id(schema_id, subject_name, fmt, reference_format))
-        self._caches.schemas.put(key, schema, generation=generation)
-        return schema
-
-    def get_schema_by_guid(self, guid: str, fmt: str | None = None) -> Schema:
-        """Return the schema with this guid."""
-        cached = self._caches.schemas.get(("guid", guid, fmt))
-        if cached is not None:
-            return cached
-        generation = self._caches.schemas.generation
-        schema = self._send(confluent_calls.by_guid(guid, fmt))
-        self._caches.schemas.put(("guid", guid, fmt), schema, generation=generation)
-        return schema
-
-    def get_schema_types(self) -> list[str]:
-        """Return the schema formats that the registry supports."""
-        return self._send(calls.types())
-
-    def get_subjects_by_schema_id(
-        self,
-        schema_id: int,
-        subject_name: str | None = None,
-        deleted: bool = False,
-        offset: int = 0,
-        limit: int = -1,
-    ) -> list[str]:
-        """Return all subjects with a version of this id."""
-        return self._send(
-            calls.subjects_of_id(schema_id, subject=subject_name, deleted=deleted, offset=offset, limit=limit)
-        )
-
-    def get_schema_versions(
-        self,
-        schema_id: int,
-        subject_name: str | None = None,
-        deleted: bool = False,
-        offset: int = 0,
-        limit: int = -1,
-    ) -> list[SchemaVersion]:
-        """Return all versions with this id."""
-        return self._send(
-            confluent_calls.versions_of_id(schema_id, subject_name, deleted=deleted, offset=offset, limit=limit)
-        )
-
-    def lookup_schema(
-        self,
-        subject_name: str,
-        schema: Schema,
-        normalize_schemas: bool = False,
-        fmt: str | None = None,
-        deleted: bool = False,
-    ) -> RegisteredSchema:
-        """Return the version of a subject that has this content."""
-        key = (subject_name, "found", schema, normalize_schemas, deleted)
-        cached = self._caches.registered.get(key)
-        if cached is not None:
-            return cached
-        generation = self._caches.registered.generation
-        registered = self._send(
-            confluent_calls.lookup(subject_name, schema, normalize=normalize_schemas, fmt=fmt, deleted=deleted)
-        )
-        self._caches.registered.put(key, registered, generation=generation)
-        return registered
-
-    def get_subjects(
-        self,
-        subject_prefix: str | None = None,
-        deleted: bool = False,
-        deleted_only: bool = False,
-        offset: int = 0,
-        limit: int = -1,
-    ) -> list[str]:
-        """Return the names of all subjects."""
-        return self._send(
-            calls.subjects(
-                prefix=subject_prefix, deleted=deleted, deleted_only=deleted_only, offset=offset, limit=limit
-            )
-        )
-
-    def delete_subject(self, subject_name: str, permanent: bool = False) -> list[int]:
-        """Soft delete a subject, or hard delete it if ``permanent``; return the deleted versions."""
-        try:
-            return self._send(calls.delete_subject(subject_name, permanent=permanent))
-        finally:
-            self._caches.invalidate_subject(subject_name, permanent=permanent)
-
-    def get_latest_version(self, subject_name: str, fmt: str | None = None) -> RegisteredSchema:
-        """Return the latest version of a subject; cached for ``cache.latest.ttl.sec``."""
-        cached = self._caches.latest.get((subject_name, fmt))
-        if cached is not None:
-            return cached
-        generation = self._caches.latest.generation
-        latest = self._send(confluent_calls.version(subject_name, "latest", fmt=fmt))
-        self._caches.latest.put((subject_name, fmt), latest, generation=generation)
-        return latest
-
-    def get_latest_with_metadata(
-        self, subject_name: str, metadata: dict[str, str], deleted: bool = False, fmt: str | None = None
-    ) -> RegisteredSchema:
-        """Return the latest version with all these metadata properties; cached for ``cache.latest.ttl.sec``."""
-        key = (subject_name, frozenset(metadata.items()), deleted, fmt)
-        cached = self._caches.latest.get(key)
-        if cached is not None:
-            return cached
-        generation = self._caches.latest.generation
-        latest = self._send(confluent_calls.latest_with_metadata(subject_name, metadata, deleted=deleted, fmt=fmt))
-        self._caches.latest.put(key, latest, generation=generation)
-        return latest
-
-    def get_version(
-        self,
-        subject_name: str,
-        version: int | Literal["latest"] = "latest",
-        deleted: bool = False,
-        fmt: str | None = None,
-    ) -> RegisteredSchema:
-        """Return one version of a subject; ``latest`` is never cached."""
-        key = (subject_name, "version", version, fmt)
-        cached = None if version == "latest" else self._caches.registered.get(key)
-        if cached is not None:
-            return cached
-        generation = self._caches.registered.generation
-        registered = self._send(confluent_calls.version(subject_name, version, deleted=deleted, fmt=fmt))
-        if version != "latest":
-            self._caches.registered.put(key, registered, generation=generation)
-        return registered
-
-    def get_referenced_by(
-        self, subject_name: str, version: int | Literal["latest"] = "latest", offset: int = 0, limit: int = -1
-    ) -> list[int]:
-        """Return the ids of the schemas that reference a version."""
-        return self._send(calls.referenced_by(subject_name, version, offset=offset, limit=limit))
-
-    def get_versions(
-        self, subject_name: str, deleted: bool = False, deleted_only: bool = False, offset: int = 0, limit: int = -1
-    ) -> list[int]:
-        """Return the version numbers of a subject."""
-        return self._send(
-            calls.versions(subject_name, deleted=deleted, deleted_only=deleted_only, offset=offset, limit=limit)
-        )
-
-    def delete_version(self, subject_name: str, version: int, permanent: bool = False) -> int:
-        """Soft delete a version, or hard delete it if ``permanent``; return its number."""
-        try:
-            return self._send(calls.delete_version(subject_name, version, permanent=permanent))
-        finally:
-            self._caches.invalidate_subject(subject_name, permanent=permanent)
-
-    @property
-    def latest_generation(self) -> int:
-        """Number of invalidations of the latest-version cache; serializers look up again when it grows."""
-        return self._caches.latest.generation
-
     def clear_latest_caches(self) -> None:
         """Clear the cache of the versions that are the newest."""
-        self._caches.clear_latest()
+        self._operations.latest.invalidate()
 
     def clear_caches(self) -> None:
         """Clear all caches, so that nothing is remembered."""
-        self._caches.clear()
+        self._operations.clear()
 
     @staticmethod
     def new_client(conf: dict[str, Any]) -> SchemaRegistryClient:

@@ -1,23 +1,232 @@
-"""Schemas and configuration, with the classes and names of confluent-kafka."""
+"""Schemas, rules, configuration and associations, with the classes and names of confluent-kafka."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, field, fields
+from enum import Enum, StrEnum
+from typing import Any, ClassVar, Final, Self
 
 from contractlog.clients.confluent.bases import prefer_confluent_class
-from contractlog.clients.confluent.json_object import JsonObject, list_parser, member
-from contractlog.clients.confluent.rules import Metadata, RuleSet
 
 __all__ = [
+    "Association",
+    "AssociationCreateOrUpdateInfo",
+    "AssociationCreateOrUpdateRequest",
+    "AssociationInfo",
+    "AssociationResponse",
     "ConfigCompatibilityLevel",
+    "Metadata",
+    "MetadataProperties",
+    "MetadataTags",
     "RegisteredSchema",
+    "Rule",
+    "RuleKind",
+    "RuleMode",
+    "RuleParams",
+    "RulePhase",
+    "RuleSet",
     "Schema",
     "SchemaReference",
     "SchemaVersion",
     "ServerConfig",
 ]
+
+_NAME: Final = "name"
+_READ: Final = "read"
+_MISSING: Final = "missing"
+
+
+def member(
+    name: str,
+    read: Callable[[Any], Any] = lambda value: value,
+    *,
+    missing: Callable[[], Any] = lambda: None,
+    default: Any = MISSING,
+    factory: Any = MISSING,
+    hash: bool | None = None,  # noqa: A002 - the name in dataclasses
+) -> Any:
+    """Declare a member of the JSON object.
+
+    Args:
+        name: its name in the JSON object.
+        read: converts the JSON value to the attribute.
+        missing: makes the attribute if the JSON value is absent or null.
+        default: default of the constructor.
+        factory: factory of the constructor's default.
+        hash: whether it is part of the hash; None: if it is part of equality.
+    """
+    metadata = {_NAME: name, _READ: read, _MISSING: missing}
+    declared: Any = field(default=default, default_factory=factory, hash=hash, metadata=metadata)
+    return declared
+
+
+def list_parser(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+    """Return a function that converts every item of a list."""
+    return lambda values: [read(value) for value in values]
+
+
+class JsonObject:
+    """Dataclass that is written as a JSON object, without the members that are None."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        values = ((item.metadata[_NAME], getattr(self, item.name)) for item in fields(self))
+        return {name: _to_json(value) for name, value in values if value is not None}
+
+    @classmethod
+    def from_dict(cls, src_dict: dict[str, Any]) -> Self:
+        """Parse the JSON object; unknown members are ignored."""
+        return cls(**{item.name: _parse_member(item, src_dict.get(item.metadata[_NAME])) for item in fields(cls)})
+
+
+def _parse_member(item: Field[Any], value: Any) -> Any:
+    return item.metadata[_MISSING]() if value is None else item.metadata[_READ](value)
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_to_json(item) for item in value]
+    if isinstance(value, Enum):
+        return value.value
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+@prefer_confluent_class
+class RuleKind(StrEnum):
+    """Kind of a rule: it tests a value or changes it."""
+
+    CONDITION = "CONDITION"
+    TRANSFORM = "TRANSFORM"
+
+
+@prefer_confluent_class
+class RulePhase(StrEnum):
+    """Phase in which a rule runs."""
+
+    MIGRATION = "MIGRATION"
+    DOMAIN = "DOMAIN"
+    ENCODING = "ENCODING"
+
+
+@prefer_confluent_class
+class RuleMode(StrEnum):
+    """Direction in which a rule runs."""
+
+    UPGRADE = "UPGRADE"
+    DOWNGRADE = "DOWNGRADE"
+    UPDOWN = "UPDOWN"
+    READ = "READ"
+    WRITE = "WRITE"
+    WRITEREAD = "WRITEREAD"
+
+
+@prefer_confluent_class
+@dataclass(slots=True)
+class RuleParams:
+    """Parameters of a rule."""
+
+    params: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return dict(self.params)
+
+    @classmethod
+    def from_dict(cls, src_dict: dict[str, Any]) -> Self:
+        """Parse the JSON object."""
+        return cls(dict(src_dict))
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.params.items()))
+
+
+@prefer_confluent_class
+@dataclass(frozen=True, slots=True)
+class Rule(JsonObject):
+    """A rule of a schema."""
+
+    name: str | None = member("name")
+    doc: str | None = member("doc")
+    kind: RuleKind | None = member("kind", RuleKind)
+    mode: RuleMode | None = member("mode", RuleMode)
+    type: str | None = member("type")
+    tags: list[str] | None = member("tags", hash=False)
+    params: RuleParams | None = member("params", RuleParams.from_dict)
+    expr: str | None = member("expr")
+    on_success: str | None = member("onSuccess")
+    on_failure: str | None = member("onFailure")
+    disabled: bool | None = member("disabled")
+
+
+@prefer_confluent_class
+@dataclass(slots=True)
+class RuleSet(JsonObject):
+    """The rules of a schema, in the order in which they run."""
+
+    migration_rules: list[Rule] | None = member("migrationRules", list_parser(Rule.from_dict), missing=list, hash=False)
+    domain_rules: list[Rule] | None = member("domainRules", list_parser(Rule.from_dict), missing=list, hash=False)
+    encoding_rules: list[Rule] | None = member(
+        "encodingRules", list_parser(Rule.from_dict), missing=list, default=None, hash=False
+    )
+    enable_at: str | None = member("enableAt", default=None)
+
+    def __hash__(self) -> int:
+        rules = (*(self.migration_rules or ()), *(self.domain_rules or ()), *(self.encoding_rules or ()))
+        return hash((frozenset(rules), self.enable_at))
+
+
+@prefer_confluent_class
+@dataclass(slots=True)
+class MetadataTags:
+    """Tags by path."""
+
+    tags: dict[str, list[str]] = field(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return dict(self.tags)
+
+    @classmethod
+    def from_dict(cls, src_dict: dict[str, Any]) -> Self:
+        """Parse the JSON object."""
+        return cls(dict(src_dict))
+
+    def __hash__(self) -> int:
+        return hash(frozenset((path, tuple(tags)) for path, tags in (self.tags or {}).items()))
+
+
+@prefer_confluent_class
+@dataclass(slots=True)
+class MetadataProperties:
+    """Properties by name."""
+
+    properties: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return dict(self.properties)
+
+    @classmethod
+    def from_dict(cls, src_dict: dict[str, Any]) -> Self:
+        """Parse the JSON object."""
+        return cls(dict(src_dict))
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.properties.items()))
+
+
+@prefer_confluent_class
+@dataclass(frozen=True, slots=True)
+class Metadata(JsonObject):
+    """Metadata of a schema."""
+
+    tags: MetadataTags | None = member("tags", MetadataTags.from_dict)
+    properties: MetadataProperties | None = member("properties", MetadataProperties.from_dict)
+    sensitive: list[str] | None = member("sensitive", list, missing=list, hash=False)
 
 
 @prefer_confluent_class
@@ -112,3 +321,71 @@ class ServerConfig(JsonObject):
     override_metadata: Metadata | None = member("overrideMetadata", Metadata.from_dict, default=None)
     default_rule_set: RuleSet | None = member("defaultRuleSet", RuleSet.from_dict, default=None)
     override_rule_set: RuleSet | None = member("overrideRuleSet", RuleSet.from_dict, default=None)
+
+
+@prefer_confluent_class
+@dataclass(frozen=True, slots=True)
+class Association(JsonObject):
+    """Binding of a subject to the key or the value of a resource."""
+
+    subject: str | None = member("subject")
+    guid: str | None = member("guid")
+    resource_name: str | None = member("resourceName")
+    resource_namespace: str | None = member("resourceNamespace")
+    resource_id: str | None = member("resourceId")
+    resource_type: str | None = member("resourceType")
+    association_type: str | None = member("associationType")
+    frozen: bool = member("frozen", missing=bool, default=False)
+
+
+@prefer_confluent_class
+@dataclass(slots=True)
+class AssociationInfo(JsonObject):
+    """An association in a response."""
+
+    subject: str | None = member("subject", default=None)
+    association_type: str | None = member("associationType", default=None)
+    lifecycle: str | None = member("lifecycle", default=None)
+    frozen: bool = member("frozen", missing=bool, default=False)
+    schema: Schema | None = member("schema", Schema.from_dict, default=None)
+
+
+@prefer_confluent_class
+@dataclass(slots=True)
+class AssociationCreateOrUpdateInfo(JsonObject):
+    """An association to create or update."""
+
+    subject: str | None = member("subject", default=None)
+    association_type: str | None = member("associationType", default=None)
+    lifecycle: str | None = member("lifecycle", default=None)
+    frozen: bool | None = member("frozen", default=None)
+    schema: Schema | None = member("schema", Schema.from_dict, default=None)
+    normalize: bool | None = member("normalize", default=None)
+
+
+@prefer_confluent_class
+@dataclass(slots=True)
+class AssociationCreateOrUpdateRequest(JsonObject):
+    """Request to create or update the associations of one resource."""
+
+    resource_name: str | None = member("resourceName", default=None)
+    resource_namespace: str | None = member("resourceNamespace", default=None)
+    resource_id: str | None = member("resourceId", default=None)
+    resource_type: str | None = member("resourceType", default=None)
+    associations: list[AssociationCreateOrUpdateInfo] | None = member(
+        "associations", list_parser(AssociationCreateOrUpdateInfo.from_dict), default=None
+    )
+
+
+@prefer_confluent_class
+@dataclass(slots=True)
+class AssociationResponse(JsonObject):
+    """Response with the associations of one resource."""
+
+    resource_name: str | None = member("resourceName", default=None)
+    resource_namespace: str | None = member("resourceNamespace", default=None)
+    resource_id: str | None = member("resourceId", default=None)
+    resource_type: str | None = member("resourceType", default=None)
+    associations: list[AssociationInfo] | None = member(
+        "associations", list_parser(AssociationInfo.from_dict), default=None
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 import orjson
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from contractlog.compatibility.errors import BadRequest, HeadersTooLarge, RegistryError, RequestTimeout
 from contractlog.registry.http.fastpath.single_write import SingleWriteTransport
 
-__all__ = ["MAX_HEAD_BYTES", "BoundedProtocol", "bind_head_timeout"]
+__all__ = ["MAX_HEAD_BYTES", "BoundedProtocol"]
 
 MAX_HEAD_BYTES: Final = 65_536  #: the request line and the headers together
 _LOG: Final = logging.getLogger("contractlog.registry.http.connection_limits")
@@ -37,12 +37,15 @@ class BoundedProtocol(HttpToolsProtocol):
     Each gets an error response first, unless it sent nothing at all.
     """
 
-    seconds: float  #: for a head, from the start of the connection or the end of the previous response
     _head = 0  # bytes received of an incomplete head
     _may_be_too_long = False  # whether the bytes received together may contain a head that is too long
     _received_anything = False  # whether anything was received at all
     _head_timer: asyncio.TimerHandle | None = None
     _writer: SingleWriteTransport
+
+    def __init__(self, *args: Any, seconds: float, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.seconds = seconds  #: for a head, from the start of the connection or the end of the previous response
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer for the first head."""
@@ -149,8 +152,3 @@ class BoundedProtocol(HttpToolsProtocol):
         head = _RESPONSE.format(code=status.value, phrase=status.phrase, length=len(body))
         self.transport.write(head.encode() + body)
         self.transport.close()
-
-
-def bind_head_timeout(protocol: type[BoundedProtocol], seconds: float) -> type[BoundedProtocol]:
-    """Return the protocol class with its time limit for a head."""
-    return type(protocol.__name__, (protocol,), {"seconds": seconds})

@@ -7,13 +7,14 @@ import gc
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any, Final, NoReturn
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from contractlog.registry.app import create_app
-from contractlog.registry.http.connection_limits import BoundedProtocol, bind_head_timeout
+from contractlog.registry.http.connection_limits import BoundedProtocol
 from contractlog.registry.http.tls import Certificates, CertifiedProtocol
 from contractlog.registry.http.trusted_proxies import parse_proxies
 from contractlog.registry.settings import Settings
@@ -98,8 +99,8 @@ class _Server(uvicorn.Server):
                 interface="asgi3",
                 loop="uvloop",
                 ws="none",
-                http=bind_head_timeout(
-                    BoundedProtocol if certificates is None else CertifiedProtocol, settings.body_seconds
+                http=partial(  # type: ignore[arg-type] # uvicorn only calls it
+                    BoundedProtocol if certificates is None else CertifiedProtocol, seconds=settings.body_seconds
                 ),
                 ssl_context_factory=None if certificates is None else lambda _config, _default: certificates.context,
                 log_config=None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import tempfile
 import threading
 import time
 from argparse import ArgumentParser, Namespace
@@ -14,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli import exit_codes
 from contractlog.clients.cli.broker import add_broker_options, require_brokers
 from contractlog.clients.cli.options import add_format
@@ -130,15 +130,8 @@ def _write_file(out: str, lines: Iterable[str]) -> None:
     if path.is_dir():
         raise UsageError(f"`{out}` is a folder; --out takes a file")
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=".export-", delete=False
-        ) as file:
-            try:
-                file.writelines(line + "\n" for line in lines)
-            except BaseException:
-                Path(file.name).unlink()
-                raise
-        Path(file.name).replace(path)
+        with open_atomically(path, 0o600) as file:
+            file.writelines(line.encode() + b"\n" for line in lines)
     except OSError as error:
         raise UsageError(f"`{out}` cannot be written: {error.strerror}") from None
 

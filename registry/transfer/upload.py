@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from contractlog.clients.response_body import BoundedBody
 from contractlog.clients.settings import Security
-from contractlog.clients.transport import HttpTransportBase
+from contractlog.clients.transport import BoundedBody, HttpTransportBase
 from contractlog.compatibility.errors import BadRequest, RegistryError, Unauthorized, Unreachable, UsageError
 from contractlog.registry.transfer.report import Oddity, OddityKind, TransferReport
 

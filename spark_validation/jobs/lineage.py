@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from contractlog.clients.atomic_file import open_atomically
 from contractlog.clients.cli.broker import BOOTSTRAP_VARIABLE, add_broker_config, find_brokers
 from contractlog.clients.cli.exit_codes import CLEAN
 from contractlog.clients.cli.options import add_registry, connect
@@ -143,10 +144,8 @@ def _namespace(options: Namespace) -> str:
 
 
 def _write_file(path: Path, text: str) -> None:
-    """Write a file so that it appears complete or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
     try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        with open_atomically(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error

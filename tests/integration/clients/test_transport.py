@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from contractlog.clients import AsyncRegistry, Exchange, Registry, Retries, Security, response_body
+from contractlog.clients import AsyncRegistry, Exchange, Registry, Retries, Security, transport
 from contractlog.compatibility.errors import Unreachable, UnreadableAnswer
 from contractlog.compatibility.schema import SchemaDraft
 
@@ -198,7 +198,7 @@ def test_what_speaks_another_api_is_unreadable() -> None:
 
 
 def test_an_answer_without_end_is_cut_and_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(response_body, "MAX_BODY_BYTES", 1_000)
+    monkeypatch.setattr(transport, "MAX_BODY_BYTES", 1_000)
     with answering(http(b"[" + b"1," * 100_000 + b"1]")) as (url, _), Registry(url) as registry:
         with pytest.raises(UnreadableAnswer, match="is larger than") as caught:
             registry.versions("s")

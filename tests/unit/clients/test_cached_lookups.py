@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from contractlog.clients import AsyncRegistry, Caching, Exchange, Registry, Retries, calls
-from contractlog.clients.cached_lookups import CachedLookups, CallSequence, ClientCaches
+from contractlog.clients.cache import CachedLookups, ClientCaches
+from contractlog.clients.calls import CallSequence
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import SchemaNotFound, SubjectNotFound, UnreadableAnswer
 from contractlog.compatibility.names import SchemaId

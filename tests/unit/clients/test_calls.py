@@ -56,7 +56,7 @@ REQUESTS: list[tuple[Call[Any], str, str, Any]] = [
         {"schema": '"string"'},
     ),
     (
-        calls.check("s", DRAFT, number="latest", normalize=True),
+        calls.check("s", DRAFT, version="latest", normalize=True),
         "POST",
         "/compatibility/subjects/s/versions/latest?normalize=true&verbose=true",
         {"schema": '"string"'},

@@ -11,26 +11,25 @@ from hypothesis import strategies as st
 
 from contractlog.clients.calls import Call
 from contractlog.clients.confluent import confluent_calls
-from contractlog.clients.confluent.associations import AssociationCreateOrUpdateRequest
-from contractlog.clients.confluent.schema import Schema
+from contractlog.clients.confluent.schema import AssociationCreateOrUpdateRequest, Schema
 from contractlog.clients.retry import Response, Retries, send_with_retries
 from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
 
 from support.api_calls import DRAFT, EXAMPLES
 
 THEIRS: list[Call[Any]] = [
-    confluent_calls.register("s", Schema(DRAFT.text), normalize=False),
-    confluent_calls.lookup("s", Schema(DRAFT.text), normalize=False, fmt=None, deleted=False),
-    confluent_calls.by_id(1, None, None, None),
-    confluent_calls.by_guid("g", None),
-    confluent_calls.versions_of_id(1, None, deleted=False, offset=0, limit=-1),
-    confluent_calls.version("s", 1),
-    confluent_calls.latest_with_metadata("s", {}, deleted=False, fmt=None),
-    confluent_calls.check("s", Schema(DRAFT.text), 1, normalize=False, verbose=False),
-    confluent_calls.config("s"),
-    confluent_calls.mode("s"),
-    confluent_calls.associations("t", "-", None, None, offset=0, limit=-1),
-    confluent_calls.bind(AssociationCreateOrUpdateRequest()),
+    confluent_calls.register_schema("s", Schema(DRAFT.text), normalize_schemas=False),
+    confluent_calls.lookup_schema("s", Schema(DRAFT.text), normalize_schemas=False, fmt=None, deleted=False),
+    confluent_calls.get_schema(1, None, None, None),
+    confluent_calls.get_schema_by_guid("g", None),
+    confluent_calls.get_schema_versions(1),
+    confluent_calls.get_version("s", 1, deleted=False, fmt=None),
+    confluent_calls.get_latest_with_metadata("s", {}, deleted=False, fmt=None),
+    confluent_calls.test_compatibility("s", Schema(DRAFT.text), 1),
+    confluent_calls.get_config("s"),
+    confluent_calls.get_mode("s"),
+    confluent_calls.get_associations_by_resource_name("t", "-"),
+    confluent_calls.create_association(AssociationCreateOrUpdateRequest()),
 ]
 CALLS = [call for made in EXAMPLES.values() for call in made] + THEIRS
 

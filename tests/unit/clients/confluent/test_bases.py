@@ -25,6 +25,22 @@ EQUAL: Final = """
 one, other = ours.Schema('"string"', "AVRO"), theirs.Schema('"string"', "AVRO")
 assert issubclass(ours.Schema, theirs.Schema) and isinstance(one, theirs.Schema) and one == other
 """
+ERRORS: Final = """
+from contractlog.clients.confluent.errors import OAuthTokenError, as_confluent_error
+from contractlog.compatibility.errors import ContractlogError, SubjectNotFound
+answer, token = as_confluent_error(SubjectNotFound(subject="s")), OAuthTokenError("no token", 401, "denied")
+assert isinstance(answer, SubjectNotFound) and isinstance(answer, ours.SchemaRegistryError)
+assert type(answer) is SubjectNotFound and answer.subject == "s"
+assert str(answer) == "Subject 's' not found. (HTTP status code 404, SR code 40401)" == repr(answer)
+assert str(SubjectNotFound(subject="s")) == "Subject 's' not found."
+assert isinstance(token, ContractlogError) and str(token) == "no token (denied)"
+assert (token.status_code, token.response_text) == (401, "denied")
+"""
+THEIRS_CATCH: Final = """
+from confluent_kafka.schema_registry import error
+assert issubclass(ours.SchemaRegistryError, error.SchemaRegistryError)
+assert isinstance(answer, error.SchemaRegistryError) and isinstance(token, error.OAuthTokenError)
+"""
 SHOWN: Final = """
 import inspect, json
 shown = {}
@@ -45,7 +61,12 @@ def run(script: str, given: str = "") -> str:
 
 @pytest.mark.parametrize("imports", [OURS + THEIRS, THEIRS + OURS], ids=["ours first", "theirs first"])
 def test_either_package_may_be_imported_first(imports: str) -> None:
-    run(imports + EQUAL)
+    run(imports + EQUAL + ERRORS + THEIRS_CATCH)
+
+
+@pytest.mark.parametrize("missing", ["confluent_kafka", "confluent_kafka.schema_registry"])
+def test_without_theirs_errors_are_ours(missing: str) -> None:
+    run(f"import sys\nsys.modules[{missing!r}] = None\n" + OURS + ERRORS)
 
 
 @pytest.mark.parametrize("name", SHARED)

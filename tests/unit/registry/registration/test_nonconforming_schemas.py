@@ -14,7 +14,7 @@ from contractlog.clients import Registry
 from contractlog.clients.bodies import Config
 from contractlog.clients.cli.file_check import SubjectChecker, parse_file
 from contractlog.clients.cli.files import SchemaFile
-from contractlog.clients.cli.verdicts import detail_lines, verdict_line
+from contractlog.clients.cli.findings import detail_lines, verdict_line
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 
 HEADER = "x-contractlog-warning"

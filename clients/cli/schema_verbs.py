@@ -1,15 +1,42 @@
-"""``contractlog diff``: the effect of a change of a schema on readers and writers."""
+"""``contractlog check``, ``register`` and ``diff``; what they run is imported after ``--help``."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Sequence
 
-from contractlog.clients.cli.options import add_format, add_registry, parse_level
+from contractlog.clients.cli.options import add_files, add_format, add_registry, parse_level
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 
-__all__ = ["diff"]
+__all__ = ["check", "diff", "register"]
+
+
+def check(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Check every file and suggest fixes; exit code 1 or 4 if one cannot be registered."""
+    add_files(parser)
+    add_registry(parser)
+    add_format(parser)
+    options = parser.parse_intermixed_args(argv)
+    from contractlog.clients.cli.check_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
+
+    return run(options, argv)
+
+
+def register(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Register all files that are not registered yet, or none if one is rejected (exit code 1 or 4)."""
+    add_files(parser)
+    parser.add_argument("--level", type=parse_level, help="set this compatibility level on every subject first")
+    parser.add_argument(
+        "--keep-going", action="store_true", help="register valid files even if others cannot be registered"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="report what would be registered, and write nothing")
+    add_registry(parser)
+    add_format(parser)
+    options = parser.parse_intermixed_args(argv)
+    from contractlog.clients.cli.register_runner import run  # noqa: PLC0415 - slow to import, and not needed for --help
+
+    return run(options)
 
 
 def diff(parser: ArgumentParser, argv: Sequence[str]) -> int:
