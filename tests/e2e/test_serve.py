@@ -15,6 +15,7 @@ from sqlalchemy import make_url
 
 from contractlog.registry.database import newest_revision, upgrade
 
+from support.deadlines import WAIT_SECONDS
 from support.registry import served, start, stop
 
 CLI = [sys.executable, "-m", "contractlog.clients.cli.main"]
@@ -117,7 +118,7 @@ def test_serve_says_in_a_line_of_json_where_it_is_once_it_answers(sqlite_url: st
         assert told == {"format": "contractlog.serve/1", "url": told["url"], "database": sqlite_url}
         assert httpx2.get(f"{told['url']}/subjects").json() == []
         process.terminate()
-        assert process.communicate(timeout=20) == ("", "")
+        assert process.communicate(timeout=WAIT_SECONDS) == ("", "")
     finally:
         process.kill()
         process.wait()

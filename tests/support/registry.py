@@ -118,7 +118,7 @@ def stop(process: subprocess.Popen[str]) -> int:
     """Stop a server and return its exit code; what it said on stderr meanwhile is a failure."""
     process.send_signal(signal.SIGTERM)
     try:
-        said = process.communicate(timeout=20)[1]
+        said = process.communicate(timeout=60)[1]
     finally:
         process.kill()
     assert not said, said
