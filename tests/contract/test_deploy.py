@@ -56,7 +56,7 @@ def test_what_is_started_serves_with_what_is_set(name: str, tmp_path: Path) -> N
     process, url = start(f"sqlite:///{tmp_path / 'registry.db'}", arguments=arguments, **SET[name])
     try:
         port = url.rpartition(":")[2]
-        assert httpx2.get(f"http://127.0.0.1:{port}/healthz/ready").status_code == 200
+        assert httpx2.get(f"http://127.0.0.1:{port}/healthz/ready", timeout=60).status_code == 200
         checked = health_check(**SET[name] | {PREFIX + "PORT": port})
         assert (checked.returncode, checked.stderr) == (0, "")
     finally:

@@ -82,7 +82,7 @@ def client(url: str, authority: Authority, pair: Pair | None = None, **more: Any
     trusting = ssl.create_default_context(cafile=str(authority.certificate))
     if pair is not None:
         trusting.load_cert_chain(pair.certificate, pair.key)
-    return httpx2.Client(base_url=url, verify=trusting, **more)
+    return httpx2.Client(base_url=url, verify=trusting, timeout=60, **more)
 
 
 def test_users_come_by_password_or_by_certificate(secured: str, authority: Authority) -> None:
@@ -217,7 +217,7 @@ def test_behind_a_trusted_proxy_the_address_is_what_it_says(database_url: str, t
 
         def ask(password: str, forwarded: str) -> int:
             headers = {"X-Forwarded-For": forwarded}
-            return httpx2.get(f"{url}/subjects", auth=("ci", password), headers=headers).status_code
+            return httpx2.get(f"{url}/subjects", auth=("ci", password), headers=headers, timeout=60).status_code
 
         for number in range(NAME_FAILURES):  # what the client itself puts in front means nothing
             assert ask(f"wrong-{number}", f"198.51.100.{number}, 192.0.2.1, 10.0.0.1") == 401
@@ -227,7 +227,7 @@ def test_behind_a_trusted_proxy_the_address_is_what_it_says(database_url: str, t
 
 def test_a_plain_client_is_turned_away_and_others_are_served_meanwhile(secured: str, authority: Authority) -> None:
     with pytest.raises(httpx2.TransportError):
-        httpx2.get(secured.replace("https://", "http://"))
+        httpx2.get(secured.replace("https://", "http://"), timeout=60)
     with client(secured, authority, auth=CI) as ci:
         assert ci.get("/subjects").json() == []
 

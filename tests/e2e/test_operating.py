@@ -108,7 +108,7 @@ def test_a_rolling_restart_loses_no_read(postgres_url: str) -> None:
         return start(postgres_url, CONTRACTLOG_DRAIN_SECONDS="1", arguments=["--port", str(port)])[0]
 
     processes = [run(port) for port in ports]
-    httpx2.post(f"http://127.0.0.1:{ports[0]}/subjects/s/versions", json=record(1)).raise_for_status()
+    httpx2.post(f"http://127.0.0.1:{ports[0]}/subjects/s/versions", json=record(1), timeout=60).raise_for_status()
     ended, lost, read = threading.Event(), [], [0] * READERS
 
     def reader(number: int) -> dict[int, int]:
@@ -195,8 +195,8 @@ def test_workers_share_a_port_a_database_and_their_numbers(several: tuple[subpro
     process, url = several
     assert len(children(process)) == 3
     for number in range(40):  # each over a connection of its own, so that several workers answer
-        assert httpx2.post(f"{url}/subjects/s{number % 4}/versions", json=record(number)).status_code == 200
-    text = httpx2.get(f"{url}/metrics").text
+        assert httpx2.post(f"{url}/subjects/s{number % 4}/versions", json=record(number), timeout=60).status_code == 200
+    text = httpx2.get(f"{url}/metrics", timeout=60).text
     posted = 'contractlog_http_requests_total{method="POST",route="/subjects/{subject}/versions",status="200"}'
     assert metric(text, posted) == 40
     assert metric(text, 'contractlog_writes_total{outcome="done"}') >= 40
@@ -205,7 +205,7 @@ def test_workers_share_a_port_a_database_and_their_numbers(several: tuple[subpro
     before = children(process)
     os.kill(min(before), signal.SIGKILL)
     eventually(lambda: len(children(process) - before) == 1)
-    eventually(lambda: metric(httpx2.get(f"{url}/metrics").text, posted) == 40)
+    eventually(lambda: metric(httpx2.get(f"{url}/metrics", timeout=60).text, posted) == 40)
     assert process.poll() is None
 
 
@@ -231,7 +231,7 @@ def test_a_hang_up_ends_neither_the_workers_nor_their_parent(several: tuple[subp
         for _ in range(3):
             os.kill(pid, signal.SIGHUP)
     for _ in range(10):
-        assert httpx2.get(f"{url}/subjects").json() == []
+        assert httpx2.get(f"{url}/subjects", timeout=60).json() == []
     assert children(process) == workers
     assert process.poll() is None
 
@@ -240,7 +240,7 @@ def test_a_hang_up_does_not_end_a_registry_alone(tmp_path: Path) -> None:
     process, url = start(f"sqlite:///{tmp_path / 'r.db'}")
     for _ in range(3):
         process.send_signal(signal.SIGHUP)
-        assert httpx2.get(f"{url}/subjects").json() == []
+        assert httpx2.get(f"{url}/subjects", timeout=60).json() == []
     assert stop(process) == 0
 
 
@@ -336,7 +336,7 @@ def test_a_connection_that_is_cut_in_the_middle_loses_no_write_that_was_acknowle
         finally:
             ended.set()
         assert cutting.result() > 0
-    with httpx2.Client(base_url=url) as client:
+    with httpx2.Client(base_url=url, timeout=60) as client:
         held = set(client.get("/subjects").json())
         assert {f"s{number}" for number, status in answers if status == 200} <= held
         assert client.post("/subjects/after/versions", json=record(9999)).status_code == 200

@@ -20,7 +20,7 @@ def test_a_process_that_ends_answers_those_who_wait(tmp_path: Path) -> None:
     with ThreadPoolExecutor(3) as pool:
         asked = {"url": f"{url}/contractlog/v1/changes", "params": {"wait": 30}, "timeout": 40}
         waiting = [pool.submit(httpx2.get, **asked) for _ in range(3)]
-        eventually(lambda: "\ncontractlog_http_requests_in_flight 4\n" in httpx2.get(f"{url}/metrics").text)
+        eventually(lambda: "\ncontractlog_http_requests_in_flight 4\n" in httpx2.get(f"{url}/metrics", timeout=60).text)
         began = time.monotonic()
         stop(process)
         assert time.monotonic() - began < 20

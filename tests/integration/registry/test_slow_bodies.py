@@ -111,7 +111,7 @@ def test_what_was_asked_before_junk_is_answered_first(url: str, junk: bytes) -> 
         while piece := connection.recv(65536):
             received += piece
         assert received.count(b"HTTP/1.1 200") == 2
-    assert httpx2.get(f"{url}/subjects/junk/versions").json() == [1]
+    assert httpx2.get(f"{url}/subjects/junk/versions", timeout=60).json() == [1]
 
 
 @pytest.mark.parametrize("broken", [b"zz\r\n", b"5\r\nab"])
@@ -153,7 +153,7 @@ def test_a_long_head_is_431_though_it_comes_at_once(url: str, path: str) -> None
 
 def test_a_large_body_in_one_packet_with_its_head_is_no_long_head(url: str) -> None:
     body = json.dumps({"schema": json.dumps({"type": "int", "doc": "x" * 200_000})}).encode()
-    assert httpx2.post(f"{url}/subjects/large/versions", content=body).status_code == 200
+    assert httpx2.post(f"{url}/subjects/large/versions", content=body, timeout=60).status_code == 200
 
 
 def test_who_waits_to_send_a_body_that_is_too_large_is_refused_at_once(url: str) -> None:

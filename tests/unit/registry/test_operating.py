@@ -215,7 +215,7 @@ def breakable(tmp_path: Path) -> Iterator[tuple[Breakable, httpx2.Client]]:
     broken = Breakable(store)
     app = create_app(Settings(), store)
     app.state.services.cache._clock = lambda: time.monotonic() + broken.seconds
-    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry", timeout=60) as client:
         yield broken, client
     broken.down = False
     app.state.close()
