@@ -51,7 +51,7 @@ UNSAFE_WARNS_SINCE: Final = 23  #: the first Java release that warns about Kafka
 HOST: Final = "127.0.0.1"
 CLUSTER_ID: Final = "Y29udHJhY3Rsb2ctZGVtbw"
 JVM: Final = ("-Xms64m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-READY_WITHIN: Final = 60.0
+READY_WITHIN: Final = 180.0
 GONE_WITHIN: Final = 10.0
 
 #: Differences from Kafka's defaults: one node, quick to start and restart, unlimited retention.

@@ -30,7 +30,7 @@ EXAMPLES: Final = Path(__file__).resolve().parent
 MARK: Final = ".contractlog-demo"  #: marks a folder that the demo may empty
 DATABASE: Final = "registry.db"
 REGISTRY_PORT: Final = 8081
-READY_WITHIN: Final = 30.0
+READY_WITHIN: Final = 120.0
 MOST_LINES: Final = 16
 
 

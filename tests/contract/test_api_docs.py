@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from contractlog.registry.http.openapi_file import build_document
 
+from support.deadlines import eventually
 from support.registry import served
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "api.md").read_text("utf-8")
@@ -42,12 +42,10 @@ def test_every_command_answers_as_the_page_shows(tmp_path: Path) -> None:
     with served(f"sqlite:///{tmp_path / 'registry.db'}") as url:
         for command, expected in shown():
             assert ADDRESS in command
-            answer = asked(command.replace(ADDRESS, url), tmp_path)
-            deadline = time.monotonic() + 10
-            while "/search?" in command and answer != lasting(expected) and time.monotonic() < deadline:
-                time.sleep(0.1)  # the index follows the journal
-                answer = asked(command.replace(ADDRESS, url), tmp_path)
-            assert answer == lasting(expected), command
+            local = command.replace(ADDRESS, url)
+            if "/search?" in command:  # the index follows the journal
+                eventually(lambda local=local, expected=expected: asked(local, tmp_path) == lasting(expected))  # type: ignore[misc]
+            assert asked(local, tmp_path) == lasting(expected), command
 
 
 def asked(command: str, folder: Path) -> Any:

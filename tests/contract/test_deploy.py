@@ -56,7 +56,7 @@ def test_what_is_started_serves_with_what_is_set(name: str, tmp_path: Path) -> N
     process, url = start(f"sqlite:///{tmp_path / 'registry.db'}", arguments=arguments, **SET[name])
     try:
         port = url.rpartition(":")[2]
-        assert httpx2.get(f"http://127.0.0.1:{port}/healthz/ready").status_code == 200
+        assert httpx2.get(f"http://127.0.0.1:{port}/healthz/ready", timeout=60).status_code == 200
         checked = health_check(**SET[name] | {PREFIX + "PORT": port})
         assert (checked.returncode, checked.stderr) == (0, "")
     finally:
@@ -65,7 +65,7 @@ def test_what_is_started_serves_with_what_is_set(name: str, tmp_path: Path) -> N
         with process.stderr:
             said = process.stderr.read()
     warnings = said.splitlines()
-    assert process.wait(30) == 0
+    assert process.wait(60) == 0
     assert len(warnings) == (2 if SET[name][PREFIX + "HOST"] == "0.0.0.0" else 0), said
 
 
@@ -76,7 +76,7 @@ def health_check(**environment: str) -> subprocess.CompletedProcess[str]:
     assert program == "python"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     return subprocess.run(
-        [sys.executable, *arguments], env=clean | environment, check=False, capture_output=True, text=True, timeout=60
+        [sys.executable, *arguments], env=clean | environment, check=False, capture_output=True, text=True, timeout=180
     )
 
 

@@ -32,7 +32,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def wire(url: str) -> Iterator[httpx2.Client]:
-    with httpx2.Client(base_url=url, timeout=20) as client:
+    with httpx2.Client(base_url=url, timeout=60) as client:
         yield client
 
 
@@ -51,7 +51,7 @@ def register(wire: httpx2.Client, subject: str, schema: str = RECORD, **members:
 def sent(url: str, request: str) -> tuple[int, dict[str, str], bytes]:
     """Send bytes as they are: HTTP clients would mend or encode some of them."""
     host, _, port = url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(request.replace("\n", "\r\n").encode())
         answer = b""
         while part := connection.recv(65_536):

@@ -23,7 +23,7 @@ ORDER = '{"type":"record","name":"Order","fields":[{"name":"total","type":"long"
 
 @pytest.fixture
 def client(registry_url: str) -> Iterator[SchemaRegistryClient]:
-    with SchemaRegistryClient({"url": registry_url, "timeout": 10}) as client:
+    with SchemaRegistryClient({"url": registry_url, "timeout": 60}) as client:
         yield client
 
 

@@ -19,6 +19,7 @@ from contractlog.clients.cli import exit_codes
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.schema import SchemaDraft
 
+from support.deadlines import WAIT_SECONDS
 from support.gate import ID, NOTE, TOTAL, Gate, order, told
 
 pytestmark = pytest.mark.e2e
@@ -340,7 +341,7 @@ def test_output_that_nobody_reads_ends_quietly(gate: Gate) -> None:
 def test_an_interrupt_ends_without_a_traceback(gate: Gate) -> None:
     name = gate.put("{}-value.avsc", order())
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        silent.settimeout(30)
+        silent.settimeout(WAIT_SECONDS)
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         command = [sys.executable, "-m", "contractlog.clients.cli.main", "check", "--registry", url, name]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=gate.folder) as process:
@@ -348,7 +349,7 @@ def test_an_interrupt_ends_without_a_traceback(gate: Gate) -> None:
             with connection:
                 connection.recv(65536)
                 process.send_signal(signal.SIGINT)
-                words = process.communicate(timeout=30)[1]
+                words = process.communicate(timeout=WAIT_SECONDS)[1]
     assert process.returncode == 130
     assert words == "contractlog: interrupted\n"
 

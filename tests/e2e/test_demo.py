@@ -19,6 +19,7 @@ import pyarrow.dataset
 import pytest
 
 import demo
+from support.deadlines import WAIT_SECONDS
 
 pytestmark = [pytest.mark.e2e, pytest.mark.spark]
 
@@ -50,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def played(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [*DEMO, "--folder", str(folder), "--records", "2000"]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=ENVIRONMENT)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=900, env=ENVIRONMENT)
 
 
 def test_everything_planted_is_found_and_nothing_else(played: subprocess.CompletedProcess[str]) -> None:
@@ -136,7 +137,7 @@ def test_the_last_lines_start_registry_and_broker_again_so_that_commands_of_the_
         pasted = "\n".join([to_registry, to_broker, to_program, f"contractlog {shown[1]}"])
         bare = {"PATH": "/usr/bin:/bin"}
         looked = subprocess.run(
-            ["/bin/sh", "-c", pasted], capture_output=True, text=True, check=False, timeout=60, env=bare
+            ["/bin/sh", "-c", pasted], capture_output=True, text=True, check=False, timeout=WAIT_SECONDS, env=bare
         )
         refused = subprocess.run(
             [*DEMO, "--folder", str(folder)], capture_output=True, text=True, check=False, env=ENVIRONMENT
@@ -160,10 +161,10 @@ def _running(command: list[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def _asked(url: str) -> bytes:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + WAIT_SECONDS
     while True:
         try:
-            with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310  # our own registry
+            with urllib.request.urlopen(url, timeout=30) as answer:  # noqa: S310  # our own registry
                 body: bytes = answer.read()
                 return body
         except OSError:
@@ -187,7 +188,7 @@ def test_interrupted_it_leaves_nothing_behind_and_can_be_played_again(tmp_path: 
         assert len(_left_behind()) >= 3  # the demo, the registry, the broker
         playing.send_signal(signal.SIGINT)
         rest = playing.stdout.read()
-        assert playing.wait(30) == 130, rest
+        assert playing.wait(WAIT_SECONDS) == 130, rest
     assert "Traceback" not in rest
     assert "|rdkafka#" not in rest
     assert _left_behind() == []

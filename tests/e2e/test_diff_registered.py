@@ -33,7 +33,7 @@ def test_registered_versions_are_told_alike_here_and_there(
         for text in (order("id"), order("id", "total")):
             registry.register("orders:value", SchemaDraft(text, references=leaning))
     asked = {"earlier": "orders:value:1", "later": "orders:value:latest", "level": "FULL", "policy": "STRICT"}
-    told = httpx2.get(f"{registry_url}/contractlog/v1/diff", params=asked).json()
+    told = httpx2.get(f"{registry_url}/contractlog/v1/diff", params=asked, timeout=60).json()
     code = main(
         ["diff", "orders:value:1", "orders:value:2", "--level", "FULL", "--format", "json", "--registry", registry_url]
     )

@@ -39,7 +39,7 @@ TOTAL = {"name": "total", "type": "double"}
 
 @pytest.fixture
 def client(registry_url: str) -> Iterator[SchemaRegistryClient]:
-    with SchemaRegistryClient({"url": registry_url, "timeout": 10}) as client:
+    with SchemaRegistryClient({"url": registry_url, "timeout": 60}) as client:
         yield client
 
 
@@ -247,7 +247,7 @@ def test_json_records_go_out_and_come_back(client: SchemaRegistryClient, topic: 
 
 def test_the_asynchronous_client_works_too(registry_url: str, subject: str) -> None:
     async def journey() -> tuple[int, int, list[int]]:
-        async with AsyncSchemaRegistryClient({"url": registry_url, "timeout": 10}) as client:
+        async with AsyncSchemaRegistryClient({"url": registry_url, "timeout": 60}) as client:
             schema_id = await client.register_schema(subject, Schema(order(), "AVRO"))
             latest = await client.get_latest_version(subject)
             assert not await client.test_compatibility(subject, Schema(order(TOTAL), "AVRO"))

@@ -42,7 +42,7 @@ def test_what_was_not_sent_is_missing_and_answers_come_back_unchanged(tmp_path: 
 def sent(url: str, request: bytes) -> bytes:
     """Send bytes over one connection; returns the bodies of the two answers."""
     host, _, port = url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(request)
         answer = b""
         while answer.count(b"\r\n\r\n[]") < 2:

@@ -33,7 +33,7 @@ from contractlog.serdes.errors import DecodeError, EncodeError
 from contractlog.serdes.json_schema.body_codec import JsonReader, JsonWriter
 from contractlog.serdes.json_schema.document_validator import ValidationSettings
 
-SECONDS, MEGABYTES = 1.0, 300
+SECONDS, MEGABYTES = 20.0, 300
 TOLD: Final = 20
 LONGEST: Final = 5_000  #: characters of an error
 LARGEST: Final = int(sys.float_info.max)

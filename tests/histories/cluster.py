@@ -112,6 +112,14 @@ class Node:
         if self.pid and self.runs:
             self.end(signal.SIGTERM)
 
+    def suspend(self) -> None:
+        """Suspend its process; it does nothing more when this returns."""
+        os.kill(self.pid, signal.SIGSTOP)
+        state = Path(f"/proc/{self.pid}/stat")
+        until = time.monotonic() + _PATIENCE
+        while state.read_text().rpartition(")")[2].split()[0] not in "Tt":
+            assert time.monotonic() < until, f"node {self.number} does not stop"
+
     def end(self, number: signal.Signals) -> None:
         """Send a signal and wait until the process is gone."""
         os.kill(self.pid, number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from histories.cluster import Node
 from histories.node import COMMITTING, IDLE
 from histories.workload import Workload
 
-_AIMING: Final = 3.0  #: seconds in which a kill waits for a transaction
+_AIMING: Final = 30.0  #: seconds in which a kill waits for a transaction
 _FARTHEST: Final = 2 * 86_400.0  #: seconds by which a clock jumps
 
 
@@ -61,8 +62,12 @@ class Nemesis:
         node = self._random.choice(self._nodes)
         wanted = COMMITTING if self._random.random() < 0.5 else IDLE + 1
         until = time.monotonic() + _AIMING
-        while node.shared.phase < wanted and time.monotonic() < until and self._workload.done < 1:
-            pass
+        while time.monotonic() < until and self._workload.done < 1:
+            if node.shared.phase >= wanted:
+                node.suspend()
+                if node.shared.phase >= wanted:
+                    break
+                os.kill(node.pid, signal.SIGCONT)  # it was faster
         node.end(signal.SIGKILL)
         self.harm.kills += 1
         self.harm.inside += node.shared.phase != IDLE

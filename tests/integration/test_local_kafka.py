@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from contractlog.compatibility.errors import UsageError
 
 import local_kafka
 from local_kafka import Broker
+from support.deadlines import WAIT_SECONDS, eventually
 from support.kafka import Kafka
 
 pytestmark = pytest.mark.integration
@@ -30,24 +31,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _count(bootstrap_servers: str, topic: str) -> int:
     consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "count"})
     try:
-        low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=10)
+        low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=WAIT_SECONDS)
         consumer.assign([TopicPartition(topic, 0, low)])
         seen = 0
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + WAIT_SECONDS
         while seen < high - low and time.monotonic() < deadline:
             seen += sum(message.error() is None for message in consumer.consume(high - low, 0.2))
         return seen
     finally:
         consumer.close()
-
-
-def _until(holds: Callable[[], bool], within: float = 15.0) -> bool:
-    deadline = time.monotonic() + within
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.05)
-    return holds()
 
 
 def _there(pid: int) -> bool:
@@ -110,7 +102,7 @@ def test_a_broker_ends_when_its_owner_is_killed(owner: subprocess.Popen[str], fo
     pid = _pid(folder)
     owner.kill()
     owner.wait()
-    assert _until(lambda: not _there(pid))
+    eventually(lambda: not _there(pid))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -119,7 +111,7 @@ def test_the_command_ends_in_order_when_asked(
 ) -> None:
     pid = _pid(folder)
     owner.send_signal(number)
-    assert owner.wait(15) == 0
+    assert owner.wait(WAIT_SECONDS) == 0
     assert not _there(pid)
 
 

@@ -1,4 +1,4 @@
-"""Readers in a process of their own, which may take 100 MB and a second for a record, and whose death is told."""
+"""Readers in a process of their own, which may take 100 MB and twenty seconds for a record, and whose death is told."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from support.record_corpus import Subject
 
 __all__ = ["MEGABYTES", "SECONDS", "Answer", "ConfinedReaders", "Died"]
 
-SECONDS, MEGABYTES = 1.0, 100
+SECONDS, MEGABYTES = 20.0, 100
 PATIENCE: Final = 120.0  #: how long a whole batch may be silent
 MISMATCH: Final = "READER_MISMATCH"
 LARGE: Final = 50_000  #: letters of a value that is not told: hundreds of them would not fit beside the readers

@@ -63,7 +63,7 @@ class Gate:
         environment = os.environ | {"CONTRACTLOG_REGISTRY_URL": url or self.url}
         command = [sys.executable, "-m", "contractlog.clients.cli.main", *arguments]
         return subprocess.run(
-            command, capture_output=True, text=True, cwd=self.folder, env=environment, timeout=60, check=False
+            command, capture_output=True, text=True, cwd=self.folder, env=environment, timeout=180, check=False
         )
 
 

@@ -118,7 +118,7 @@ def stop(process: subprocess.Popen[str]) -> int:
     """Stop a server and return its exit code; what it said on stderr meanwhile is a failure."""
     process.send_signal(signal.SIGTERM)
     try:
-        said = process.communicate(timeout=20)[1]
+        said = process.communicate(timeout=60)[1]
     finally:
         process.kill()
     assert not said, said
@@ -143,7 +143,7 @@ def in_process(settings: Settings) -> Iterator[httpx2.Client]:
     from contractlog.registry.app import create_app
 
     app = create_app(settings)
-    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry", timeout=60) as client:
         client.app = app  # type: ignore[attr-defined]
         yield client
     app.state.close()

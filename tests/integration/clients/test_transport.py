@@ -27,13 +27,13 @@ def answering(*answers: bytes) -> Iterator[tuple[str, list[bytes]]]:
     """Serve raw answers, one connection each, from a free port; yield its URL and the requests that came."""
     requests: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(5)
+        server.settimeout(60)
 
         def serve() -> None:
             for answer in answers:
                 connection, _ = server.accept()
                 with connection:
-                    connection.settimeout(5)
+                    connection.settimeout(60)
                     requests.append(_request(connection))
                     with suppress(OSError):  # who asked may have had enough
                         connection.sendall(answer)
@@ -117,25 +117,26 @@ def test_a_registry_that_does_not_answer_is_unreachable_in_time() -> None:
 
 
 def test_the_time_out_bounds_a_call_with_all_its_attempts() -> None:
+    many = Retries(attempts=1_000, first=0.01)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
 
         async def ask() -> None:
-            async with AsyncRegistry(url, timeout=0.4) as registry:
+            async with AsyncRegistry(url, timeout=0.4, retries=many) as registry:
                 await registry.subjects()
 
         began = time.monotonic()
-        with Registry(url, timeout=0.4) as registry, pytest.raises(Unreachable, match=r"0\.4 seconds"):
+        with Registry(url, timeout=0.4, retries=many) as registry, pytest.raises(Unreachable, match=r"0\.4 seconds"):
             registry.subjects()
         with pytest.raises(Unreachable, match=r"0\.4 seconds"):
             asyncio.run(ask())
-        assert time.monotonic() - began < 3.2
+        assert time.monotonic() - began < 60  # a thousand attempts of that long take minutes
 
 
 def test_one_that_hangs_leaves_time_for_the_next_url() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, answering(http(b"[]")) as (url, _):
         both = f"http://127.0.0.1:{silent.getsockname()[1]},{url}"
-        with Registry(both, timeout=3) as registry:
+        with Registry(both, timeout=6) as registry:
             assert registry.subjects() == []
 
 
@@ -169,13 +170,13 @@ def test_a_silent_first_url_costs_one_call_and_not_each() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent, answering(*[http(b"[]")] * 6) as (url, _):
         first = f"http://127.0.0.1:{silent.getsockname()[1]}"
         watch = Watching()
-        with Registry(f"{first},{url}", timeout=3, watch=watch) as registry:
+        with Registry(f"{first},{url}", timeout=6, watch=watch) as registry:
             assert [registry.subjects() for _ in range(3)] == [[]] * 3
         assert watch.asked == [(first, None), *[(url, 200)] * 3]
         watch.asked.clear()
 
         async def ask() -> None:
-            async with AsyncRegistry(f"{first},{url}", timeout=3, watch=watch) as registry:
+            async with AsyncRegistry(f"{first},{url}", timeout=6, watch=watch) as registry:
                 assert [await registry.subjects() for _ in range(3)] == [[]] * 3
 
         asyncio.run(ask())

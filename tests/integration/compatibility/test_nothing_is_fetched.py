@@ -72,7 +72,7 @@ def test_no_file_is_opened(tmp_path: Path, place: str) -> None:
         assert list(everything_of(kind, text))
     assert not opened.is_set()
     with pipe.open("rb"):
-        assert opened.wait(5)
+        assert opened.wait(60)
 
 
 def _wait_for_a_reader(pipe: Path, opened: threading.Event) -> None:

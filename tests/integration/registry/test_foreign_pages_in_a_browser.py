@@ -104,7 +104,7 @@ def registry(
             front.forward_to(own.removeprefix("http://"))
         else:
             url = own = stack.enter_context(running(database, **(tls if request.param == "https" else {})))
-        direct = stack.enter_context(httpx2.Client(base_url=own, verify=False))
+        direct = stack.enter_context(httpx2.Client(base_url=own, verify=False, timeout=60))
         yield Reached(request.param, url, direct)
 
 

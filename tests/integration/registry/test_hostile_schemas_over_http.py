@@ -15,7 +15,7 @@ import pytest
 from support.hostile import HOSTILE
 from support.hostile_requests import Told, meet
 
-HANGS = 20.0  #: seconds
+HANGS = 120.0  #: seconds
 
 TAKEN, INVALID, TOO_LARGE = (200, None), (422, 42201), (413, 413)
 FITS, BREAKS = (200, True), (200, False)

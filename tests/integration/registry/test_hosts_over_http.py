@@ -25,8 +25,8 @@ def ask(url: str, head: str) -> tuple[int, int | None]:
 @pytest.fixture
 def known(registry_url: str) -> str:
     """A registry with a schema that is answered from memory."""
-    httpx2.post(f"{registry_url}/subjects/s/versions", json={"schema": '"int"'}).raise_for_status()
-    httpx2.get(f"{registry_url}/schemas/ids/1").raise_for_status()
+    httpx2.post(f"{registry_url}/subjects/s/versions", json={"schema": '"int"'}, timeout=60).raise_for_status()
+    httpx2.get(f"{registry_url}/schemas/ids/1", timeout=60).raise_for_status()
     return registry_url
 
 

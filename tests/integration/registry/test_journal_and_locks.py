@@ -32,7 +32,9 @@ STRING, LONG = '"string"', '"long"'
 def http(store: Store) -> Iterator[httpx2.Client]:
     from contractlog.clients.asgi_transport import BlockingASGITransport
 
-    with httpx2.Client(transport=BlockingASGITransport(create_app(store=store)), base_url="http://registry") as client:
+    with httpx2.Client(
+        transport=BlockingASGITransport(create_app(store=store)), base_url="http://registry", timeout=60
+    ) as client:
         yield client
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import parse_url
 
+from support.deadlines import eventually
 from support.registry import in_process
 
 if TYPE_CHECKING:
@@ -76,13 +76,14 @@ def fill(http: httpx2.Client) -> None:
 def hits(http: httpx2.Client) -> list[Any]:
     """Search, once all is indexed."""
     http.app.state.services.extensions.start()  # type: ignore[attr-defined]
-    until = time.monotonic() + 20
-    while True:
+
+    def search() -> dict[str, Any] | None:
         told: dict[str, Any] = http.get("/contractlog/v1/search", params={"field": "x"}).json()
-        if told["indexed_to"] == told["head"]:
-            return list(told["hits"])
-        assert time.monotonic() < until, told
-        time.sleep(0.02)
+        return told if told["indexed_to"] == told["head"] else None
+
+    found = eventually(search)
+    assert found is not None
+    return list(found["hits"])
 
 
 def held(url: str) -> Rows:

@@ -68,9 +68,9 @@ def test_a_connection_lost_while_writing_says_that_nobody_knows(store: Store) ->
 
 
 def test_a_statement_that_takes_too_long_is_given_up(database: str) -> None:
-    store = open_store(Settings(database_url=database, statement_timeout_ms=100))
-    slow = store.transact(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(30)"))
-    assert isinstance(slow.exception(20), StoreTimeout)
+    store = open_store(Settings(database_url=database, statement_timeout_ms=1_000))
+    slow = store.transact(lambda change: change._connection.exec_driver_sql("SELECT pg_sleep(60)"))
+    assert isinstance(slow.exception(60), StoreTimeout)
     store.close()
 
 

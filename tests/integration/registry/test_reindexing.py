@@ -25,7 +25,9 @@ REFERENCE = {"name": "R", "subject": "r", "version": 1}
 def http(store: Store) -> Iterator[httpx2.Client]:
     from contractlog.clients.asgi_transport import BlockingASGITransport
 
-    with httpx2.Client(transport=BlockingASGITransport(create_app(store=store)), base_url="http://registry") as client:
+    with httpx2.Client(
+        transport=BlockingASGITransport(create_app(store=store)), base_url="http://registry", timeout=60
+    ) as client:
         yield client
 
 

@@ -217,10 +217,10 @@ def test_following_a_topic_brings_over_what_is_written_deleted_and_set_meanwhile
                 record({"keytype": "CONFIG", "magic": 0}, {"compatibilityLevel": "NONE"}),
             ],
         )
-        assert caught.wait(20)
+        assert caught.wait(60)
         kafka.produce(topic, [schema("last", 1, 51, '"null"')])
         stop.set()  # one more look is had
-        thread.join(20)
+        thread.join(60)
         with SchemasTopic(Brokers(kafka.bootstrap_servers), topic) as again:
             whole = TopicSource(again).read_snapshot(TransferReport())
     assert report.conflicts == []

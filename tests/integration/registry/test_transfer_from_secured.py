@@ -133,7 +133,7 @@ def gateway(url: str, needed: dict[str, str], fails_on: str = "\0") -> Iterator[
             if fails_on in self.path:
                 return self.answer(418, b'{"error_code":41801,"message":"a teapot"}')
             try:
-                answer = httpx2.get(url + self.path)
+                answer = httpx2.get(url + self.path, timeout=60)
             except httpx2.RequestError:
                 return self.answer(502, b"")
             return self.answer(answer.status_code, answer.content)

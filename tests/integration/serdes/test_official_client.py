@@ -14,6 +14,8 @@ from contractlog.clients import Registry
 from contractlog.serdes.avro import AvroDeserializer, AvroSerializer
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 
+from support.deadlines import WAIT_SECONDS
+
 if TYPE_CHECKING:
     from support.kafka import Kafka
 
@@ -103,12 +105,8 @@ def test_records_cross_through_a_broker(  # noqa: PLR0917 -- fixtures and three 
     )
     consumer.subscribe([topic])
     try:
-        read = []
-        for _ in range(100):
-            message = consumer.poll(0.3)
-            read += [] if message is None else [message.value()]
-            if len(read) == len(values):
-                break
+        messages = [consumer.poll(WAIT_SECONDS) for _ in values]
+        read = [None if message is None else message.value() for message in messages]
     finally:
         consumer.close()
     assert read == values

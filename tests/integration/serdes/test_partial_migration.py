@@ -125,7 +125,7 @@ def test_their_except_clauses_catch_our_errors(client: Any, topic: str) -> None:
 
 def test_producers_and_consumers_of_theirs_take_our_serializers(registry_url: str, topic: str) -> None:
     broker = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "ignored"})
-    metadata = broker.list_topics(topic, timeout=10)
+    metadata = broker.list_topics(topic, timeout=60)
     [address] = [f"{one.host}:{one.port}" for one in metadata.brokers.values()]
     with SchemaRegistryClient({"url": registry_url}) as client:
         producer = SerializingProducer(
@@ -149,9 +149,9 @@ def test_producers_and_consumers_of_theirs_take_our_serializers(registry_url: st
         broker.produce(topic, b"not framed", partition=0)
         assert broker.flush(120) == 0
         consumer.subscribe([topic])
-        read = [consumer.poll(10).value() for _ in range(3)]
+        read = [consumer.poll(60).value() for _ in range(3)]
         with pytest.raises(ValueDeserializationError) as caught:
-            consumer.poll(10)
+            consumer.poll(60)
         consumer.close()
         producer.close()
     assert read == [{"n": n, "note": ""} for n in range(3)]
@@ -163,7 +163,7 @@ def test_asyncio_producers_and_consumers_of_theirs_tell_our_serializers_their_cl
     registry_url: str, topic: str
 ) -> None:
     broker = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "ignored", "log_level": 0})
-    metadata = broker.list_topics(topic, timeout=10)
+    metadata = broker.list_topics(topic, timeout=60)
     [address] = [f"{one.host}:{one.port}" for one in metadata.brokers.values()]
     with Registry(registry_url) as registry:
         for cluster, name in ((str(metadata.cluster_id), "bound"), ("another", "elsewhere")):
@@ -190,7 +190,7 @@ def test_asyncio_producers_and_consumers_of_theirs_tell_our_serializers_their_cl
             await producer.flush()
             await delivery
             await consumer.subscribe([topic])
-            read = await consumer.poll(10)
+            read = await consumer.poll(60)
             await consumer.close()
             await producer.close()
             subjects = serializer._plans[topic, "value"].subject, next(iter(deserializer._plans.values())).subject

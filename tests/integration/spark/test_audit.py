@@ -39,6 +39,7 @@ from contractlog.spark_validation.spark_audit import audit_ranges
 from contractlog.spark_validation.state_files import read_state
 
 from support.archives import ORDER, Record, framed, order, write_topic
+from support.deadlines import WAIT_SECONDS, eventually
 from support.kafka import Kafka
 
 if TYPE_CHECKING:
@@ -341,7 +342,7 @@ def test_an_error_of_a_worker_that_is_none_of_ours_is_told_in_a_sentence(spark: 
 def test_an_interruption_ends_the_audit_and_no_other_job_of_the_session(spark: SparkSession, tmp_path: Path) -> None:
     class Slow(ArchiveSource):
         def read(self, offsets: OffsetRange) -> Iterator[Any]:
-            time.sleep(60)
+            time.sleep(600)
             yield from ()
 
     def slowly(number: int) -> int:
@@ -358,7 +359,7 @@ def test_an_interruption_ends_the_audit_and_no_other_job_of_the_session(spark: S
         with pytest.raises(KeyboardInterrupt):
             audit_one(spark, Slow(tmp_path), tmp_path / "violations", interrupted)
         assert other.result() == [7]
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < 120
 
 
 def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(
@@ -372,13 +373,14 @@ def test_the_log_of_a_spark_that_goes_away_is_told_and_kept(
     command = [sys.executable, "-m", "contractlog.clients.cli.main", "audit", "--master", "local[1]"]
     place = ["--registry", registry_url, "--archive", str(tmp_path / "archive"), "--out", str(out)]
     with subprocess.Popen([*command, *place], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 120
-        while not any(out.parent.glob(".audit.unfinished-*/violations.parquet/of-slow-*")):
+
+        def has_written() -> bool:
             assert process.poll() is None, process.communicate()
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+            return any(out.parent.glob(".audit.unfinished-*/violations.parquet/of-slow-*"))
+
+        eventually(has_written)
         os.kill(java_of(process.pid), signal.SIGKILL)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=WAIT_SECONDS)
     assert process.returncode == 2, said
     last = said.splitlines()[-1]
     assert last.startswith("contractlog: the audit's Spark job failed: its Java process has gone away")
@@ -433,7 +435,7 @@ def test_an_interrupted_audit_leaves_nothing_half_written(
             os.killpg(process.pid, sent)
         else:
             process.send_signal(sent)
-        printed, said = process.communicate(timeout=60)  # also waits for whoever else could still write
+        printed, said = process.communicate(timeout=WAIT_SECONDS)  # also waits for whoever else could still write
     assert (process.returncode, printed) == (130, "")
     assert said.endswith("contractlog: interrupted\n")
     assert [path.relative_to(out.parent).as_posix() for path in out.parent.rglob("*")] == ["audit", "audit/report.json"]

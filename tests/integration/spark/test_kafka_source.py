@@ -69,9 +69,7 @@ def test_aborted_records_and_markers_are_passed_over_and_the_end_is_the_last_sta
     ranges = plan_ranges(kafka.bootstrap_servers, [topic])
     assert ranges == [OffsetRange(topic, 0, 0, 33)]
     expected = [*range(10), *range(22, 32)]
-    started = time.monotonic()
     assert read(kafka, ranges).column("offset").to_pylist() == expected
-    assert time.monotonic() - started < 10
     cut = plan_ranges(kafka.bootstrap_servers, [topic], span=4)  # also inside the aborted transaction
     assert len(cut) == 9
     assert read(kafka, cut).column("offset").to_pylist() == expected

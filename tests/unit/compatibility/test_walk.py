@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from time import process_time
 from typing import Any
 
 import fastavro
@@ -18,7 +17,7 @@ from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.formats import compare_schemas, parse_schema
 from contractlog.compatibility.schema import SchemaDraft
 
-A_SECOND = 1.0  # of processor time; each of these takes some hundredths
+from support.deadlines import hang_guard
 
 
 def record(name: str, *fields: tuple[str, Any], **more: Any) -> dict[str, Any]:
@@ -61,7 +60,7 @@ def test_recursive_schemas_that_agree_are_compatible() -> None:
     assert findings(longer, schema) == findings(schema, longer) == []
 
 
-def fan_out(number: str, levels: int = 18) -> list[Any]:
+def fan_out(number: str, levels: int) -> list[Any]:
     """Each level names the one before it twice."""
     return [
         record("L0", ("x", number)),
@@ -70,14 +69,13 @@ def fan_out(number: str, levels: int = 18) -> list[Any]:
 
 
 def test_a_fan_out_is_compared_in_as_many_steps_as_it_has_pairs() -> None:
-    start = process_time()
-    assert findings(fan_out("long"), fan_out("int")) == []
-    assert findings(fan_out("int"), fan_out("long"))[0].check == "AVRO_TYPE_CHANGED"
-    assert process_time() - start < A_SECOND
+    with hang_guard():  # two to the power of 60 steps if each pair is compared wherever it stands
+        assert findings(fan_out("long", 60), fan_out("int", 60)) == []
+        assert findings(fan_out("int", 60), fan_out("long", 60))[0].check == "AVRO_TYPE_CHANGED"
 
 
 def test_a_fan_out_over_references_is_parsed_and_compared_without_writing_it_out() -> None:
-    levels = fan_out("int")
+    levels = fan_out("int", 18)
     referenced = {level["name"]: json.dumps(level) for level in levels}
     top = SchemaDraft(json.dumps(record("Top", ("a", "L17"), ("b", "L17"))))
     new, old = (
@@ -109,10 +107,9 @@ def test_going_over_the_step_limit_is_a_finding() -> None:
 
 
 def test_unions_of_many_branches_that_all_look_alike_end_within_the_limit() -> None:
-    start = process_time()
-    found = findings(*([record(f"n{i}.R", ("x", number)) for i in range(1_000)] for number in ("int", "string")))
+    with hang_guard():
+        found = findings(*([record(f"n{i}.R", ("x", number)) for i in range(1_000)] for number in ("int", "string")))
     assert [finding.check for finding in found] == [WORK_LIMIT_EXCEEDED.id]
-    assert process_time() - start < 10 * A_SECOND
 
 
 HOSTILE = {
@@ -141,11 +138,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_schemas_are_refused_quickly(name: str) -> None:
-    start = process_time()
-    with pytest.raises(InvalidSchema):
+def test_hostile_schemas_are_refused(name: str) -> None:
+    with hang_guard(), pytest.raises(InvalidSchema):
         parse_schema(SchemaDraft(HOSTILE[name]))
-    assert process_time() - start < 2 * A_SECOND
 
 
 def test_large_schemas_within_the_limits_are_understood() -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import statistics
 import subprocess
 import sys
-import time
 from importlib.metadata import entry_points
 
 import pytest
 
 from contractlog.clients import Registry
+from contractlog.registry.app import create_app
+from contractlog.registry.settings import Settings
 from contractlog.registry.testing import Registries
+
+from support.deadlines import count_calls
 
 pytest_plugins = ["pytester"]
 
@@ -148,12 +150,19 @@ def test_loading_the_plug_in_loads_nothing_else() -> None:
     assert ours <= {"contractlog", "contractlog.registry", "contractlog.registry.testing"}
 
 
-def test_a_registry_is_ready_in_less_than_ten_milliseconds(registries: Registries) -> None:
-    spent = []
-    for _ in range(30):
-        begun = time.thread_time()
+def test_a_registry_takes_a_tenth_of_the_work_of_a_service(registries: Registries) -> None:
+    """The seconds of both are printed by ``benchmarks/testing_fixture.py``."""
+
+    def make_registry() -> None:
         app = registries.make({})
         with Registry(app=app):
-            spent.append(time.thread_time() - begun)
+            pass
         app.state.close()
-    assert statistics.median(spent) < 0.010
+
+    def make_service() -> None:
+        app = create_app(Settings(database_url="sqlite://"))
+        app.build_middleware_stack()
+        app.state.close()
+
+    make_registry()
+    assert 10 * count_calls(make_registry) < count_calls(make_service)

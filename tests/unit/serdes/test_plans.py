@@ -22,6 +22,7 @@ from contractlog.serdes.errors import DecodeError, ReaderMismatch, Serialization
 from contractlog.serdes.single_flight import SingleFlight, TaskSingleFlight
 from contractlog.serdes.wire import encode_frame
 
+from support.deadlines import WAIT_SECONDS
 from support.sources import Watched
 
 ORDER = '{"type": "record", "name": "Order", "fields": [{"name": "n", "type": "int"}]}'
@@ -133,7 +134,7 @@ def test_a_thread_that_is_stopped_leaves_its_work_to_the_next() -> None:
 
     def stopped() -> int:
         begun.set()
-        let.wait(5)
+        let.wait(WAIT_SECONDS)
         raise KeyboardInterrupt
 
     def first() -> None:
@@ -142,11 +143,11 @@ def test_a_thread_that_is_stopped_leaves_its_work_to_the_next() -> None:
 
     with ThreadPoolExecutor(2) as pool:
         one = pool.submit(first)
-        begun.wait(5)
+        begun.wait(WAIT_SECONDS)
         two = pool.submit(flights.run_once, "key", lambda: 7)
         let.set()
-        assert two.result(5) == 7
-        one.result(5)
+        assert two.result(WAIT_SECONDS) == 7
+        one.result(WAIT_SECONDS)
 
 
 def test_flights_of_tasks_do_not_outlive_their_loop() -> None:

@@ -47,7 +47,9 @@ CASES = st.lists(
     min_size=1,
     max_size=30,
 )
-QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def log_of(cases: list[tuple[Outcome, int, int | None]]) -> list[Record]:

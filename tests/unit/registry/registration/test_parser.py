@@ -42,7 +42,7 @@ def understood(understanding: SchemaParser, text: str, schema_type: SchemaType =
     return found.parsed, held
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(st.randoms(use_true_random=False))
 def test_an_avro_draft_and_what_is_stored_of_it_are_judged_alike(random: Random) -> None:
     """In both directions, with every word of every finding."""

@@ -30,8 +30,8 @@ def test_long_texts_take_no_thread_from_short_ones() -> None:
         long = [asyncio.create_task(threads.run_schema_work(LONG, done.wait)) for _ in range(CHECKERS)]
         await asyncio.sleep(0)  # all of them are in
         try:
-            assert await asyncio.wait_for(threads.run_schema_work("short", lambda: 1), 20) == 1
-            assert await asyncio.wait_for(threads.run(lambda: 2), 20) == 2
+            assert await asyncio.wait_for(threads.run_schema_work("short", lambda: 1), 60) == 1
+            assert await asyncio.wait_for(threads.run(lambda: 2), 60) == 2
             assert not any(one.done() for one in long)
         finally:
             done.set()
@@ -51,7 +51,7 @@ def test_more_long_texts_than_may_wait_are_refused_and_short_ones_are_not() -> N
         try:
             refused = [one for one in long if one.done() and isinstance(one.exception(), Overloaded)]
             assert 0 < len(refused) < len(long)
-            assert await asyncio.wait_for(threads.run_schema_work("short", lambda: 1), 20) == 1
+            assert await asyncio.wait_for(threads.run_schema_work("short", lambda: 1), 60) == 1
         finally:
             done.set()
         answers = await asyncio.gather(*long, return_exceptions=True)

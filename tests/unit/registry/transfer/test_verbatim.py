@@ -34,7 +34,7 @@ def http() -> Iterator[httpx2.Client]:
     state.raise_counters()
     import_snapshot(store, state, TransferReport())
     app = create_app(settings, store)
-    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry", timeout=60) as client:
         yield client
     app.state.close()
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import struct
-import time
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from contractlog.serdes.errors import DecodeError, EncodeError
 
 from support.avro_data import schemas
 from support.avro_plans import NEVER, decode, parsed, record, zigzag
+from support.deadlines import hang_guard
 
 STRINGS = {"type": "array", "items": "string"}
 NULLS = {"type": "array", "items": "null"}
@@ -90,11 +90,9 @@ VALID: list[tuple[str, Any, bytes, Any]] = [
 def test_a_hostile_body_is_refused_with_its_code_and_place(
     schema: Any, body: bytes, outcome: Outcome, field: str
 ) -> None:
-    start = time.process_time()
-    with pytest.raises(DecodeError) as caught:
+    with hang_guard(), pytest.raises(DecodeError) as caught:
         decode(schema, body)
     assert (caught.value.outcome, caught.value.field) == (outcome, field)
-    assert time.process_time() - start < 1
     assert len(str(caught.value)) < 3000
 
 
@@ -144,11 +142,9 @@ def test_records_that_take_no_bytes_count_for_the_size_of_their_defaults(kind: A
     wanted = {"type": "array", "items": record(("inner", record(("big", kind, default), name="Inner"), {}))}
     reader = AvroReader(parsed(written), parsed(wanted))
     assert len(reader.decode(zigzag(1_000) + b"\x00")) == 1_000
-    start = time.process_time()
     with pytest.raises(DecodeError) as caught:
         reader.decode(zigzag(2_000) + b"\x00")
     assert caught.value.outcome is Outcome.TOO_MANY_ITEMS
-    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("evolved", [False, True])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.errors import DecodeError, EncodeError, SchemaNotUsable
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.json_schema.body_codec import JsonWriter
+
+from support.deadlines import hang_guard
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry
@@ -178,10 +179,8 @@ def test_any_dialect_is_read(registry: Registry, dialect: str | None) -> None:
 
 def test_patterns_that_explode_do_not(registry: Registry) -> None:
     serializer = JSONSerializer('{"type": "string", "pattern": "^(a+)+$"}', registry)
-    start = time.process_time()
-    with pytest.raises(EncodeError):
+    with hang_guard(), pytest.raises(EncodeError):
         serializer("a" * 10_000 + "!", CONTEXT)
-    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,8 @@ from contractlog.serdes import MessageField, SerializationContext
 from contractlog.serdes.errors import DecodeError, EncodeError
 from contractlog.serdes.json_schema import JSONDeserializer, JSONSerializer
 from contractlog.serdes.json_schema.jsonschema_messages import MAX_BYTES, JsonschemaMessages
+
+from support.deadlines import count_calls, hang_guard
 
 if TYPE_CHECKING:
     from contractlog.clients import Registry
@@ -105,15 +106,14 @@ def test_references_are_followed_and_nothing_is_fetched(registry: Registry) -> N
         ({"patternProperties": {"^(a+)+$": True}, "additionalProperties": False}, {"a" * 50 + "!": 1}),
         ({"anyOf": [{"$ref": "#"}, {"items": {"$ref": "#"}}], "type": "array"}, [[[[[[[[1]]]]]]]]),
         ({"items": {"anyOf": [{"const": n} for n in range(200)]}}, [-1] * 1_000),
-        ({"uniqueItems": True}, [{"a": n} for n in range(5_000)]),
+        ({"uniqueItems": True}, [{"a": n} for n in range(20_000)]),
         ({"maxLength": 1}, "x" * (MAX_BYTES + 1)),
     ],
 )
 def test_what_would_take_long_is_said_in_our_words(schema: Any, value: Any) -> None:
     ours = words(schema)
-    start = time.process_time()
-    ours.find_message(value)
-    assert time.process_time() - start < 1
+    with hang_guard():
+        assert count_calls(lambda: ours.find_message(value)) < 100_000
 
 
 def test_without_words_of_theirs_ours_stand(registry: Registry) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import resource
-import time
 from typing import Any
 
 import jsonschema_rs
@@ -21,6 +20,8 @@ from contractlog.serdes.json_schema.body_codec import JsonReader, JsonWriter
 from contractlog.serdes.json_schema.document_validator import ValidationSettings
 from contractlog.serdes.json_schema.prepared_schema import prepare_parsed
 from contractlog.serdes.json_schema.violation_finder import ViolationFinder, _Descent
+
+from support.deadlines import hang_guard
 
 TREE: dict[str, Any] = {
     "definitions": {
@@ -39,8 +40,8 @@ TREE: dict[str, Any] = {
     "allOf": [{"type": ["object", "integer"]}, {"$ref": "#/definitions/n"}],
 }
 BRANCHING: dict[str, Any] = {
-    "definitions": {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(18)}
-    | {"d18": {"type": "integer"}},
+    "definitions": {f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2} for n in range(25)}
+    | {"d25": {"type": "integer"}},
     "$ref": "#/definitions/d0",
 }
 NAMED = {
@@ -155,11 +156,11 @@ def test_little_is_done_however_much_is_wrong(schema: Any, document: Any, keywor
         None,
         ValidationSettings(words=words),
     )
-    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.thread_time()
-    with pytest.raises(DecodeError) as caught:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with hang_guard(), pytest.raises(DecodeError) as caught:
         reader.decode(body)
-    assert time.thread_time() - start < 1
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 250 * 1024  # 26 MB at most; the copies of 300,000 violations are 415 MB
     assert (caught.value.outcome, caught.value.keyword, caught.value.where) == (
         Outcome.SCHEMA_VIOLATION,
         keyword,

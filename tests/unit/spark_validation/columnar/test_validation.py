@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from random import Random
 from typing import Any
@@ -22,6 +21,7 @@ from contractlog.spark_validation.columnar.limits import ValidationLimits
 from contractlog.spark_validation.columnar.validation import Validator, make_validator, validate_column
 
 from support.columnar import avro_validator, check, encode, found_columns, framed, outcomes, text, varint
+from support.deadlines import hang_guard
 
 LONG, TEXT, DOCUMENT, UNKNOWN = 1, 2, 3, 99
 
@@ -234,11 +234,10 @@ HOSTILE: list[tuple[str, Any, bytes]] = [
 
 
 @pytest.mark.parametrize(("schema", "body"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE])
-def test_hostile_records_end_soon(schema: Any, body: bytes) -> None:
+def test_hostile_records_end(schema: Any, body: bytes) -> None:
     for few in (0, 12):
-        started = time.process_time()
-        check([body] * 13, avro_validator(schema, few=few), columns=True)
-        assert time.process_time() - started < 20  # bounded, not fast: the machine is shared
+        with hang_guard():
+            check([body] * 13, avro_validator(schema, few=few), columns=True)
 
 
 def test_a_schema_that_doubles_at_every_level_costs_no_more_than_its_data() -> None:

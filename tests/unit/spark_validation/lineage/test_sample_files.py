@@ -29,7 +29,7 @@ SAMPLE = st.builds(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
 @given(samples=st.dictionaries(NAMES, SAMPLE, max_size=4))
 def test_samples_are_read_as_they_were_written(
     tmp_path: Path, samples: dict[tuple[str, str, str], FieldSample]

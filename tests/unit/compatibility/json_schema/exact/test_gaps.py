@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from time import process_time
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from contractlog.compatibility.json_schema.exact.regex_parser import compile_pat
 from contractlog.compatibility.policy import Policy, select_breaking
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
+from support.deadlines import hang_guard
 from support.exactness import exactly, parsed
 
 D4 = "http://json-schema.org/draft-04/schema#"
@@ -206,12 +206,9 @@ def _nested(width: int, depth: int, number: int = 0) -> Any:
     ],
     ids=["oneOf", "enum", "pattern", "multiple", "length", "items", "properties"],
 )  # fmt: skip
-def test_hostile_pairs_end_soon_with_a_finding(reader: Any, writer: Any) -> None:
-    sides = parsed(reader), parsed(writer)
-    start = process_time()
-    findings = list(compare_schemas(*sides, Policy.EXACT))
-    assert findings
-    assert process_time() - start < 6  # two seconds alone; machines that share their cores are slower
+def test_hostile_pairs_end_with_a_finding(reader: Any, writer: Any) -> None:
+    with hang_guard():
+        assert list(compare_schemas(parsed(reader), parsed(writer), Policy.EXACT))
 
 
 def test_steps_are_counted_and_the_limit_is_a_finding() -> None:

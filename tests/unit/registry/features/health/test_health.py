@@ -8,7 +8,7 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -29,6 +29,8 @@ from contractlog.registry.telemetry.exposition import render_metrics
 from contractlog.registry.telemetry.logging import LogFormat, LogLevel, configure_logging
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, ERRORS, IN_FLIGHT, REQUEST_SECONDS, REQUESTS
 from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics
+
+from support.deadlines import WAIT_SECONDS, eventually
 
 RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
 SERIES = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")
@@ -213,7 +215,7 @@ def breakable(tmp_path: Path) -> Iterator[tuple[Breakable, httpx2.Client]]:
     broken = Breakable(store)
     app = create_app(Settings(), store)
     app.state.services.cache._clock = lambda: time.monotonic() + broken.seconds
-    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry") as client:
+    with httpx2.Client(transport=BlockingASGITransport(app), base_url="http://registry", timeout=60) as client:
         yield broken, client
     broken.down = False
     app.state.close()
@@ -244,16 +246,9 @@ def test_reads_by_id_go_on_from_memory_while_the_database_is_away_and_say_so(
     assert found["contractlog_stale_answers_total", ""] == 3
     assert 'code="50001"' in {labels for name, labels in found if name == "contractlog_errors_total"}
     database.down = False
-    wait_until(lambda: http.get("/healthz/ready").json()["status"] == "ready")
+    eventually(lambda: http.get("/healthz/ready").json()["status"] == "ready")
     assert http.post("/subjects/t/versions", json={"schema": '"string"'}).status_code == 200
     assert read(http.get("/metrics").text)["contractlog_database_away", ""] == 0
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def test_while_the_database_is_away_nobody_waits_and_one_thread_goes_on_trying() -> None:
@@ -271,9 +266,9 @@ def test_while_the_database_is_away_nobody_waits_and_one_thread_goes_on_trying()
     with pytest.raises(StoreError):
         availability.require()
     assert sum(thread.name == "contractlog-database" for thread in threading.enumerate()) == 1
-    assert tried.acquire(timeout=10)
-    assert tried.acquire(timeout=10)
+    assert tried.acquire(timeout=WAIT_SECONDS)
+    assert tried.acquire(timeout=WAIT_SECONDS)
     there.set()
-    wait_until(lambda: not availability.away)
+    eventually(lambda: not availability.away)
     availability.require()
     availability.close()

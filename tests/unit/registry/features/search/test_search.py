@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ import pytest
 from contractlog.registry.database import upgrade
 from contractlog.registry.settings import Settings
 
+from support.deadlines import eventually
 from support.registry import in_process
 
 SEARCH = "/contractlog/v1/search"
@@ -40,15 +40,16 @@ def register(node: httpx2.Client, subject: str, schema: Any, **members: Any) -> 
 
 def ask(node: httpx2.Client, **query: Any) -> dict[str, Any]:
     """Search once the index has come as far as the journal."""
-    until = time.monotonic() + 10
-    while True:
+
+    def search() -> dict[str, Any] | None:
         answer = node.get(SEARCH, params=query)
         assert answer.status_code == 200, answer.text
-        found = answer.json()
-        if found["indexed_to"] == found["head"]:
-            return found
-        assert time.monotonic() < until, found
-        time.sleep(0.02)
+        found: dict[str, Any] = answer.json()
+        return found if found["indexed_to"] == found["head"] else None
+
+    found = eventually(search)
+    assert found is not None
+    return found
 
 
 def places(node: httpx2.Client, **query: Any) -> list[tuple[str, int, str]]:

@@ -33,7 +33,7 @@ async def responses(layer: CachedSchemaById) -> list[Message]:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await layer({**SCOPE}, never_receive, send)
     return sent
 

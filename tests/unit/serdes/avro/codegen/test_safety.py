@@ -27,6 +27,7 @@ from contractlog.serdes.avro.limits import DEFAULT_LIMITS
 from contractlog.serdes.errors import DecodeError
 
 from support.avro_plans import parsed, record
+from support.deadlines import WAIT_SECONDS
 
 EVIL = (
     "x']; import os; os._exit(1)  # ",
@@ -248,13 +249,13 @@ def test_one_thread_writes_a_function_while_the_others_go_on_without_it() -> Non
     def write() -> Any:
         made.append(1)
         writing.set()
-        assert written.wait(10)
+        assert written.wait(WAIT_SECONDS)
         return len
 
     holders = [Holder() for _ in range(9)]
     first = Thread(target=shelf.get_or_generate, args=("key", holders[0], write))
     first.start()
-    assert writing.wait(10)
+    assert writing.wait(WAIT_SECONDS)
     assert [shelf.get_or_generate("key", holder, write) for holder in holders] == [None] * 9
     assert shelf.get_or_generate("another", holders[0], lambda: repr) is repr
     written.set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, localcontext
 from typing import Any
@@ -18,6 +17,7 @@ from contractlog.serdes.avro.interpreter.logical import MAX_DIGITS
 from contractlog.serdes.errors import DecodeError, EncodeError
 
 from support.avro_plans import parsed, record, zigzag
+from support.deadlines import hang_guard
 
 BOTH = pytest.mark.parametrize("interpreted_first", [0, 10**9])
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -139,16 +139,16 @@ def nullable(raw: Any, precision: int) -> list[Any]:
 @BOTH
 @pytest.mark.parametrize("precision", [38, MAX_DIGITS, 2**31 - 1])
 @pytest.mark.parametrize("written", [None, ["null", "bytes"], ["null", "string"]])
-def test_a_decimal_of_a_hundred_thousand_digits_is_refused_before_it_is_converted(
+def test_a_decimal_of_millions_of_digits_is_refused_before_it_is_converted(
     precision: int, written: Any, interpreted_first: int
 ) -> None:
     schema = nullable({"type": "bytes"}, precision)
     plan = parsed(written or schema), parsed(schema)
-    start = time.process_time()
-    with pytest.raises(DecodeError, match=f"more than {min(precision, MAX_DIGITS)} digits") as caught:
-        AvroReader(*plan, interpreted_first=interpreted_first).decode(b"\x02" + zigzag(200_000) + b"\x7f" * 200_000)
+    reader = AvroReader(*plan, interpreted_first=interpreted_first)
+    body = b"\x02" + zigzag(2_000_000) + b"\x7f" * 2_000_000
+    with hang_guard(), pytest.raises(DecodeError, match=f"more than {min(precision, MAX_DIGITS)} digits") as caught:
+        reader.decode(body)  # converting it takes five minutes
     assert caught.value.outcome is Outcome.LOGICAL_TYPE
-    assert time.process_time() - start < 1
 
 
 @BOTH
@@ -158,9 +158,9 @@ def test_a_decimal_of_a_hundred_thousand_digits_is_refused_before_it_is_converte
     [
         Decimal("1E+1000000"),
         Decimal("-1E+1000000000"),
-        Decimal("7" * 300_000),
-        Decimal("0." + "7" * 300_000),
-        10**300_000,
+        Decimal("7" * 3_000_000),
+        Decimal("0." + "7" * 3_000_000),
+        10**3_000_000,
         -(10**MAX_DIGITS),
         Decimal("sNaN"),
     ],
@@ -168,11 +168,9 @@ def test_a_decimal_of_a_hundred_thousand_digits_is_refused_before_it_is_converte
 )
 def test_a_huge_number_is_refused_before_it_is_converted(number: Any, precision: int, interpreted_first: int) -> None:
     writer = AvroWriter(parsed(nullable({"type": "bytes"}, precision)), interpreted_first=interpreted_first)
-    start = time.process_time()
-    with pytest.raises(EncodeError) as caught:
-        writer.encode(number)
+    with hang_guard(), pytest.raises(EncodeError) as caught:
+        writer.encode(number)  # converting it takes minutes
     assert caught.value.outcome is Outcome.LOGICAL_TYPE
-    assert time.process_time() - start < 1
 
 
 @BOTH
