@@ -25,8 +25,8 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.names import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
-from contractlog.registry.storage.in_conditions import in_numbers
-from contractlog.registry.storage.journal_writer import JournalEntry
+from contractlog.registry.storage.dialects import in_numbers
+from contractlog.registry.storage.journal import JournalEntry
 from contractlog.registry.storage.lookup import resolve_alias
 from contractlog.registry.storage.model import (
     MAX_ID_GAP,

@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import Select
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
@@ -16,10 +18,12 @@ from contractlog.compatibility.schema import Reference, SchemaType
 
 __all__ = [
     "MAX_ID_GAP",
+    "WHOLE_LIST",
     "Append",
     "ConformanceRecord",
     "Content",
     "Deleted",
+    "Page",
     "ReferenceTarget",
     "ScopeSettings",
     "Stale",
@@ -29,6 +33,8 @@ __all__ = [
     "subject_key",
 ]
 
+T = TypeVar("T")
+_MAX_ROWS: Final = 2**31 - 1  #: the largest number of rows that every database accepts
 
 #: Largest distance of an id from the next lower one of its context: new ids continue from the highest, and are finite.
 MAX_ID_GAP: Final = 1_000_000
@@ -213,3 +219,29 @@ FIRST_CONTEXT = DEFAULT_CONTEXT
 
 #: The row that numbers the changes.
 JOURNAL_COUNTER = "changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Offset and limit of a page; without a positive limit it extends to the end."""
+
+    offset: int = 0
+    limit: int = -1
+
+    def of(self, statement: Select[Any]) -> Select[Any]:
+        """Return a statement limited to the page."""
+        if self.limit > 0:
+            statement = statement.limit(min(self.limit, _MAX_ROWS))
+        return statement.offset(min(self.offset, _MAX_ROWS)) if self.offset > 0 else statement
+
+    def cut(self, items: list[T]) -> list[T]:
+        """Return the page of a list."""
+        start = max(self.offset, 0)
+        return items[start : start + self.limit] if self.limit > 0 else items[start:]
+
+    def within(self, default: int, most: int) -> Page:
+        """Return the page with its limit if the server allows that, else with the default."""
+        return Page(self.offset, self.limit if 0 < self.limit <= most else default)
+
+
+WHOLE_LIST: Final = Page()

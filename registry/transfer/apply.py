@@ -10,12 +10,10 @@ from typing import Any, Final
 from sqlalchemy import delete
 
 from contractlog.compatibility.names import Subject
-from contractlog.registry.access.principals import current_actor
 from contractlog.registry.storage import bulk_transfer, contexts, tables
-from contractlog.registry.storage.journal_writer import JournalEntry
+from contractlog.registry.storage.journal import JournalEntry, hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
 from contractlog.registry.storage.model import ScopeSettings, subject_key
-from contractlog.registry.storage.settings_journal import hash_settings, mask_settings
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
@@ -110,12 +108,8 @@ def _apply_plan(
         with bulk_transfer.enlarge_page_cache(transaction):
             _write(transaction, plan)
 
-    token = current_actor.set(actor)
-    try:
-        with suppress(_Conflicting):
-            store.transact(work).result()
-    finally:
-        current_actor.reset(token)
+    with suppress(_Conflicting):
+        store.transact(work, actor=actor).result()
     return plans[0]
 
 
@@ -123,7 +117,7 @@ def _write(transaction: Transaction, plan: ImportPlan) -> None:
     for subject, numbers in plan.removed.items():
         transaction.hard_delete(subject, plan.subject_ids[subject_key(subject)], numbers)
     for context, following in plan.counters.items():
-        bulk_transfer.raise_counter(transaction, context, following)
+        contexts.raise_counter(transaction, context, following)
     ids = plan.subject_ids | bulk_transfer.add_subjects(transaction, list(plan.subjects.values()))
     _write_schemas(transaction, plan, ids)
     _write_versions(transaction, plan, ids)

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from contractlog.compatibility.errors import way_out
 from contractlog.compatibility.names import Subject
-from contractlog.registry.storage import bulk_transfer
-from contractlog.registry.storage.journal_writer import JournalEntry
+from contractlog.registry.storage import bulk_transfer, contexts
+from contractlog.registry.storage.journal import JournalEntry
 from contractlog.registry.storage.model import MAX_ID_GAP, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.transfer.schema_identity import IdentifiedSchema, reference_target
@@ -106,7 +106,7 @@ def build_plan(
 
 
 def _plan_contexts(snapshot: Snapshot, source: RegistrySnapshot, plan: ImportPlan) -> None:
-    current = bulk_transfer.read_counters(snapshot)
+    current = contexts.read_counters(snapshot)
     plan.counters = {name: following for name, following in source.contexts.items() if current.get(name, 0) < following}
     plan.conflicts += [
         f"the context {name[:_MAX_TEXT]}… has a name of {len(name)} characters, over the limit of {_MAX_TEXT}"
@@ -117,7 +117,7 @@ def _plan_contexts(snapshot: Snapshot, source: RegistrySnapshot, plan: ImportPla
 
 def _check_id_gaps(snapshot: Snapshot, source: RegistrySnapshot, plan: ImportPlan) -> None:
     """Reject ids far above all others: new ids continue after the highest one, and ids are finite."""
-    following, every = bulk_transfer.read_counters(snapshot), source.ids()
+    following, every = contexts.read_counters(snapshot), source.ids()
     for context in sorted(source.contexts.keys() | every.keys()):
         highest = following.get(context, 1) - 1
         above = [one for one in every.get(context, ()) if one > highest]

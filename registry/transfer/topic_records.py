@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
 
@@ -169,6 +169,3 @@ def scope_subject(scope: Subject) -> str | None:
     if scope.name:
         return str(scope)
     return None if scope.context == DEFAULT_CONTEXT else f":{scope.context}:"
-
-
-GLOBAL_SCOPE: Final = f":{GLOBAL_CONTEXT}:"

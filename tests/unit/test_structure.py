@@ -178,3 +178,33 @@ def test_a_public_class_name_stands_in_one_module() -> None:
 def test_the_rule_for_functions_knows_participles() -> None:
     names = ("_judged", "told", "feed", "parse_schema")
     assert [is_bare_participle(name) for name in names] == [True, True, False, False]
+
+
+def imports(folder: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (path, module, name) of each name that a module of a folder imports from another one."""
+    for path, tree in modules():
+        if path.startswith(folder):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ImportFrom):
+                    yield from ((path, node.module or "", alias.name) for alias in node.names)
+
+
+def test_the_store_is_one_class_and_no_snapshot_pretends_to_have_a_connection() -> None:
+    declared = [
+        path
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Store") and path.startswith("registry/")
+    ]
+    assert declared == ["registry/storage/store.py"]
+    assert not [path for path, module, name in imports("registry/storage/") if (module, name) == ("typing", "cast")]
+
+
+def test_storage_is_given_permissions_and_reads_no_context_variable_for_them() -> None:
+    names = {name for _, module, name in imports("registry/storage/") if module.endswith("access.principals")}
+    assert names == {"current_actor"}  # the default actor of the journal
+
+
+def test_the_newest_number_of_the_journal_is_read_in_one_place() -> None:
+    reading = [path for path, tree in modules() if "tables.changes" in ast.unparse(tree)]
+    assert reading == ["registry/storage/journal.py"]

@@ -25,8 +25,7 @@ from contractlog.registry.features.subjects import store as subjects_store
 from contractlog.registry.http.route_permissions import require_permission
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import AssociationFilter
-from contractlog.registry.storage.model import Deleted
-from contractlog.registry.storage.page import WHOLE_LIST, Page
+from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
 
 from support.registry import in_process
 
