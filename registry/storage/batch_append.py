@@ -39,7 +39,7 @@ from contractlog.registry.storage.model import (
 )
 from contractlog.registry.storage.snapshot import Snapshot
 
-__all__ = ["AppendResult", "append_batch"]
+__all__ = ["AppendResult", "append_batch", "schema_row"]
 
 _U = tables.subjects.c
 _INCREASE_REVISION: Final = (
@@ -213,7 +213,7 @@ class _BatchPlan:
             self._next_id[context] = max(self._next_id[context], schema_id + 1)
         self._set_content_id(context, content.hash, schema_id)
         self._assigned[context, schema_id] = append_state.AssignedId(content.hash, retired=False)
-        self._schemas.append(_schema_row(context, schema_id, content, self._now))
+        self._schemas.append(schema_row(context, schema_id, content, self._now))
         self._references += [
             {
                 "context": context,
@@ -329,7 +329,8 @@ def _update_counter(context: str) -> Any:
     return update(tables.contexts).where(tables.contexts.c.name == context)
 
 
-def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dict[str, Any]:
+def schema_row(context: str, schema_id: int, content: Content, created_at: int) -> dict[str, Any]:
+    """Return the row of a schema."""
     return {
         "context": context,
         "id": schema_id,
@@ -339,12 +340,10 @@ def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dic
         "type": content.type.value,
         "text": content.text,
         "submitted": None if content.submitted == content.text else content.submitted,
-        "references": json.dumps([reference.body() for reference in content.references])
-        if content.references
-        else None,
+        "references": json.dumps([one.body() for one in content.references]) if content.references else None,
         "metadata": None if content.metadata is None else json.dumps(content.metadata.body()),
         "rule_set": None if content.rule_set is None else json.dumps(content.rule_set.body()),
-        "created_at": now,
+        "created_at": created_at,
     }
 
 

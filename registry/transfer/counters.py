@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import StoreError, StoreTimeout, UsageError
@@ -13,7 +13,7 @@ from contractlog.registry.storage.engines import mask_url
 from contractlog.registry.storage.model import MAX_ID_GAP, Deleted
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
-from contractlog.registry.transfer.database_connections import open_for_import
+from contractlog.registry.transfer.database_source import open_for_import
 
 __all__ = ["counter_warnings", "forget_context", "lower_ids", "raise_ids"]
 
@@ -45,11 +45,7 @@ def raise_ids(database_url: str, context: str, largest: int, *, create: bool = F
     def work(transaction: Transaction) -> int:
         counters = contexts.read_counters(transaction)
         if context not in counters and context != DEFAULT_CONTEXT and not create:
-            there = ", ".join(f"`{name}`" for name in sorted(counters)) or "none"
-            raise UsageError(
-                f"the database has no context `{context}`, there are: {there}; "
-                "if it was made after the backup, give --create"
-            )
+            raise _unknown_context_error(counters, context, "; if it was made after the backup, give --create")
         before = counters.get(context, 1)
         following = contexts.raise_counter(transaction, context, largest + 1)
         if following != before:
@@ -123,9 +119,13 @@ def _require_context(transaction: Transaction, context: str) -> int:
     """Return the next id of an existing context."""
     counters = contexts.read_counters(transaction)
     if context not in counters:
-        there = ", ".join(f"`{name}`" for name in sorted(counters))
-        raise UsageError(f"the database has no context `{context[:_LONGEST]}`, there are: {there}")
+        raise _unknown_context_error(counters, context)
     return counters[context]
+
+
+def _unknown_context_error(counters: Iterable[str], context: str, hint: str = "") -> UsageError:
+    there = ", ".join(f"`{name}`" for name in sorted(counters)) or "none"
+    return UsageError(f"the database has no context `{context[:_LONGEST]}`, there are: {there}{hint}")
 
 
 def _change_database(database_url: str, work: Callable[[Transaction], T]) -> T:

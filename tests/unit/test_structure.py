@@ -208,3 +208,35 @@ def test_storage_is_given_permissions_and_reads_no_context_variable_for_them() -
 def test_the_newest_number_of_the_journal_is_read_in_one_place() -> None:
     reading = [path for path, tree in modules() if "tables.changes" in ast.unparse(tree)]
     assert reading == ["registry/storage/journal.py"]
+
+
+def callers(folder: str, name: str) -> set[str]:
+    """Return the modules of a folder that call a function or a class by its name."""
+    return {
+        path
+        for path, tree in modules()
+        if path.startswith(folder)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name
+    }
+
+
+def test_imports_parse_a_schema_and_an_association_in_one_place_for_all_sources() -> None:
+    for name in ("SnapshotSchema", "SnapshotAssociation"):
+        assert callers("registry/transfer/", name) == {
+            "registry/transfer/database_source.py",  # rows of our own tables, which need no parsing
+            "registry/transfer/field_parsers.py",
+        }
+
+
+def test_transfer_declares_the_settings_of_a_scope_once() -> None:
+    declaring = {path for path, tree in modules() if "'aliasForDeks'" in ast.unparse(tree)}
+    assert {path for path in declaring if path.startswith("registry/transfer/")} == {
+        "registry/transfer/scope_settings.py"
+    }
+
+
+def test_storage_writes_the_row_of_a_schema_in_one_place() -> None:
+    assert callers("registry/", "schema_row") == {"registry/storage/batch_append.py", "registry/transfer/plan.py"}
+    writing = {path for path, tree in modules() if "'normalized_hash':" in ast.unparse(tree)}
+    assert writing == {"registry/storage/batch_append.py"}

@@ -12,8 +12,8 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true, tup
 
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access.permissions import parse_prefix
 from contractlog.registry.access.principals import filter_readable
-from contractlog.registry.access.subject_ranges import parse_prefix
 from contractlog.registry.features.subjects.store import QUALIFIED_NAME, prefix_conditions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import StoredAssociation, find_by_subjects

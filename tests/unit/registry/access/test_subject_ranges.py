@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 from contractlog.compatibility.errors import Denied
 from contractlog.compatibility.names import Subject
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.permissions import Permission, Permissions, explain_pattern_mistake
+from contractlog.registry.access.permissions import (
+    Permission,
+    Permissions,
+    SubjectRange,
+    explain_pattern_mistake,
+    parse_prefix,
+)
 from contractlog.registry.access.principals import current_permissions
-from contractlog.registry.access.subject_ranges import SubjectRange, parse_prefix
 from contractlog.registry.access.users_file import format_entry
 from contractlog.registry.features.dependencies.service import WalkDirection
 from contractlog.registry.features.schemas import store as schemas_store

@@ -25,10 +25,9 @@ from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.health import DatabaseHealth
 from contractlog.registry.storage.store import Store
-from contractlog.registry.telemetry.exposition import render_metrics
 from contractlog.registry.telemetry.logging import LogFormat, LogLevel, configure_logging
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, ERRORS, IN_FLIGHT, REQUEST_SECONDS, REQUESTS
-from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics
+from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics, render_metrics
 
 RECORD = {"schema": json.dumps({"type": "record", "name": "R", "fields": []})}
 SERIES = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")

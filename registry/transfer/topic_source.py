@@ -1,4 +1,4 @@
-"""Replay of a ``_schemas`` topic: its records applied one by one, as the reference applies them."""
+"""State of a registry from a ``_schemas`` topic, whose records are applied one by one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
-from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
+from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.scope_settings import read_config, read_mode
 from contractlog.registry.transfer.snapshot import (
     Deletions,
@@ -26,7 +26,6 @@ from contractlog.registry.transfer.snapshot import (
     SnapshotVersion,
     VersionKey,
 )
-from contractlog.registry.transfer.storage_limits import find_storage_problem
 from contractlog.registry.transfer.topic_records import (
     KeyType,
     LogKey,
@@ -36,7 +35,7 @@ from contractlog.registry.transfer.topic_records import (
     read_value,
 )
 
-__all__ = ["TopicReplay"]
+__all__ = ["TopicReplay", "TopicSource"]
 
 _ACTOR: Final = "import"
 
@@ -120,16 +119,15 @@ class TopicReplay:
     def _read_schema(self, at: VersionKey, value: Mapping[str, Any], record: LogRecord) -> SnapshotSchema | None:
         subject, version = at
         field_parsers.parse_subject(str(subject) if subject.name else f":{subject.context}:")
-        name = value.get("schemaType") or SchemaType.AVRO
-        if not isinstance(name, str) or name not in set(SchemaType):
-            self._report.odd(OddityKind.UNKNOWN_TYPE, _position(record), f"{subject}/{version}: {name}")
-            return None
-        schema = _parse_schema(at, SchemaType(name), value, record.timestamp)
-        reason = find_storage_problem(schema)
-        if reason:
-            self._report.odd(OddityKind.NOT_STORABLE, _position(record), f"{subject}/{version}: {reason}")
-            return None
-        return schema
+        where, name = _position(record), f"{subject}/{version}"
+        try:
+            field_parsers.read_version({"version": version})
+            schema = field_parsers.read_reference_schema(value, subject.context, self._report, where, name)
+            return schema and replace(schema, guid=_parse_guid(value.get("md5")), created_at=record.timestamp)
+        except KeyError as error:
+            raise UnreadableRecord(f"a schema without {error}") from None
+        except InvalidField as error:
+            raise UnreadableRecord(f"a schema of which {error}") from None
 
     def _owns(self, schema: SnapshotSchema, at: VersionKey, record: LogRecord) -> bool:
         """Return whether an id may have this text: while it is in use, its first text in log order owns it."""
@@ -278,27 +276,6 @@ def _position(record: LogRecord) -> str:
     return f"offset {record.offset}"
 
 
-def _parse_schema(at: VersionKey, schema_type: SchemaType, value: Mapping[str, Any], created_at: int) -> SnapshotSchema:
-    subject, version = at
-    try:
-        field_parsers.read_version({"version": version})
-        return SnapshotSchema(
-            context=subject.context,
-            id=field_parsers.read_id(value),
-            type=schema_type,
-            text=field_parsers.read_string(value, "schema"),
-            references=field_parsers.read_references(value),
-            metadata=field_parsers.parse_metadata(value.get("metadata")),
-            rule_set=field_parsers.parse_rule_set(value.get("ruleSet")),
-            guid=_parse_guid(value.get("md5")),
-            created_at=created_at,
-        )
-    except KeyError as error:
-        raise UnreadableRecord(f"a schema without {error}") from None
-    except InvalidField as error:
-        raise UnreadableRecord(f"a schema of which {error}") from None
-
-
 def _parse_guid(md5: Any) -> str | None:
     """Return the guid that a value contains: with encrypted metadata it cannot be computed."""
     if not md5:
@@ -321,15 +298,35 @@ def _parse_association(
     merged = dict(names) | {name: found for name, found in value.items() if found is not None}
     merged |= {"resourceId": merged.get("resourceId", ""), "lifecycle": str(merged.get("lifecycle") or "WEAK").upper()}
     try:
-        return SnapshotAssociation(
-            guid=field_parsers.parse_guid(merged["guid"]),
-            subject=field_parsers.parse_subject(merged["subject"]),
-            **field_parsers.read_binding(merged),
-            frozen=field_parsers.read_flag(merged, "frozen", default=False),
-            created_at=old.created_at if old else timestamp,
-            updated_at=timestamp,
-        )
+        association = field_parsers.read_association(merged, frozen=False)
+        return replace(association, created_at=old.created_at if old else timestamp, updated_at=timestamp)
     except KeyError as error:
         raise UnreadableRecord(f"an association that lacks {error}") from None
     except InvalidField as error:
         raise UnreadableRecord(f"an association of which {error}") from None
+
+
+class TopicSource:
+    """A ``_schemas`` topic; each ``poll`` continues where the previous one ended."""
+
+    def __init__(self, topic: SchemasTopic) -> None:
+        self._topic = topic
+        self._replay: TopicReplay | None = None
+
+    def read_snapshot(self, report: TransferReport) -> RegistrySnapshot:
+        """Replay the log up to its current end."""
+        self._replay = TopicReplay(report)
+        with TransferProgress("reading the topic", "records") as report_progress:
+            for record in self._topic.records(report_progress):
+                self._replay.apply(record)
+        self._replay.conclude()
+        return self._replay.take_snapshot()
+
+    def poll(self, report: TransferReport) -> RegistrySnapshot | None:
+        """Apply the records added since."""
+        if self._replay is None:
+            return self.read_snapshot(report)
+        before = self._topic.position
+        for record in self._topic.records():
+            self._replay.apply(record)
+        return None if self._topic.position == before else self._replay.take_snapshot()
