@@ -41,8 +41,8 @@ from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
 from contractlog.registry.registration.verbatim_schemas import find_verbatim, reject_closed_subject
 from contractlog.registry.storage.lookup import apply_alias, resolve_alias
 from contractlog.registry.storage.model import Append, Content, Deleted, ScopeSettings, Stale, SubjectState
-from contractlog.registry.storage.prefetch import PrefetchedSnapshot
-from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot
+from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnapshot
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
 __all__ = ["WARNING", "RegistrationResult", "RegistrationService", "log_warning", "reject_read_only"]

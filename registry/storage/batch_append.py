@@ -32,7 +32,6 @@ from contractlog.registry.storage.model import (
     MAX_ID_GAP,
     Append,
     Content,
-    ReferenceTarget,
     Stale,
     SubjectState,
     subject_key,
@@ -155,16 +154,11 @@ class _BatchPlan:
         state = self._states.get(candidate.subject, SubjectState())
         if state.revision != candidate.state.revision or self._configured[candidate.subject] != candidate.configured:
             return False
-        if (
-            candidate.named is not None
-            and candidate.named != candidate.subject
-            and self._resolve(candidate.named) != candidate.subject
-        ):
+        name = candidate.named or candidate.subject
+        if name != candidate.subject and resolve_alias(Snapshot(self._connection), name) != candidate.subject:
             return False
-        return all(
-            self._target_exists(target, imported=candidate.schema_id is not None)
-            for target in candidate.content.targets
-        )
+        accepted = {True} if candidate.schema_id is None else {True, False}  # an import may reference deleted versions
+        return all(self._targets.get(target) in accepted for target in candidate.content.targets)
 
     def _decide_with_id(self, candidate: Append, schema_id: int) -> Outcome:
         """Append under the requested id.
@@ -190,14 +184,6 @@ class _BatchPlan:
         self.touched.add((context, schema_id))
         self._new_version(candidate, version, schema_id)
         return _to_registered_schema(subject, content, schema_id, version, None)
-
-    def _resolve(self, named: Subject) -> Subject:
-        """Return the subject that a name refers to now."""
-        return resolve_alias(Snapshot(self._connection), named)
-
-    def _target_exists(self, target: ReferenceTarget, *, imported: bool) -> bool:
-        found = self._targets.get(target)
-        return found is not None and (imported or found)
 
     def _set_content_id(self, context: str, content_hash: str, schema_id: int) -> None:
         if self._ids.get((context, content_hash)) != schema_id:
@@ -252,7 +238,8 @@ class _BatchPlan:
             if context not in self._counters:
                 execute(insert(tables.contexts).values(name=context, next_schema_id=following))
             elif self._counters[context][:2] != (following, True):
-                execute(_update_counter(context).values(next_schema_id=following, deleted_at=None))
+                statement = update(tables.contexts).where(tables.contexts.c.name == context)
+                execute(statement.values(next_schema_id=following, deleted_at=None))
         if self._schemas:
             execute(insert(tables.schemas), self._schemas)
         self._write_contents()
@@ -323,10 +310,6 @@ def _versions_exhausted_error(subject: Subject) -> OperationNotPermitted:
         f"Subject {subject} has a version {MAX_VERSION}, and there is no number after it: "
         "new versions need another subject"
     )
-
-
-def _update_counter(context: str) -> Any:
-    return update(tables.contexts).where(tables.contexts.c.name == context)
 
 
 def schema_row(context: str, schema_id: int, content: Content, created_at: int) -> dict[str, Any]:

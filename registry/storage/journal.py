@@ -8,13 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from enum import Enum
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.model import JOURNAL_COUNTER, ScopeSettings, subject_key
@@ -30,12 +28,13 @@ __all__ = [
     "mask_settings",
     "newest_sequence",
     "parse_version_target",
-    "settings_members",
     "write_entries",
 ]
 
 _C = tables.changes.c
 _DIGITS: Final = 10
+MASK: Final = "***"  #: replaces the value of a sensitive property
+_METADATA: Final = ("default_metadata", "override_metadata")
 _CHUNK: Final = 200  #: keys per statement
 
 
@@ -88,7 +87,9 @@ def find_schema_ids(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]])
     requested = set(versions)
     subjects = {subject_key(subject): subject for subject, _ in requested}
     schema_ids: dict[tuple[Subject, int], int] = {}
-    for keys in _chunks(sorted(subjects)):
+    every_key = sorted(subjects)
+    for start in range(0, len(every_key), _CHUNK):
+        keys = every_key[start : start + _CHUNK]
         numbers = {number for subject, number in requested if subject_key(subject) in keys}
         u, v = tables.subjects.c, tables.versions.c
         statement = (
@@ -99,10 +100,6 @@ def find_schema_ids(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]])
         rows = snapshot.connection.execute(statement)
         schema_ids.update({(subjects[row.key], row.version): row.schema_id for row in rows})
     return {version: schema_id for version, schema_id in schema_ids.items() if version in requested}
-
-
-def _chunks(keys: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (keys[start : start + _CHUNK] for start in range(0, len(keys), _CHUNK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +142,6 @@ def write_entries(connection: Connection, lines: Sequence[JournalEntry], now: in
     )
 
 
-MASK: Final = "***"  #: replaces the value of a sensitive property
-
-_NAMES: Final = tuple(member.name for member in fields(ScopeSettings))
-_METADATA: Final = ("default_metadata", "override_metadata")
-
-
-def settings_members(configured: ScopeSettings) -> dict[str, Any]:
-    """Return settings as JSON values; unset ones are None."""
-    return {name: _plain(getattr(configured, name)) for name in _NAMES}
-
-
 def hash_settings(configured: ScopeSettings) -> str | None:
     """Return the SHA-256 of the settings' canonical JSON: sorted, without spaces and unset members.
 
@@ -176,19 +162,10 @@ def mask_settings(configured: ScopeSettings) -> dict[str, Any]:
     sensitive = {name for member in _METADATA for name in values.get(member, {}).get("sensitive", ())}
     for member in _METADATA:
         if properties := values.get(member, {}).get("properties"):
-            values[member] = values[member] | {"properties": _mask_properties(properties, sensitive)}
+            masked = {name: MASK if name in sensitive else value for name, value in properties.items()}
+            values[member] = values[member] | {"properties": masked}
     return values
 
 
-def _mask_properties(properties: Mapping[str, str], sensitive: set[str]) -> dict[str, str]:
-    return {name: MASK if name in sensitive else value for name, value in properties.items()}
-
-
 def _set_members(configured: ScopeSettings) -> dict[str, Any]:
-    return {name: value for name, value in settings_members(configured).items() if value is not None}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Enum):
-        return value.value
-    return value.body() if isinstance(value, Metadata | RuleSet) else value
+    return {name: value for name, value in configured.members().items() if value is not None}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from sqlalchemy import Select
 
@@ -84,6 +85,21 @@ class ScopeSettings:
     default_rule_set: RuleSet | None = None
     override_rule_set: RuleSet | None = None
 
+    @classmethod
+    def of_row(cls, row: Any) -> Self:
+        """Parse a row, whose columns have the names of the members; null is unset."""
+        return cls(
+            **{
+                name: _COLUMN_PARSERS[name](value) if name in _COLUMN_PARSERS else value
+                for name in _SETTING_NAMES
+                if (value := getattr(row, name)) is not None
+            }
+        )
+
+    def members(self) -> dict[str, Any]:
+        """Return all members as JSON values; unset ones are None."""
+        return {name: _to_json(getattr(self, name)) for name in _SETTING_NAMES}
+
     @property
     def empty(self) -> bool:
         """Return True if nothing is set."""
@@ -110,7 +126,7 @@ class ScopeSettings:
             return UNSET
         members = {
             name: next((value for settings in chain if (value := getattr(settings, name)) is not None), None)
-            for name in (member.name for member in fields(cls))
+            for name in _SETTING_NAMES
             if name not in _NOT_INHERITED
         }
         nearest = next((settings for settings in chain if not settings.config.empty), cls())
@@ -124,8 +140,23 @@ class ScopeSettings:
 
 UNSET = ScopeSettings()  #: settings of scopes without any, which are most; compared by identity first
 
+_SETTING_NAMES = tuple(member.name for member in fields(ScopeSettings))
+_COLUMN_PARSERS: dict[str, Callable[[str], Any]] = {
+    "level": Level,
+    "mode": Mode,
+    "compatibility_policy": Policy,
+    "own_policy": Policy,
+    **dict.fromkeys(("default_metadata", "override_metadata"), lambda text: Metadata.from_body(json.loads(text))),
+    **dict.fromkeys(("default_rule_set", "override_rule_set"), lambda text: RuleSet.from_body(json.loads(text))),
+}
 _DRAFT_ADDITIONS = ("default_metadata", "override_metadata", "default_rule_set", "override_rule_set")
 _NOT_INHERITED = frozenset({"alias", "alias_for_deks", *_DRAFT_ADDITIONS})
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    return value.body() if isinstance(value, Metadata | RuleSet) else value
 
 
 def scope_chain(subject: Subject) -> tuple[Subject, ...]:

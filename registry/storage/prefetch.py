@@ -15,7 +15,7 @@ from contractlog.registry.storage.dialects import in_numbers
 from contractlog.registry.storage.model import Deleted, ScopeSettings, SubjectState, scope_chain
 from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot, to_registered_schema
 
-__all__ = ["PrefetchedSnapshot", "prefetch_subjects"]
+__all__ = ["NotPrefetched", "PrefetchedSnapshot", "prefetch_subjects"]
 
 _MAX_VERSIONS: Final = 50  #: with more versions, reading the hashes of all gains little
 

@@ -9,9 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import GLOBAL_CONTEXT, SchemaId, Subject, Version
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_texts
@@ -237,7 +235,7 @@ class Snapshot:
         """Return the settings of each scope, in the given order; scopes without settings have empty ones."""
         by_key = {subject_key(scope): scope for scope in scopes}
         rows = self.connection.execute(_CONFIGURED, {"keys": by_key}).all()
-        found = {row.key: _to_scope_settings(row) for row in rows}
+        found = {row.key: ScopeSettings.of_row(row) for row in rows}
         return {scope: found.get(key, UNSET) for key, scope in by_key.items()}
 
     def subjects_in_context(self, context: str, seen: Deleted = Deleted.INCLUDED) -> list[Subject]:
@@ -254,7 +252,7 @@ class Snapshot:
         statement = select(tables.settings).where(c.mode.is_not(None))
         if scope.context != GLOBAL_CONTEXT:
             statement = statement.where(c.context == scope.context)
-        return {Subject(row.context, row.name): _to_scope_settings(row) for row in self._rows(statement)}
+        return {Subject(row.context, row.name): ScopeSettings.of_row(row) for row in self._rows(statement)}
 
     def newest_verbatim_type(self, subject: Subject) -> str | None:
         """Return the type of a subject's newest live version if that is stored verbatim; else None."""
@@ -327,37 +325,8 @@ def to_registered_schema(row: Row[Any]) -> RegisteredSchema:
         version=Version(row.version),
         guid=row.guid,
         references=tuple(map(Reference.from_body, references)),
-        metadata=_parse_metadata(row.metadata),
-        rule_set=_parse_rule_set(row.rule_set),
+        metadata=Metadata.from_body(json.loads(row.metadata)) if row.metadata else None,
+        rule_set=RuleSet.from_body(json.loads(row.rule_set)) if row.rule_set else None,
         timestamp=row.created_at,
         deleted=row.deleted_at is not None,
     )
-
-
-def _to_scope_settings(row: Row[Any]) -> ScopeSettings:
-    return ScopeSettings(
-        level=Level(row.level) if row.level else None,
-        normalize=row.normalize,
-        compatibility_policy=Policy(row.compatibility_policy) if row.compatibility_policy else None,
-        compatibility_group=row.compatibility_group,
-        own_policy=Policy(row.own_policy) if row.own_policy else None,
-        mode=Mode(row.mode) if row.mode else None,
-        alias=row.alias,
-        alias_for_deks=row.alias_for_deks,
-        validate_fields=row.validate_fields,
-        validate_new_schemas=row.validate_new_schemas,
-        validate_rules=row.validate_rules,
-        strict_json_schemas=row.strict_json_schemas,
-        default_metadata=_parse_metadata(row.default_metadata),
-        override_metadata=_parse_metadata(row.override_metadata),
-        default_rule_set=_parse_rule_set(row.default_rule_set),
-        override_rule_set=_parse_rule_set(row.override_rule_set),
-    )
-
-
-def _parse_metadata(text: str | None) -> Metadata | None:
-    return Metadata.from_body(json.loads(text)) if text else None
-
-
-def _parse_rule_set(text: str | None) -> RuleSet | None:
-    return RuleSet.from_body(json.loads(text)) if text else None

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.journal import JournalEntry, hash_settings, mask_settings, settings_members
+from contractlog.registry.storage.journal import JournalEntry, hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
 from contractlog.registry.storage.model import ScopeSettings, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
@@ -115,7 +115,7 @@ class Transaction(Snapshot):
         if not configured.empty:
             columns = {
                 name: json.dumps(value) if isinstance(value, dict) else value
-                for name, value in settings_members(configured).items()
+                for name, value in configured.members().items()
             }
             self.connection.execute(
                 insert(tables.settings).values(key=key, context=scope.context, name=scope.name, **columns)

@@ -101,8 +101,8 @@ class _Verification:
             (self._lookup(one) for one in self._shown),
             (self._id(key) for key in {one.schema for one in snapshot.versions.values()}),
             (self._check_retired_id(key) for key in snapshot.retired),
-            (self._config(scope, config) for scope, config in snapshot.settings.items()),
-            (self._mode(scope, mode) for scope, mode in self._modes.items()),
+            (self._scope("config", scope, config) for scope, config in snapshot.settings.items()),
+            (self._scope("mode", scope, {"mode": mode}) for scope, mode in self._modes.items()),
             (self._association(one) for one in snapshot.associations.values()),
         )
         total = 2 * len(self._shown) + len({one.schema for one in snapshot.versions.values()})
@@ -180,13 +180,9 @@ class _Verification:
         if "error" not in (body or {}):
             self._found.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
 
-    async def _config(self, scope: Subject, config: Mapping[str, Any]) -> None:
-        body = await self._answer("settings", get_scope_call("config", scope))
-        self._compare(f"config of {scope if scope.name else scope.context}", body, config)
-
-    async def _mode(self, scope: Subject, mode: str) -> None:
-        body = await self._answer("modes", get_scope_call("mode", scope))
-        self._compare(f"mode of {scope if scope.name else scope.context}", body, {"mode": mode})
+    async def _scope(self, resource: str, scope: Subject, expected: Mapping[str, Any]) -> None:
+        body = await self._answer("settings" if resource == "config" else "modes", get_scope_call(resource, scope))
+        self._compare(f"{resource} of {scope if scope.name else scope.context}", body, expected)
 
     async def _association(self, one: SnapshotAssociation) -> None:
         path = ("associations", "resources", one.resource_namespace, one.resource_name)

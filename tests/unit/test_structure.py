@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -240,3 +241,13 @@ def test_storage_writes_the_row_of_a_schema_in_one_place() -> None:
     assert callers("registry/", "schema_row") == {"registry/storage/batch_append.py", "registry/transfer/plan.py"}
     writing = {path for path, tree in modules() if "'normalized_hash':" in ast.unparse(tree)}
     assert writing == {"registry/storage/batch_append.py"}
+
+
+def test_the_settings_of_a_scope_are_declared_once_and_stored_under_their_names() -> None:
+    from contractlog.registry.storage.model import ScopeSettings
+    from contractlog.registry.storage.tables import settings
+    from contractlog.registry.transfer.scope_settings import config_to_columns
+
+    names = {member.name for member in fields(ScopeSettings)}
+    assert {column.name for column in settings.columns} == names | {"key", "context", "name"}
+    assert config_to_columns({}).keys() == names - {"mode"}

@@ -19,8 +19,8 @@ from contractlog.compatibility.schema import Reference, RegisteredSchema, Schema
 from contractlog.registry.app import create_app
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.model import Append, Content, Deleted, ReferenceTarget, ScopeSettings, scope_chain
-from contractlog.registry.storage.prefetch import PrefetchedSnapshot, prefetch_subjects
-from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot
+from contractlog.registry.storage.prefetch import NotPrefetched, PrefetchedSnapshot, prefetch_subjects
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
 from support.registry import EACH_DATABASE, empty_database
