@@ -36,7 +36,6 @@ __all__ = [
     "build_records",
     "encode_key",
     "read_key",
-    "read_value",
 ]
 
 _MAGIC: Final = (0, 1)  #: others are skipped; SCHEMA keys have 1 since the reference's 3.3, all others 0
@@ -72,6 +71,11 @@ class LogRecord:
     headed: bool = False  #: whether it has headers: Karapace adds some, the reference none
 
     @property
+    def position(self) -> str:
+        """Its position, as reports name it."""
+        return f"offset {self.offset}"
+
+    @property
     def deletes(self) -> bool:
         """True if the record deletes.
 
@@ -79,6 +83,14 @@ class LogRecord:
         deletion.
         """
         return self.value is None or self.value.strip() in _KARAPACE_NULLS
+
+    def parse_value(self) -> dict[str, Any]:
+        """Parse the value of a record that does not delete.
+
+        Raises:
+            UnreadableRecord: it is not a JSON object.
+        """
+        return _parse_json(self.value or b"", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,15 +146,6 @@ def _read_text(body: Mapping[str, Any], name: str) -> str:
         return field_parsers.read_text(body, name, default="")
     except InvalidField as error:
         raise UnreadableRecord(f"a key of which {error}") from None
-
-
-def read_value(raw: bytes) -> dict[str, Any]:
-    """Parse a value that is not a deletion.
-
-    Raises:
-        UnreadableRecord: it is not a JSON object.
-    """
-    return _parse_json(raw, "value")
 
 
 def _parse_json(raw: bytes, what: str) -> dict[str, Any]:
