@@ -137,8 +137,8 @@ def _write_settings(transaction: Transaction, plan: ImportPlan) -> None:
 def _configured_scopes(transaction: Transaction, scopes: list[Subject]) -> Iterator[tuple[Subject, ScopeSettings]]:
     for start in range(0, len(scopes), _CHUNK):
         chunk = scopes[start : start + _CHUNK]
-        found = transaction.read_settings(chunk)
-        yield from ((scope, found[scope]) for scope in chunk)
+        settings = transaction.read_settings(chunk)
+        yield from ((scope, settings[scope]) for scope in chunk)
 
 
 def _write_schemas(transaction: Transaction, plan: ImportPlan, ids: dict[str, int]) -> None:

@@ -131,8 +131,8 @@ def _unknown_context_error(counters: Iterable[str], context: str, hint: str = ""
 def _change_database(database_url: str, work: Callable[[Transaction], T]) -> T:
     """Run a change in a database that contains a registry."""
     if database.current_revision(database_url)[0] is None:
-        shown = mask_url(database_url)
-        raise UsageError(f"{shown} holds no registry: is it the right --database-url?")
+        masked_url = mask_url(database_url)
+        raise UsageError(f"{masked_url} holds no registry: is it the right --database-url?")
     with open_for_import(database_url) as store:
         return store.transact(work).result()
 

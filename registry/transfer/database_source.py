@@ -100,21 +100,21 @@ def open_for_export(database_url: str) -> Iterator[Snapshot]:
         Unreachable: it does not answer.
     """
     url = parse_url(database_url)
-    shown = mask_url(database_url)
+    masked_url = mask_url(database_url)
     revision, newest = database.current_revision(database_url)
     if is_in_memory(url) or revision is None:
-        raise UsageError(f"{shown} holds no registry")
+        raise UsageError(f"{masked_url} holds no registry")
     if revision != newest:
         raise UsageError(
             f"the database has the tables of revision {revision}, this release needs {newest}; "
-            f"run: contractlog db upgrade --database-url '{shown}'"
+            f"run: contractlog db upgrade --database-url '{masked_url}'"
         )
     engines = open_engines(url, readers=1, statement_timeout_ms=_LONG_MS)
     try:
         with engines.readers.connect() as connection:
             yield Snapshot(connection)
     except SQLAlchemyError as error:
-        raise Unreachable(f"the database {shown} cannot be read: {error}") from error
+        raise Unreachable(f"the database {masked_url} cannot be read: {error}") from error
     finally:
         engines.dispose()
 

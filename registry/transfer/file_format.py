@@ -58,8 +58,8 @@ def format_state_lines(snapshot: RegistrySnapshot) -> Iterator[str]:
     for association in _sorted_values(snapshot.associations):
         yield _format_line(_association_body(association))
     for (context, schema_id), retired in sorted(snapshot.retired.items()):
-        told = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
-        yield _format_line({"kind": "retired", "context": context, "id": schema_id, **told})
+        members = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
+        yield _format_line({"kind": "retired", "context": context, "id": schema_id, **members})
 
 
 def _sorted_values(items: Mapping[Any, Any]) -> list[Any]:
@@ -279,11 +279,11 @@ class _LineReader:
                     f"{snapshot.positions[version.key]} of the file: version {version.version} of {version.subject} "
                     f"has the id {version.schema_id}, which no line of the file gives a content"
                 )
-        held = {version.schema: key for key, version in snapshot.versions.items()}
+        versions_in_use = {version.schema: key for key, version in snapshot.versions.items()}
         report.conflicts += [
             f"the id {schema_id} of context {context} is retired and in use, both, by the file "
-            f"({snapshot.positions[context, schema_id]}, {snapshot.positions[held[context, schema_id]]})"
-            for context, schema_id in sorted(snapshot.retired.keys() & held.keys())
+            f"({snapshot.positions[context, schema_id]}, {snapshot.positions[versions_in_use[context, schema_id]]})"
+            for context, schema_id in sorted(snapshot.retired.keys() & versions_in_use.keys())
         ]
         snapshot.raise_counters()
 

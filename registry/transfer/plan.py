@@ -235,29 +235,29 @@ class _PlanBuilder:
 
     def plan_subjects(self) -> None:
         """Find the rows of the subjects, and plan those to add."""
-        held, gone = self._source.subjects, {subject for subject, _, _ in self._source.deletions.versions}
-        by_key = {subject_key(subject): subject for subject in held | gone}
+        imported, deleted = self._source.subjects, {subject for subject, _, _ in self._source.deletions.versions}
+        by_key = {subject_key(subject): subject for subject in imported | deleted}
         referenced = {subject_key(subject) for schema in self._source.schemas.values() for subject, _ in schema.targets}
         self.plan.subject_ids = bulk_transfer.find_subjects(self._snapshot, by_key.keys() | referenced)
         self.plan.subjects = {
             key: {"key": key, "context": subject.context, "name": subject.name, "revision": 1}
             for key, subject in by_key.items()
-            if key not in self.plan.subject_ids and subject in held
+            if key not in self.plan.subject_ids and subject in imported
         }
 
     def plan_versions(self) -> None:
         """Plan versions to add, to change and to remove."""
         rows = self.plan.subject_ids
         keys = {subject_key(one) for one in self._source.subjects | {one[0] for one in self._source.deletions.versions}}
-        found = bulk_transfer.find_versions(self._snapshot, {rows[key] for key in keys & rows.keys()})
+        existing = bulk_transfer.find_versions(self._snapshot, {rows[key] for key in keys & rows.keys()})
         for subject, number, schema_id in sorted(self._source.deletions.versions):
-            at = (rows.get(subject_key(subject), 0), number)
-            if at in found and found[at].schema_id == schema_id:
-                self._removed.add(at)
+            key = (rows.get(subject_key(subject), 0), number)
+            if key in existing and existing[key].schema_id == schema_id:
+                self._removed.add(key)
                 self.plan.removed.setdefault(subject, []).append(number)
         for version in self._source.versions.values():
-            at = (rows.get(subject_key(version.subject), 0), version.version)
-            row = None if at in self._removed else found.get(at)
+            key = (rows.get(subject_key(version.subject), 0), version.version)
+            row = None if key in self._removed else existing.get(key)
             if row is None:
                 self.plan.versions.append(version)
             elif row.schema_id != version.schema_id:
@@ -271,21 +271,21 @@ class _PlanBuilder:
     def plan_schemas(self) -> None:
         """Plan schemas to add."""
         for context, ids in _group_by_context(self._source.schemas):
-            found = bulk_transfer.find_schemas(self._snapshot, context, ids)
+            existing = bulk_transfer.find_schemas(self._snapshot, context, ids)
             retired = bulk_transfer.find_retired(self._snapshot, context, ids)
             for schema_id in ids:
-                one = self._identified[context, schema_id]
-                row = found.get(schema_id)
-                if schema_id in retired and retired[schema_id] != one.content.hash:
+                schema, content = self._source.schemas[context, schema_id], self._identified[context, schema_id].content
+                row = existing.get(schema_id)
+                if schema_id in retired and retired[schema_id] != content.hash:
                     former = "a content that was not recorded" if retired[schema_id] is None else "another content"
                     self.plan.conflicts.append(
-                        f"{self._position_prefix(one.schema.key)}the id {schema_id} of context {context} "
+                        f"{self._position_prefix(schema.key)}the id {schema_id} of context {context} "
                         f"was deleted for good here, and stood for {former}: {way_out(context)}"
                     )
                 elif row is None:
-                    self._add_schema(one)
-                    self.plan.returned += [one.schema.key] if schema_id in retired else []
-                elif row.hash != one.content.hash and (row.guid, row.text) != (one.content.guid, one.schema.text):
+                    self._add_schema(self._identified[schema.key])
+                    self.plan.returned += [schema.key] if schema_id in retired else []
+                elif row.hash != content.hash and (row.guid, row.text) != (content.guid, content.text):
                     self.plan.conflicts.append(
                         f"the id {schema_id} of context {context} stands for another content here"
                     )
@@ -302,31 +302,31 @@ class _PlanBuilder:
     def plan_retired_ids(self) -> None:
         """Plan ids to retire."""
         for context, ids in _group_by_context(self._source.retired):
-            known = bulk_transfer.find_retired(self._snapshot, context, ids)
+            retired = bulk_transfer.find_retired(self._snapshot, context, ids)
             holders = bulk_transfer.find_versions_by_id(self._snapshot, context, ids)
             for schema_id in ids:
-                held = holders.get(schema_id, set())
-                if schema_id in known or (held and held <= self._removed):  # removing its versions retires the id
+                versions = holders.get(schema_id, set())
+                if schema_id in retired:
                     continue
-                if held:
+                if versions - self._removed:
                     self.plan.conflicts.append(
                         f"the id {schema_id} of context {context} was deleted for good in the source and is in use here"
                     )
-                    continue
-                one = self._source.retired[context, schema_id]
-                at = self._now if one.at is None else one.at
-                row = {"context": context, "schema_id": schema_id, "at": at, "actor": one.actor, "hash": one.hash}
-                self.plan.retired.append(row)
+                elif not versions:  # removing its versions retires the id
+                    retirement = self._source.retired[context, schema_id]
+                    at = self._now if retirement.at is None else retirement.at
+                    row = {"context": context, "schema_id": schema_id, "at": at}
+                    self.plan.retired.append(row | {"actor": retirement.actor, "hash": retirement.hash})
 
     def plan_settings(self) -> None:
         """Plan settings and modes to replace and to remove."""
         gone = self._source.deletions.settings | self._source.deletions.modes
         scopes = self._source.settings.keys() | self._source.modes.keys() | gone
-        found = bulk_transfer.find_settings(self._snapshot, [subject_key(scope) for scope in scopes])
+        existing = bulk_transfer.find_settings(self._snapshot, [subject_key(scope) for scope in scopes])
         for scope in sorted(scopes):
             key = subject_key(scope)
             before = {
-                name: value for name, value in found.get(key, {}).items() if name not in {"key", "context", "name"}
+                name: value for name, value in existing.get(key, {}).items() if name not in {"key", "context", "name"}
             }
             after = dict.fromkeys((*config_to_columns({}), "mode")) | before
             if scope in self._source.deletions.settings or scope in self._source.settings:
@@ -345,15 +345,15 @@ class _PlanBuilder:
         imported, deleted = self._source.associations, self._source.deletions.associations
         rows = bulk_transfer.stream_associations(self._snapshot) if imported or deleted else ()
         existing = {row.guid: dict(row._mapping) for row in rows}  # noqa: SLF001 - SQLAlchemy's public name for it
-        for one in imported.values():
+        for association in imported.values():
             subject = {
-                "context": one.subject.context,
-                "subject_key": subject_key(one.subject),
-                "subject": one.subject.name,
+                "context": association.subject.context,
+                "subject_key": subject_key(association.subject),
+                "subject": association.subject.name,
             }
-            row = asdict(one) | subject
+            row = asdict(association) | subject
             created, updated = row.pop("created_at"), row.pop("updated_at")
-            if one.guid not in existing or not row.items() <= existing[one.guid].items():
+            if association.guid not in existing or not row.items() <= existing[association.guid].items():
                 created = self._now if created is None else created
                 times = {"created_at": created, "updated_at": created if updated is None else updated}
                 self.plan.associations.append(row | times)
@@ -363,18 +363,18 @@ class _PlanBuilder:
 
     def plan_journal(self) -> None:
         """Plan the journal entries, except those of settings."""
-        for one in self.plan.versions:
-            content = self._identified[one.schema].content
-            details = {"id": one.schema_id, "type": content.type.value, "bypass": "IMPORT"}
+        for version in self.plan.versions:
+            content = self._identified[version.schema].content
+            details = {"id": version.schema_id, "type": content.type.value, "bypass": "IMPORT"}
             self.plan.lines.append(
-                JournalEntry("", "version.registered", _version_name(one), after=content.hash, details=details)
+                JournalEntry("", "version.registered", _version_name(version), after=content.hash, details=details)
             )
-        deleted = [one for one in self.plan.versions if one.deleted_at is not None]
-        for one in (*deleted, *self.plan.changed_versions):
-            action = "version.restored" if one.deleted_at is None else "version.soft_deleted"
-            before = self._identified[one.schema].content.hash
-            details = {"id": one.schema_id}
-            self.plan.lines.append(JournalEntry("", action, _version_name(one), before=before, details=details))
+        deleted = [version for version in self.plan.versions if version.deleted_at is not None]
+        for version in (*deleted, *self.plan.changed_versions):
+            action = "version.restored" if version.deleted_at is None else "version.soft_deleted"
+            before = self._identified[version.schema].content.hash
+            details = {"id": version.schema_id}
+            self.plan.lines.append(JournalEntry("", action, _version_name(version), before=before, details=details))
         changed = (("association.updated", _association_name(row)) for row in self.plan.associations)
         removed = (("association.deleted", name) for _, name in self.plan.removed_associations)
         self.plan.lines += [JournalEntry("", action, name) for action, name in (*changed, *removed)]

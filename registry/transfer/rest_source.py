@@ -112,12 +112,12 @@ class RestReader:
 
     async def _contexts(self) -> list[str]:
         names = await self._maybe(get_call("contexts"))
-        found = [
+        valid_names = [
             name
             for name in self._read_list(names, "GET /contexts")
             if self._fits("a context", field_parsers.parse_context, name)
         ]
-        return found or [DEFAULT_CONTEXT]
+        return valid_names or [DEFAULT_CONTEXT]
 
     async def _subjects(self) -> list[Subject]:
         names = await self._ask(get_call("subjects", subjectPrefix=":*:", deleted="true"))
@@ -146,21 +146,21 @@ class RestReader:
 
         Versions that are missing in the result are read one by one later.
         """
-        found: dict[tuple[str, int], Mapping[str, Any]] = {}
+        bodies: dict[tuple[str, int], Mapping[str, Any]] = {}
         while True:
-            offset = str(len(found))
+            offset = str(len(bodies))
             page = await self._maybe(
                 get_call("schemas", subjectPrefix=":*:", deleted="true", offset=offset, limit=str(_PAGE))
             )
-            before = len(found)
+            before = len(bodies)
             for body in page if isinstance(page, list) else ():
                 if isinstance(body, dict) and "id" in body and "schema" in body:
-                    found[str(body.get("subject")), _integer_or_zero(body.get("version"))] = body
-            if len(found) == before:
-                return found
-            if len(found) > self._most_versions:
+                    bodies[str(body.get("subject")), _integer_or_zero(body.get("version"))] = body
+            if len(bodies) == before:
+                return bodies
+            if len(bodies) > self._most_versions:
                 raise UnreadableAnswer(f"to GET /schemas with more than {self._most_versions:,} versions")
-            self._report_progress(len(found), 0)
+            self._report_progress(len(bodies), 0)
 
     async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:
         await self._scope(subject)
@@ -261,9 +261,9 @@ class RestReader:
         """Read the settings of a scope; a config or mode equal to the inherited one is not the scope's own."""
         where = f"config of {scope if scope.name else scope.context}"
         config = await self._maybe(get_scope_call("config", scope))
-        known = read_config(config, where, self._report) if isinstance(config, dict) else {}
-        if known and known != inherited:
-            self.snapshot.settings[scope] = known
+        settings = read_config(config, where, self._report) if isinstance(config, dict) else {}
+        if settings and settings != inherited:
+            self.snapshot.settings[scope] = settings
         answer = await self._maybe(get_scope_call("mode", scope))
         if isinstance(answer, dict) and answer.get("mode"):
             mode = read_mode(answer["mode"], where, self._report)
@@ -273,20 +273,20 @@ class RestReader:
     async def _associations(self) -> None:
         answer = await self._maybe(get_call("associations", "resources", "-", "-"))
         for body in self._read_list(answer, "associations"):
-            one = self._fits("an association", _parse_association, body)
-            if one is not None:
-                self.snapshot.associations[one.guid] = one
+            association = self._fits("an association", _parse_association, body)
+            if association is not None:
+                self.snapshot.associations[association.guid] = association
 
 
 def _parse_association(body: Any) -> SnapshotAssociation:
     if not isinstance(body, dict):
         raise InvalidField(f"{type(body).__name__} in place of an association")
     try:
-        found = field_parsers.read_association(
+        association = field_parsers.read_association(
             body | {"resourceId": body.get("resourceId") or ""}, frozen=body["lifecycle"] == Lifecycle.STRONG
         )
         return replace(
-            found,
+            association,
             created_at=field_parsers.read_time(body, "createTs"),
             updated_at=field_parsers.read_time(body, "updateTs"),
         )

@@ -75,17 +75,17 @@ def read_config(members: Mapping[str, Any], where: str, report: TransferReport) 
 
     ``subject`` is ignored, because it is not a setting.
     """
-    known: dict[str, Any] = {}
+    valid: dict[str, Any] = {}
     for name in _SETTINGS:
         if members.get(name) is not None:
             value = _parse_setting(name, members[name])
             if value is None:
                 report.odd(OddityKind.UNKNOWN_SETTING, where, f"{name}={members[name]}")
             else:
-                known[name] = value
+                valid[name] = value
     for name in members.keys() - _SETTINGS.keys() - {"subject"}:
         report.odd(OddityKind.UNKNOWN_SETTING, where, name)
-    return known
+    return valid
 
 
 def require_valid_config(members: Any) -> None:

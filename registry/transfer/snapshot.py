@@ -194,10 +194,10 @@ class RegistrySnapshot:
 
     def ids(self) -> dict[str, list[int]]:
         """Return the ids of each context that are, or were, in use, in ascending order."""
-        found: dict[str, list[int]] = {}
+        ids: dict[str, list[int]] = {}
         for context, schema_id in sorted({*self.schemas, *self.retired}):
-            found.setdefault(context, []).append(schema_id)
-        return found
+            ids.setdefault(context, []).append(schema_id)
+        return ids
 
     def changes_since(self, before: RegistrySnapshot) -> RegistrySnapshot:
         """Return the changes since an earlier state of the same registry; missing items are in ``gone``."""

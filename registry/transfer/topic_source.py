@@ -218,19 +218,19 @@ class TopicReplay:
             self.snapshot.contexts.setdefault(key.context or "", 1)
 
     def _association(self, key: LogKey, record: LogRecord) -> None:
-        known = self._by_association.get(key.association)
-        one = None
+        guid = self._by_association.get(key.association)
+        association = None
         if not record.deletes:
-            old = self.snapshot.associations.get(known) if known else None
-            one = _parse_association(record.parse_value(), dict(key.association), old, record.timestamp)
-        if known is not None:
+            old = self.snapshot.associations.get(guid) if guid else None
+            association = _parse_association(record.parse_value(), dict(key.association), old, record.timestamp)
+        if guid is not None:
             del self._by_association[key.association]
-            self.snapshot.associations.pop(known, None)
-            self.snapshot.deletions.associations.add(known)
-        if one is not None:
-            self.snapshot.associations[one.guid] = one
-            self.snapshot.deletions.associations.discard(one.guid)
-            self._by_association[key.association] = one.guid
+            self.snapshot.associations.pop(guid, None)
+            self.snapshot.deletions.associations.add(guid)
+        if association is not None:
+            self.snapshot.associations[association.guid] = association
+            self.snapshot.deletions.associations.discard(association.guid)
+            self._by_association[key.association] = association.guid
 
     def take_snapshot(self) -> RegistrySnapshot:
         """Return the state after all records so far; counters are above every id ever accepted."""

@@ -60,7 +60,7 @@ class VerificationResult:
 async def verify(
     transport: AsyncTransport,
     snapshot: RegistrySnapshot,
-    told: Callable[[int, int], None] = lambda _done, _all: None,
+    report_progress: Callable[[int, int], None] = lambda _done, _all: None,
     *,
     modes: bool = True,
 ) -> VerificationResult:
@@ -69,17 +69,22 @@ async def verify(
     Args:
         transport: connected to the target.
         snapshot: of the source.
-        told: called with the number of requests done, and the total.
+        report_progress: called with the number of requests done, and the total.
         modes: whether to compare modes; at the cutover the source's differs on purpose.
     """
-    return await _Verification(transport, snapshot, told, modes=modes).run()
+    return await _Verification(transport, snapshot, report_progress, modes=modes).run()
 
 
 class _Verification:
     """A verification run, with a bounded number of concurrent requests."""
 
     def __init__(
-        self, transport: AsyncTransport, snapshot: RegistrySnapshot, told: Callable[[int, int], None], *, modes: bool
+        self,
+        transport: AsyncTransport,
+        snapshot: RegistrySnapshot,
+        report_progress: Callable[[int, int], None],
+        *,
+        modes: bool,
     ) -> None:
         self._transport = transport
         self._snapshot = snapshot
@@ -88,15 +93,15 @@ class _Verification:
             for version in snapshot.versions.values()
             if "alias" not in snapshot.settings.get(version.subject, {})  # its paths lead to another subject
         ]
-        self._told = told
+        self._report_progress = report_progress
         self._modes = snapshot.modes if modes else {}
-        self._held = {(version.subject, version.schema_id) for version in snapshot.versions.values()}
-        self._found = VerificationResult()
+        self._subject_ids = {(version.subject, version.schema_id) for version in snapshot.versions.values()}
+        self._result = VerificationResult()
 
     async def run(self) -> VerificationResult:
         """Send all requests and compare the responses."""
         snapshot = self._snapshot
-        questions: Iterator[Coroutine[Any, Any, None]] = chain(
+        comparisons: Iterator[Coroutine[Any, Any, None]] = chain(
             (self._version(one) for one in self._shown),
             (self._lookup(one) for one in self._shown),
             (self._id(key) for key in {one.schema for one in snapshot.versions.values()}),
@@ -111,17 +116,17 @@ class _Verification:
 
         async def work() -> None:
             nonlocal done
-            for question in questions:
-                await question
+            for comparison in comparisons:
+                await comparison
                 done += 1
-                self._told(done, total)
+                self._report_progress(done, total)
 
         await run_concurrently(work() for _ in range(_MAX_CONCURRENT))
-        self._found.differences.sort()
-        return self._found
+        self._result.differences.sort()
+        return self._result
 
     async def _answer(self, what: str, call: Call[Any]) -> Mapping[str, Any] | None:
-        self._found.compared[what] += 1
+        self._result.compared[what] += 1
         try:
             body = await self._transport.send(call)
         except RegistryError as error:
@@ -131,12 +136,12 @@ class _Verification:
     def _compare(self, where: str, body: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> None:
         answered = body or {}
         if "error" in answered:
-            self._found.differences.append(f"{where}: answers {answered['error']}")
+            self._result.differences.append(f"{where}: answers {answered['error']}")
             return
         for name, value in expected.items():
             if answered.get(name) != value:
-                told = f"{_shorten(answered.get(name))} in place of {_shorten(value)}"
-                self._found.differences.append(f"{where}: {name} is {told}")
+                difference = f"{_shorten(answered.get(name))} in place of {_shorten(value)}"
+                self._result.differences.append(f"{where}: {name} is {difference}")
 
     async def _version(self, version: SnapshotVersion) -> None:
         path = ("subjects", str(version.subject), "versions", str(version.version))
@@ -171,32 +176,38 @@ class _Verification:
         if other is None or schema_id == version.schema_id:
             return other is not None
         pair = (_without_empty_members(other), _without_empty_members(self._snapshot.schemas[version.schema]))
-        found = identify_schemas(self._snapshot, pair)
-        return len({one.content.hash for one in found.values()}) == 1 and (version.subject, schema_id) in self._held
+        identified = identify_schemas(self._snapshot, pair)
+        return (
+            len({one.content.hash for one in identified.values()}) == 1
+            and (version.subject, schema_id) in self._subject_ids
+        )
 
     async def _check_retired_id(self, key: SchemaKey) -> None:
         context, schema_id = key
         body = await self._answer("retired ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
         if "error" not in (body or {}):
-            self._found.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
+            self._result.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
 
     async def _scope(self, resource: str, scope: Subject, expected: Mapping[str, Any]) -> None:
         body = await self._answer("settings" if resource == "config" else "modes", get_scope_call(resource, scope))
         self._compare(f"{resource} of {scope if scope.name else scope.context}", body, expected)
 
-    async def _association(self, one: SnapshotAssociation) -> None:
-        path = ("associations", "resources", one.resource_namespace, one.resource_name)
-        body = await self._answer("associations", Call("GET", path, lambda found: {one["guid"]: one for one in found}))
+    async def _association(self, association: SnapshotAssociation) -> None:
+        path = ("associations", "resources", association.resource_namespace, association.resource_name)
+        body = await self._answer(
+            "associations",
+            Call("GET", path, lambda bodies: {body["guid"]: body for body in bodies}),
+        )
         expected = {
-            "subject": str(one.subject),
-            "resourceId": one.resource_id,
-            "resourceType": one.resource_type,
-            "associationType": one.association_type,
-            "lifecycle": one.lifecycle,
+            "subject": str(association.subject),
+            "resourceId": association.resource_id,
+            "resourceType": association.resource_type,
+            "associationType": association.association_type,
+            "lifecycle": association.lifecycle,
         }
-        where = f"{one.association_type} of {one.resource_namespace}/{one.resource_name}"
-        found = body if body and "error" in body else (body or {}).get(one.guid, {"error": "without it"})
-        self._compare(where, found, expected)
+        where = f"{association.association_type} of {association.resource_namespace}/{association.resource_name}"
+        answered = body if body and "error" in body else (body or {}).get(association.guid, {"error": "without it"})
+        self._compare(where, answered, expected)
 
 
 def _without_empty_members(schema: SnapshotSchema) -> SnapshotSchema:
