@@ -17,8 +17,7 @@ from contractlog.registry.registration.hash_upgrade import upgrade_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import Engines, file_lock, is_in_memory, mask_url, open_engines, parse_url
-from contractlog.registry.storage.sql_store import SqlStore, create_tables
-from contractlog.registry.storage.store import Store
+from contractlog.registry.storage.store import Store, create_tables
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["current_revision", "downgrade", "newest_revision", "open_store", "upgrade"]
@@ -56,7 +55,7 @@ def open_store(settings: Settings) -> Store:
         stack.callback(engines.dispose)
         with _translate_errors(settings.database_url):
             _prepare(settings.database_url, engines)
-        return SqlStore(engines, max_pending_writes=settings.max_pending_writes, closing=stack.pop_all())
+        return Store(engines, max_pending_writes=settings.max_pending_writes, closing=stack.pop_all())
 
 
 def _prepare(text: str, engines: Engines) -> None:
@@ -90,11 +89,14 @@ def upgrade(database_url: str, *, lock_timeout_ms: int | None = None, statement_
 
 
 def downgrade(database_url: str, revision: str) -> str | None:
-    """Downgrade a database to a revision (``base``: no tables); data that only later tables store is lost."""
-    from contractlog.registry.storage import migration_runner  # noqa: PLC0415 - see there
+    """Downgrade a database to a revision (``base``: no tables); data that only later tables store is lost.
 
+    Raises:
+        UsageError: there is no such revision.
+        Unreachable: as for ``upgrade``.
+    """
     with _open_for_migration(database_url) as connection:
-        migration_runner.downgrade(connection, revision)
+        _run_alembic(connection, "downgrade", revision)
         return _read_revision(connection)
 
 
@@ -164,12 +166,31 @@ def _translate_errors(text: str) -> Iterator[None]:
 
 
 def _upgrade(connection: Connection, **limits: int | None) -> None:
-    from contractlog.registry.storage import migration_runner  # noqa: PLC0415 - see there
-
-    migration_runner.upgrade(connection, **limits)
+    _run_alembic(connection, "upgrade", "head", **limits)
     upgrade_hashes(Transaction(connection, time.time_ns() // 1_000_000))
     connection.execute(delete(tables.marks).where(tables.marks.c.name == _SERVED_FROM))
     connection.execute(insert(tables.marks).values(name=_SERVED_FROM, sequence=int(OLDEST_SERVING)))
+
+
+def _run_alembic(connection: Connection, verb: str, revision: str, **limits: int | None) -> None:
+    """Change the tables to those of a revision; ``migrations/env.py`` has the defaults of the limits.
+
+    Raises:
+        UsageError: the database has, or was to get, a revision that this release does not know.
+    """
+    # Imported on demand: importing alembic takes longer than most starts should.
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.util import CommandError  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", "contractlog.migrations:")
+    config.set_main_option("path_separator", "os")
+    config.attributes.update(connection=connection, **limits)
+    try:
+        (command.upgrade if verb == "upgrade" else command.downgrade)(config, revision)
+    except CommandError as error:
+        raise UsageError(f"{error}; `contractlog db current` shows the revision of the database") from error
 
 
 def _is_served_by_later_release(connection: Connection, revision: str | None, wanted: str) -> bool:

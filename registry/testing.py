@@ -47,9 +47,9 @@ class Registries:
         from contractlog.registry.database import open_store  # noqa: PLC0415
         from contractlog.registry.settings import Settings  # noqa: PLC0415
         from contractlog.registry.storage import engines  # noqa: PLC0415
-        from contractlog.registry.storage.sql_store import SqlStore, create_tables  # noqa: PLC0415
+        from contractlog.registry.storage.store import Store, create_tables  # noqa: PLC0415
 
-        self._create_app, self._settings, self._store, self._engines = create_app, Settings, SqlStore, engines
+        self._create_app, self._settings, self._store, self._engines = create_app, Settings, Store, engines
         self._url = engines.parse_url("sqlite://")
         self._empty = engines.open_engines(self._url)
         with self._empty.writer.begin() as connection:

@@ -43,7 +43,7 @@ VERBS: Final[dict[str, Verb]] = {
         "server",
     ),
     "verify-import": Verb(
-        "contractlog.registry.transfer.verify_cli:verify_import",
+        "contractlog.registry.transfer.verify:verify_import",
         "compare a registry with the source of its import",
         "contractlog verify-import registry.ndjson --database-url sqlite:///contractlog.db",
         "server",

@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from contractlog.registry.access.principals import may_read_everything
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.schemas.views import View
-from contractlog.registry.storage.page import WHOLE_LIST, Page
+from contractlog.registry.storage.model import WHOLE_LIST, Page
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 

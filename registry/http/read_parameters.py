@@ -8,8 +8,7 @@ from fastapi import Depends, Query
 
 from contractlog.registry.features.schemas.views import View
 from contractlog.registry.http.dependencies import Flag, Limit, Offset
-from contractlog.registry.storage.model import Deleted
-from contractlog.registry.storage.page import Page
+from contractlog.registry.storage.model import Deleted, Page
 
 __all__ = [
     "DeletedFilterQuery",

@@ -14,8 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contractlog.compatibility.errors import RegistryError
 from contractlog.registry.telemetry import metric_catalogue
-from contractlog.registry.telemetry.drain_state import DrainState
 from contractlog.registry.telemetry.metrics import Histogram, MetricValue, WorkerMetrics
+from contractlog.registry.telemetry.process_telemetry import DrainState
 
 __all__ = ["RequestTelemetry", "make_request_id_factory"]
 

@@ -12,8 +12,7 @@ from urllib.parse import parse_qsl
 
 from contractlog.compatibility.errors import Denied
 from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
-from contractlog.registry.access.permissions import Permission, Permissions, topic_permission_subject
-from contractlog.registry.access.subject_ranges import EVERY_CONTEXT
+from contractlog.registry.access.permissions import EVERY_CONTEXT, Permission, Permissions, topic_permission_subject
 from contractlog.registry.http.paths import decode_segment
 
 __all__ = ["is_public_path", "require_permission"]

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, func, select, tuple_
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.in_conditions import in_numbers, in_texts
+from contractlog.registry.storage.dialects import in_numbers, in_texts
 from contractlog.registry.storage.model import (
     Append,
     ReferenceTarget,

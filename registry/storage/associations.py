@@ -82,10 +82,6 @@ class AssociationFilter:
     types: tuple[str, ...] = ()
     lifecycle: Lifecycle | None = None
 
-    @property
-    def _texts(self) -> str:
-        return "".join((self.resource_id or "", self.name or "", self.namespace or "", self.resource_type, *self.types))
-
     def conditions(self) -> list[Any]:
         """Return the conditions on rows."""
         values = {
@@ -102,7 +98,8 @@ class AssociationFilter:
     @property
     def can_match(self) -> bool:
         """Return False if nothing can match: no stored name contains a NUL, and PostgreSQL rejects such text."""
-        return "\0" not in self._texts
+        texts = (self.resource_id, self.name, self.namespace, self.resource_type, *self.types)
+        return not any(text and "\0" in text for text in texts)
 
 
 def find_associations(snapshot: Snapshot, association_filter: AssociationFilter) -> list[StoredAssociation]:
@@ -115,8 +112,7 @@ def find_associations(snapshot: Snapshot, association_filter: AssociationFilter)
 
 def find_by_subject(snapshot: Snapshot, subject: Subject) -> list[StoredAssociation]:
     """List all associations of a subject."""
-    statement = select(tables.associations).where(_A.subject_key == subject_key(subject))
-    return sorted(map(_parse_row, snapshot.connection.execute(statement)), key=lambda association: association.rank)
+    return find_by_subjects(snapshot, [subject]).get(subject, [])
 
 
 def find_by_subjects(snapshot: Snapshot, subjects: Collection[Subject]) -> dict[Subject, list[StoredAssociation]]:

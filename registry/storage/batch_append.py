@@ -25,21 +25,20 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.names import MAX_ID, MAX_VERSION, SchemaId, Subject, Version
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
-from contractlog.registry.storage.in_conditions import in_numbers
-from contractlog.registry.storage.journal_writer import JournalEntry
+from contractlog.registry.storage.dialects import in_numbers
+from contractlog.registry.storage.journal import JournalEntry
 from contractlog.registry.storage.lookup import resolve_alias
 from contractlog.registry.storage.model import (
     MAX_ID_GAP,
     Append,
     Content,
-    ReferenceTarget,
     Stale,
     SubjectState,
     subject_key,
 )
 from contractlog.registry.storage.snapshot import Snapshot
 
-__all__ = ["AppendResult", "append_batch"]
+__all__ = ["AppendResult", "append_batch", "schema_row"]
 
 _U = tables.subjects.c
 _INCREASE_REVISION: Final = (
@@ -155,16 +154,11 @@ class _BatchPlan:
         state = self._states.get(candidate.subject, SubjectState())
         if state.revision != candidate.state.revision or self._configured[candidate.subject] != candidate.configured:
             return False
-        if (
-            candidate.named is not None
-            and candidate.named != candidate.subject
-            and self._resolve(candidate.named) != candidate.subject
-        ):
+        name = candidate.named or candidate.subject
+        if name != candidate.subject and resolve_alias(Snapshot(self._connection), name) != candidate.subject:
             return False
-        return all(
-            self._target_exists(target, imported=candidate.schema_id is not None)
-            for target in candidate.content.targets
-        )
+        accepted = {True} if candidate.schema_id is None else {True, False}  # an import may reference deleted versions
+        return all(self._targets.get(target) in accepted for target in candidate.content.targets)
 
     def _decide_with_id(self, candidate: Append, schema_id: int) -> Outcome:
         """Append under the requested id.
@@ -191,14 +185,6 @@ class _BatchPlan:
         self._new_version(candidate, version, schema_id)
         return _to_registered_schema(subject, content, schema_id, version, None)
 
-    def _resolve(self, named: Subject) -> Subject:
-        """Return the subject that a name refers to now."""
-        return resolve_alias(Snapshot(self._connection), named)
-
-    def _target_exists(self, target: ReferenceTarget, *, imported: bool) -> bool:
-        found = self._targets.get(target)
-        return found is not None and (imported or found)
-
     def _set_content_id(self, context: str, content_hash: str, schema_id: int) -> None:
         if self._ids.get((context, content_hash)) != schema_id:
             self._ids[context, content_hash] = schema_id
@@ -213,7 +199,7 @@ class _BatchPlan:
             self._next_id[context] = max(self._next_id[context], schema_id + 1)
         self._set_content_id(context, content.hash, schema_id)
         self._assigned[context, schema_id] = append_state.AssignedId(content.hash, retired=False)
-        self._schemas.append(_schema_row(context, schema_id, content, self._now))
+        self._schemas.append(schema_row(context, schema_id, content, self._now))
         self._references += [
             {
                 "context": context,
@@ -252,7 +238,8 @@ class _BatchPlan:
             if context not in self._counters:
                 execute(insert(tables.contexts).values(name=context, next_schema_id=following))
             elif self._counters[context][:2] != (following, True):
-                execute(_update_counter(context).values(next_schema_id=following, deleted_at=None))
+                statement = update(tables.contexts).where(tables.contexts.c.name == context)
+                execute(statement.values(next_schema_id=following, deleted_at=None))
         if self._schemas:
             execute(insert(tables.schemas), self._schemas)
         self._write_contents()
@@ -325,11 +312,8 @@ def _versions_exhausted_error(subject: Subject) -> OperationNotPermitted:
     )
 
 
-def _update_counter(context: str) -> Any:
-    return update(tables.contexts).where(tables.contexts.c.name == context)
-
-
-def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dict[str, Any]:
+def schema_row(context: str, schema_id: int, content: Content, created_at: int) -> dict[str, Any]:
+    """Return the row of a schema."""
     return {
         "context": context,
         "id": schema_id,
@@ -339,12 +323,10 @@ def _schema_row(context: str, schema_id: int, content: Content, now: int) -> dic
         "type": content.type.value,
         "text": content.text,
         "submitted": None if content.submitted == content.text else content.submitted,
-        "references": json.dumps([reference.body() for reference in content.references])
-        if content.references
-        else None,
+        "references": json.dumps([one.body() for one in content.references]) if content.references else None,
         "metadata": None if content.metadata is None else json.dumps(content.metadata.body()),
         "rule_set": None if content.rule_set is None else json.dumps(content.rule_set.body()),
-        "created_at": now,
+        "created_at": created_at,
     }
 
 

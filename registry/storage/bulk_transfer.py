@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from heapq import merge
 from itertools import islice
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Row, Select, Table, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, Table, delete, insert, select, update
 
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import MAX_ID_GAP
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
 
@@ -19,9 +17,6 @@ __all__ = [
     "add_subjects",
     "enlarge_page_cache",
     "find_assigned_ids",
-    "find_counters_behind",
-    "find_dependent",
-    "find_id_below_gap",
     "find_retired",
     "find_schemas",
     "find_settings",
@@ -30,11 +25,7 @@ __all__ = [
     "find_versions_by_id",
     "forget_retired",
     "insert_rows",
-    "journal_head",
-    "lower_counter",
     "mark_versions",
-    "raise_counter",
-    "read_counters",
     "replace_contents",
     "replace_rows",
     "stream_associations",
@@ -98,11 +89,6 @@ def stream_retired(snapshot: Snapshot) -> Iterator[Row[Any]]:
     """List the hard-deleted ids."""
     c = tables.retired.c
     return _stream(snapshot.connection, select(tables.retired).order_by(c.context, c.schema_id))
-
-
-def journal_head(snapshot: Snapshot) -> int:
-    """Return the number of the journal's newest entry, 0 before the first."""
-    return int(snapshot.connection.execute(select(func.max(tables.changes.c.sequence))).scalar() or 0)
 
 
 def _chunks(items: Iterable[T]) -> Iterator[tuple[T, ...]]:
@@ -182,89 +168,6 @@ def find_settings(snapshot: Snapshot, keys: Collection[str]) -> dict[str, Mappin
         for chunk in _chunks(keys)
         for row in snapshot.connection.execute(select(tables.settings).where(c.key.in_(chunk)))
     }
-
-
-def read_counters(snapshot: Snapshot) -> dict[str, int]:
-    """Return the next id of every context."""
-    return {row.name: row.next_schema_id for row in snapshot.connection.execute(select(tables.contexts))}
-
-
-def find_counters_behind(snapshot: Snapshot) -> dict[str, tuple[int, int]]:
-    """Return (next id, largest id in use) of the contexts with ids in use from the next id on.
-
-    Contexts are left out whose ids above the next one are ``MAX_ID_GAP`` or more away, as after ``lower_counter``.
-    """
-    found: dict[str, tuple[int, int]] = {}
-    for name, following in read_counters(snapshot).items():
-        above = [
-            tuple(
-                snapshot.connection.execute(select(extreme(given)).where(named == name, given >= following)).scalar()
-                for extreme in (func.min, func.max)
-            )
-            for named, given in ((_S.context, _S.id), (tables.retired.c.context, tables.retired.c.schema_id))
-        ]
-        lowest = [low for low, _ in above if low is not None]
-        if lowest and min(lowest) - following < MAX_ID_GAP:
-            found[name] = (following, max(high for _, high in above if high is not None))
-    return found
-
-
-def find_dependent(snapshot: Snapshot, context: str) -> tuple[str, int] | None:
-    """Return (context, id) of a schema of another context that references a version of this one, or None."""
-    r = tables.schema_references.c
-    statement = (
-        select(r.context, r.schema_id)
-        .join_from(tables.schema_references, tables.subjects, _U.id == r.target_subject_id)
-        .where(_U.context == context, r.context != context)
-        .limit(1)
-    )
-    row = snapshot.connection.execute(statement).first()
-    return None if row is None else (row.context, row.schema_id)
-
-
-def find_id_below_gap(snapshot: Snapshot, context: str) -> int | None:
-    """Return the id below the highest gap of more than ``MAX_ID_GAP`` under the next id; None if no gap.
-
-    It is 0 if the context assigned no id below the gap.
-    """
-    following = read_counters(snapshot).get(context, 1)
-    upper = following - 1
-    for lower in _ids_descending(snapshot, context, following):
-        if upper - lower > MAX_ID_GAP:
-            return lower
-        upper = lower
-    return 0 if upper > MAX_ID_GAP else None
-
-
-def _ids_descending(snapshot: Snapshot, context: str, following: int) -> Iterator[int]:
-    """Yield the assigned ids of a context below the next one, highest first."""
-    parts = (
-        snapshot.connection.execute(
-            select(given).where(named == context, given < following).order_by(given.desc())
-        ).scalars()
-        for named, given in ((_S.context, _S.id), (tables.retired.c.context, tables.retired.c.schema_id))
-    )
-    yield from merge(*parts, reverse=True)
-
-
-def lower_counter(transaction: Transaction, context: str, following: int) -> None:
-    """Make a context assign ids from this one on, skipping those that were assigned before."""
-    c = tables.contexts.c
-    transaction.connection.execute(update(tables.contexts).where(c.name == context).values(next_schema_id=following))
-
-
-def raise_counter(transaction: Transaction, context: str, following: int) -> int:
-    """Make a context assign ids from this one on; never lowers the counter. Returns the next id."""
-    c = tables.contexts.c
-    current = transaction.connection.execute(select(c.next_schema_id).where(c.name == context)).scalar()
-    if current is None:
-        transaction.connection.execute(insert(tables.contexts).values(name=context, next_schema_id=following))
-        return following
-    if following > current:
-        transaction.connection.execute(
-            update(tables.contexts).where(c.name == context).values(next_schema_id=following)
-        )
-    return max(following, int(current))
 
 
 @contextmanager

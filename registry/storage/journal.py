@@ -1,23 +1,40 @@
-"""Queries of the journal: in order, and without gaps, because its numbers are assigned under one lock."""
+"""Journal: entries of a transaction, their gapless numbers, and queries in that order.
+
+Settings are recorded as a hash of all of them, and by their values with secrets masked.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, insert, select, update
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.model import subject_key
+from contractlog.registry.storage.model import JOURNAL_COUNTER, ScopeSettings, subject_key
 from contractlog.registry.storage.snapshot import Snapshot
 
-__all__ = ["RecordedChange", "find_schema_ids", "list_changes_after", "newest_sequence", "parse_version_target"]
+__all__ = [
+    "MASK",
+    "JournalEntry",
+    "RecordedChange",
+    "find_schema_ids",
+    "hash_settings",
+    "list_changes_after",
+    "mask_settings",
+    "newest_sequence",
+    "parse_version_target",
+    "write_entries",
+]
 
 _C = tables.changes.c
 _DIGITS: Final = 10
+MASK: Final = "***"  #: replaces the value of a sensitive property
+_METADATA: Final = ("default_metadata", "override_metadata")
 _CHUNK: Final = 200  #: keys per statement
 
 
@@ -70,7 +87,9 @@ def find_schema_ids(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]])
     requested = set(versions)
     subjects = {subject_key(subject): subject for subject, _ in requested}
     schema_ids: dict[tuple[Subject, int], int] = {}
-    for keys in _chunks(sorted(subjects)):
+    every_key = sorted(subjects)
+    for start in range(0, len(every_key), _CHUNK):
+        keys = every_key[start : start + _CHUNK]
         numbers = {number for subject, number in requested if subject_key(subject) in keys}
         u, v = tables.subjects.c, tables.versions.c
         statement = (
@@ -83,5 +102,70 @@ def find_schema_ids(snapshot: Snapshot, versions: Iterable[tuple[Subject, int]])
     return {version: schema_id for version, schema_id in schema_ids.items() if version in requested}
 
 
-def _chunks(keys: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (keys[start : start + _CHUNK] for start in range(0, len(keys), _CHUNK))
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One effect: actor, action and target. ``before`` and ``after`` are hashes of contents or settings."""
+
+    actor: str
+    action: str
+    target: str
+    before: str | None = None
+    after: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_entries(connection: Connection, lines: Sequence[JournalEntry], now: int) -> None:
+    """Append entries to the journal; the row of the counter stays locked until the transaction ends."""
+    if not lines:
+        return
+    c = tables.journal.c
+    statement = (
+        update(tables.journal).where(c.name == JOURNAL_COUNTER).values(next_sequence=c.next_sequence + len(lines))
+    )
+    following = connection.execute(statement.returning(c.next_sequence)).scalar_one()
+    first = following - len(lines)
+    connection.execute(
+        insert(tables.changes),
+        [
+            {
+                "sequence": first + index,
+                "at": now,
+                "actor": line.actor,
+                "action": line.action,
+                "target": line.target,
+                "before": line.before,
+                "after": line.after,
+                "details": json.dumps(line.details, separators=(",", ":")) if line.details else None,
+            }
+            for index, line in enumerate(lines)
+        ],
+    )
+
+
+def hash_settings(configured: ScopeSettings) -> str | None:
+    """Return the SHA-256 of the settings' canonical JSON: sorted, without spaces and unset members.
+
+    None if nothing is set.
+    """
+    if configured.empty:
+        return None
+    text = json.dumps(_set_members(configured), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def mask_settings(configured: ScopeSettings) -> dict[str, Any]:
+    """Return the members that are set, with sensitive properties masked.
+
+    The two metadata overlay each other, so a property that is sensitive in one of them is masked in both.
+    """
+    values = _set_members(configured)
+    sensitive = {name for member in _METADATA for name in values.get(member, {}).get("sensitive", ())}
+    for member in _METADATA:
+        if properties := values.get(member, {}).get("properties"):
+            masked = {name: MASK if name in sensitive else value for name, value in properties.items()}
+            values[member] = values[member] | {"properties": masked}
+    return values
+
+
+def _set_members(configured: ScopeSettings) -> dict[str, Any]:
+    return {name: value for name, value in configured.members().items() if value is not None}

@@ -1,20 +1,23 @@
-"""Locks of a write: the rows of its contexts in the order of their names, then the row of the journal.
+"""Locks that all nodes share: of writes, and of background jobs.
 
-The row of the default context comes first in that order. Every write locks it, at least shared. An exclusive lock on it
-blocks all other writes; changes take it that may touch anything, or that create a context. SQLite has one writer at a
-time and needs no locks.
+A write locks the rows of its contexts in the order of their names, then the row of the journal. The row of the default
+context comes first in that order. Every write locks it, at least shared. An exclusive lock on it blocks all other
+writes; changes take it that may touch anything, or that create a context. SQLite has one writer at a time and needs no
+locks. Background jobs lock one row that each of them locks first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, update
 
 from contractlog.registry.storage import tables
+from contractlog.registry.storage.dialects import dialect_insert
 from contractlog.registry.storage.model import FIRST_CONTEXT
 
-__all__ = ["lock_contexts"]
+__all__ = ["lock_background_jobs", "lock_contexts"]
 
 _C = tables.contexts.c
 
@@ -36,3 +39,15 @@ def lock_contexts(connection: Connection, contexts: Collection[str] | None) -> N
 
 def _lock_row(connection: Connection, name: str, *, shared: bool = False) -> None:
     connection.execute(select(_C.name).where(_C.name == name).with_for_update(read=shared))
+
+
+_LOCK_ROW: Final = "turns"
+
+
+def lock_background_jobs(connection: Connection) -> None:
+    """Block the background jobs of other nodes until the transaction ends."""
+    c = tables.marks.c
+    connection.execute(
+        dialect_insert(connection, tables.marks).values(name=_LOCK_ROW, sequence=0).on_conflict_do_nothing()
+    )
+    connection.execute(update(tables.marks).where(c.name == _LOCK_ROW).values(sequence=c.sequence))

@@ -13,7 +13,7 @@ from sqlalchemy import Select, bindparam, select
 
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.principals import filter_readable
+from contractlog.registry.access.permissions import Permission, Permissions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.model import Deleted, subject_key
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
@@ -72,11 +72,13 @@ def apply_alias(alias: str | None, subject: Subject) -> Subject:
     return target if alias.startswith(":.") else Subject(subject.context, target.name)
 
 
-def find_version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted) -> RegisteredSchema | None:
+def find_version(
+    snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted, permissions: Permissions
+) -> RegisteredSchema | None:
     """Return one version of the subject that a name refers to; None as number is the newest live one.
 
-    A plain name without such a version in the default context is looked up in the other contexts, as far as the caller
-    may read them.
+    A plain name without such a version in the default context is looked up in the other contexts, as far as the
+    permissions cover them.
     """
     statement, values = (_LATEST, {}) if number is None else (_NUMBERED[seen], {"number": number})
     row = snapshot.connection.execute(statement, {"key": subject_key(subject), **values}).first()
@@ -89,7 +91,7 @@ def find_version(snapshot: Snapshot, subject: Subject, number: int | None, seen:
         return to_registered_schema(row)
     where = () if number is None else (_V.version == number,)
     others = find_namesakes(snapshot, target, Deleted.EXCLUDED if number is None else seen, *where)
-    namesake = next(filter_readable(others), None)
+    namesake = next((other for other in others if permissions.permits(Permission.READ, other)), None)
     return None if namesake is None else snapshot.version(namesake, number, seen)
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, Self, TypeVar
+
+from sqlalchemy import Select
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.level import Level, Mode
@@ -16,10 +19,12 @@ from contractlog.compatibility.schema import Reference, SchemaType
 
 __all__ = [
     "MAX_ID_GAP",
+    "WHOLE_LIST",
     "Append",
     "ConformanceRecord",
     "Content",
     "Deleted",
+    "Page",
     "ReferenceTarget",
     "ScopeSettings",
     "Stale",
@@ -29,6 +34,8 @@ __all__ = [
     "subject_key",
 ]
 
+T = TypeVar("T")
+_MAX_ROWS: Final = 2**31 - 1  #: the largest number of rows that every database accepts
 
 #: Largest distance of an id from the next lower one of its context: new ids continue from the highest, and are finite.
 MAX_ID_GAP: Final = 1_000_000
@@ -78,6 +85,21 @@ class ScopeSettings:
     default_rule_set: RuleSet | None = None
     override_rule_set: RuleSet | None = None
 
+    @classmethod
+    def of_row(cls, row: Any) -> Self:
+        """Parse a row, whose columns have the names of the members; null is unset."""
+        return cls(
+            **{
+                name: _COLUMN_PARSERS[name](value) if name in _COLUMN_PARSERS else value
+                for name in _SETTING_NAMES
+                if (value := getattr(row, name)) is not None
+            }
+        )
+
+    def members(self) -> dict[str, Any]:
+        """Return all members as JSON values; unset ones are None."""
+        return {name: _to_json(getattr(self, name)) for name in _SETTING_NAMES}
+
     @property
     def empty(self) -> bool:
         """Return True if nothing is set."""
@@ -104,7 +126,7 @@ class ScopeSettings:
             return UNSET
         members = {
             name: next((value for settings in chain if (value := getattr(settings, name)) is not None), None)
-            for name in (member.name for member in fields(cls))
+            for name in _SETTING_NAMES
             if name not in _NOT_INHERITED
         }
         nearest = next((settings for settings in chain if not settings.config.empty), cls())
@@ -118,8 +140,23 @@ class ScopeSettings:
 
 UNSET = ScopeSettings()  #: settings of scopes without any, which are most; compared by identity first
 
+_SETTING_NAMES = tuple(member.name for member in fields(ScopeSettings))
+_COLUMN_PARSERS: dict[str, Callable[[str], Any]] = {
+    "level": Level,
+    "mode": Mode,
+    "compatibility_policy": Policy,
+    "own_policy": Policy,
+    **dict.fromkeys(("default_metadata", "override_metadata"), lambda text: Metadata.from_body(json.loads(text))),
+    **dict.fromkeys(("default_rule_set", "override_rule_set"), lambda text: RuleSet.from_body(json.loads(text))),
+}
 _DRAFT_ADDITIONS = ("default_metadata", "override_metadata", "default_rule_set", "override_rule_set")
 _NOT_INHERITED = frozenset({"alias", "alias_for_deks", *_DRAFT_ADDITIONS})
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    return value.body() if isinstance(value, Metadata | RuleSet) else value
 
 
 def scope_chain(subject: Subject) -> tuple[Subject, ...]:
@@ -213,3 +250,29 @@ FIRST_CONTEXT = DEFAULT_CONTEXT
 
 #: The row that numbers the changes.
 JOURNAL_COUNTER = "changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Offset and limit of a page; without a positive limit it extends to the end."""
+
+    offset: int = 0
+    limit: int = -1
+
+    def of(self, statement: Select[Any]) -> Select[Any]:
+        """Return a statement limited to the page."""
+        if self.limit > 0:
+            statement = statement.limit(min(self.limit, _MAX_ROWS))
+        return statement.offset(min(self.offset, _MAX_ROWS)) if self.offset > 0 else statement
+
+    def cut(self, items: list[T]) -> list[T]:
+        """Return the page of a list."""
+        start = max(self.offset, 0)
+        return items[start : start + self.limit] if self.limit > 0 else items[start:]
+
+    def within(self, default: int, most: int) -> Page:
+        """Return the page with its limit if the server allows that, else with the default."""
+        return Page(self.offset, self.limit if 0 < self.limit <= most else default)
+
+
+WHOLE_LIST: Final = Page()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final
 
-from sqlalchemy import Connection, case, func, select
+from sqlalchemy import case, func, select
 
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
 from contractlog.registry.storage import append_state, tables
-from contractlog.registry.storage.in_conditions import in_numbers
+from contractlog.registry.storage.dialects import in_numbers
 from contractlog.registry.storage.model import Deleted, ScopeSettings, SubjectState, scope_chain
-from contractlog.registry.storage.snapshot import Snapshot, to_registered_schema
+from contractlog.registry.storage.snapshot import NotPrefetched, Snapshot, to_registered_schema
 
 __all__ = ["NotPrefetched", "PrefetchedSnapshot", "prefetch_subjects"]
 
@@ -37,10 +37,6 @@ _LIVE: Final = (
 )
 
 
-class NotPrefetched(Exception):
-    """Something was queried that was not prefetched: the database must be queried itself."""
-
-
 @dataclass(slots=True)
 class _LiveVersions:
     """The live versions of a subject: the newest one, and facts that tell whether any has some content."""
@@ -60,15 +56,8 @@ class _LiveVersions:
             self.verbatim = str(row.type) if row.verbatim else None
 
 
-class _NoConnection:
-    """Stand-in for a connection; every use of it raises ``NotPrefetched``."""
-
-    def __getattr__(self, name: str) -> NoReturn:
-        raise NotPrefetched
-
-
 class PrefetchedSnapshot(Snapshot):
-    """A prefetched snapshot of one subject. All other queries raise ``NotPrefetched``."""
+    """A prefetched snapshot of one subject; it has no connection for other queries."""
 
     def __init__(
         self,
@@ -78,7 +67,7 @@ class PrefetchedSnapshot(Snapshot):
         highest: int,
         live: _LiveVersions,
     ) -> None:
-        super().__init__(cast("Connection", _NoConnection()))
+        super().__init__(None)
         self._subject = subject
         self._configured = configured
         self._state = state

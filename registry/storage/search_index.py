@@ -19,8 +19,8 @@ from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.search_terms.term import Term
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.background_lock import lock_background_jobs
-from contractlog.registry.storage.in_conditions import in_numbers
+from contractlog.registry.storage.dialects import in_numbers
+from contractlog.registry.storage.locks import lock_background_jobs
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction
 

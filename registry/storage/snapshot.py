@@ -9,23 +9,27 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, Select, bindparam, func, select
 
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import GLOBAL_CONTEXT, SchemaId, Subject, Version
-from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.in_conditions import in_texts
+from contractlog.registry.storage.dialects import in_texts
 from contractlog.registry.storage.model import (
     UNSET,
     ConformanceRecord,
     Deleted,
     ScopeSettings,
     SubjectState,
-    SubjectVersion,
     subject_key,
 )
 
-__all__ = ["SELECT_REGISTERED", "CachedSnapshot", "Snapshot", "restrict_deleted", "to_registered_schema"]
+__all__ = [
+    "SELECT_REGISTERED",
+    "CachedSnapshot",
+    "NotPrefetched",
+    "Snapshot",
+    "restrict_deleted",
+    "to_registered_schema",
+]
 
 _S, _V, _U = tables.schemas.c, tables.versions.c, tables.subjects.c
 
@@ -107,42 +111,38 @@ _STATE_AND_HIGHEST = _STATE.add_columns(
 )
 
 
-class Snapshot:
-    """A consistent view of the database: the results of all queries agree with each other."""
+class NotPrefetched(Exception):
+    """Something was queried that was not prefetched: the database must be queried itself."""
 
-    def __init__(self, connection: Connection) -> None:
+
+class Snapshot:
+    """A consistent view of the database: the results of all queries agree with each other.
+
+    Args:
+        connection: of the transaction; None if all that may be queried was prefetched.
+    """
+
+    def __init__(self, connection: Connection | None) -> None:
         self._connection = connection
 
     @property
     def connection(self) -> Connection:
-        """For queries of other storage modules."""
+        """The connection of every query, also of those in other modules.
+
+        Raises:
+            NotPrefetched: this snapshot has none.
+        """
+        if self._connection is None:
+            raise NotPrefetched
         return self._connection
 
     def _rows(self, statement: Select[Any]) -> Sequence[Row[Any]]:
-        return self._connection.execute(statement).all()
+        return self.connection.execute(statement).all()
 
     def state(self, subject: Subject) -> SubjectState:
         """Return the subject's row; read it before the versions, so that its revision reveals a later change."""
-        row = self._connection.execute(_STATE, {"key": subject_key(subject)}).first()
+        row = self.connection.execute(_STATE, {"key": subject_key(subject)}).first()
         return SubjectState(row.id, row.revision) if row else SubjectState()
-
-    def subjects(self, seen: Deleted, *, context: str | None = None, prefix: str = "") -> list[Subject]:
-        """List subjects with versions of this kind; for ``DELETED``, subjects that have no others."""
-        if "\0" in prefix + (context or ""):
-            return []  # no name contains it, and PostgreSQL rejects such text
-        statement = select(_U.context, _U.name)
-        if context is not None:
-            statement = statement.where(_U.context == context)
-        if prefix:
-            statement = statement.where(func.substr(_U.name, 1, len(prefix)) == prefix)
-        live = select(1).where(_V.subject_id == _U.id, _V.deleted_at.is_(None)).exists()
-        any_version = select(1).where(_V.subject_id == _U.id).exists()
-        conditions: dict[Deleted, ColumnElement[bool]] = {
-            Deleted.EXCLUDED: live,
-            Deleted.INCLUDED: any_version,
-            Deleted.ONLY: any_version & ~live,
-        }
-        return [Subject(row.context, row.name) for row in self._rows(statement.where(conditions[seen]))]
 
     def versions(self, subject: Subject, seen: Deleted) -> list[tuple[int, bool]]:
         """List a subject's versions as (number, whether soft-deleted), lowest first."""
@@ -179,44 +179,32 @@ class Snapshot:
     ) -> list[RegisteredSchema]:
         """List the subject's versions with a content, newest first."""
         values = {"key": subject_key(subject), "context": subject.context, "hash": content_hash}
-        return [to_registered_schema(row) for row in self._connection.execute(_ALL_WITH_HASH[seen], values)]
+        return [to_registered_schema(row) for row in self.connection.execute(_ALL_WITH_HASH[seen], values)]
 
     def list_equivalent(
         self, subject: Subject, normalized_hash: str, seen: Deleted = Deleted.EXCLUDED
     ) -> list[RegisteredSchema]:
         """List the subject's versions whose content differs in spelling only, newest first."""
         values = {"key": subject_key(subject), "context": subject.context, "hash": normalized_hash}
-        return [to_registered_schema(row) for row in self._connection.execute(_EQUIVALENT[seen], values)]
+        return [to_registered_schema(row) for row in self.connection.execute(_EQUIVALENT[seen], values)]
 
     def dependent_versions(self, subject: Subject, seen: Deleted, *, dependent: bool) -> list[RegisteredSchema]:
         """List the versions that have references, or those that have none, newest first."""
         return [
             to_registered_schema(row)
-            for row in self._connection.execute(_BY_DEPENDENCE[seen, dependent], {"key": subject_key(subject)})
+            for row in self.connection.execute(_BY_DEPENDENCE[seen, dependent], {"key": subject_key(subject)})
         ]
 
     def highest(self, subject: Subject) -> int:
         """Return the highest version number, soft-deleted ones included; 0 before the first."""
-        return int(self._connection.execute(_HIGHEST, {"key": subject_key(subject)}).scalar() or 0)
+        return int(self.connection.execute(_HIGHEST, {"key": subject_key(subject)}).scalar() or 0)
 
     def versions_with_qualified_references(self, subject: Subject, seen: Deleted) -> list[RegisteredSchema]:
         """List the versions with a context in one of their references, newest first."""
         return [
             to_registered_schema(row)
-            for row in self._connection.execute(_WITH_QUALIFIED_REFERENCES[seen], {"key": subject_key(subject)})
+            for row in self.connection.execute(_WITH_QUALIFIED_REFERENCES[seen], {"key": subject_key(subject)})
         ]
-
-    def referenced_by(self, target_id: int, version: int, seen: Deleted) -> list[int]:
-        """List the ids of schemas that reference a version, in versions of this kind."""
-        r = tables.schema_references.c
-        statement = (
-            select(r.schema_id)
-            .distinct()
-            .join(tables.versions, (_V.context == r.context) & (_V.schema_id == r.schema_id))
-            .where(r.target_subject_id == target_id, r.target_version == version)
-            .order_by(r.schema_id)
-        )
-        return [row.schema_id for row in self._rows(restrict_deleted(statement, seen))]
 
     def lowest_referenced_version(self, target_id: int, seen: Deleted, *, version: int | None = None) -> int | None:
         """Return the lowest version that is referenced.
@@ -230,59 +218,30 @@ class Snapshot:
             .where(r.target_subject_id == target_id)
         )
         statement = statement.where(_V.subject_id != target_id if version is None else r.target_version == version)
-        version_number: int | None = self._connection.execute(restrict_deleted(statement, seen)).scalar()
+        version_number: int | None = self.connection.execute(restrict_deleted(statement, seen)).scalar()
         return version_number
-
-    def schema(self, context: str, schema_id: int, *, prefer: Subject | None = None) -> RegisteredSchema | None:
-        """Return a schema by id, with one of its versions: the preferred subject's, else a live one, else any."""
-        rows = self._rows(SELECT_REGISTERED.where(_V.context == context, _V.schema_id == schema_id))
-        return min(map(to_registered_schema, rows), key=lambda schema: _preference(schema, prefer), default=None)
-
-    def by_guid(self, guid: str) -> RegisteredSchema | None:
-        """Return a schema by guid, with one of its versions."""
-        return min(
-            map(to_registered_schema, self._rows(SELECT_REGISTERED.where(_S.guid == guid))),
-            key=_preference,
-            default=None,
-        )
 
     def ids_of_guid(self, guid: str) -> list[tuple[str, int]]:
         """List (context, id) of the schemas with this guid."""
         statement = select(_S.context, _S.id).where(_S.guid == guid).order_by(_S.context, _S.id)
         return [(row.context, row.id) for row in self._rows(statement)]
 
-    def holders(self, context: str, schema_id: int, seen: Deleted) -> list[SubjectVersion]:
-        """List the versions with an id."""
-        statement = (
-            select(_U.context, _U.name, _V.version, _V.deleted_at)
-            .join_from(tables.versions, tables.subjects, _U.id == _V.subject_id)
-            .where(_V.context == context, _V.schema_id == schema_id)
-        )
-        rows = self._rows(restrict_deleted(statement, seen))
-        return sorted(
-            SubjectVersion(Subject(row.context, row.name), row.version, row.deleted_at is not None) for row in rows
-        )
-
     def max_id(self, context: str) -> int:
         """Return the highest id ever assigned in a context."""
         statement = select(tables.contexts.c.next_schema_id).where(tables.contexts.c.name == context)
-        return int(self._connection.execute(statement).scalar() or 1) - 1
-
-    def contexts(self) -> list[str]:
-        """List the contexts with registrations, the default one first."""
-        names = [row.name for row in self._rows(select(tables.contexts.c.name))]
-        return sorted(names)  # "." sorts before every other name that starts with a dot
+        return int(self.connection.execute(statement).scalar() or 1) - 1
 
     def read_settings(self, scopes: Iterable[Subject]) -> dict[Subject, ScopeSettings]:
         """Return the settings of each scope, in the given order; scopes without settings have empty ones."""
         by_key = {subject_key(scope): scope for scope in scopes}
-        rows = self._connection.execute(_CONFIGURED, {"keys": by_key}).all()
-        found = {row.key: _to_scope_settings(row) for row in rows}
+        rows = self.connection.execute(_CONFIGURED, {"keys": by_key}).all()
+        found = {row.key: ScopeSettings.of_row(row) for row in rows}
         return {scope: found.get(key, UNSET) for key, scope in by_key.items()}
 
-    def subjects_in_context(self, context: str) -> list[Subject]:
-        """List the subjects of a context that have any versions; of all contexts for the global one."""
-        statement = select(_U.context, _U.name).where(select(1).where(_V.subject_id == _U.id).exists())
+    def subjects_in_context(self, context: str, seen: Deleted = Deleted.INCLUDED) -> list[Subject]:
+        """List the subjects of a context with versions of this kind; those of all contexts for the global one."""
+        versions = restrict_deleted(select(1).where(_V.subject_id == _U.id), seen)
+        statement = select(_U.context, _U.name).where(versions.exists())
         if context != GLOBAL_CONTEXT:
             statement = statement.where(_U.context == context)
         return [Subject(row.context, row.name) for row in self._rows(statement.order_by(_U.context, _U.key))]
@@ -293,7 +252,7 @@ class Snapshot:
         statement = select(tables.settings).where(c.mode.is_not(None))
         if scope.context != GLOBAL_CONTEXT:
             statement = statement.where(c.context == scope.context)
-        return {Subject(row.context, row.name): _to_scope_settings(row) for row in self._rows(statement)}
+        return {Subject(row.context, row.name): ScopeSettings.of_row(row) for row in self._rows(statement)}
 
     def newest_verbatim_type(self, subject: Subject) -> str | None:
         """Return the type of a subject's newest live version if that is stored verbatim; else None."""
@@ -301,7 +260,7 @@ class Snapshot:
         return str(row.type) if row is not None and row.verbatim else None
 
     def _newest(self, subject: Subject, seen: Deleted = Deleted.EXCLUDED) -> Row[Any] | None:
-        return self._connection.execute(_LATEST[seen], {"key": subject_key(subject)}).first()
+        return self.connection.execute(_LATEST[seen], {"key": subject_key(subject)}).first()
 
     def conformance(self, topic: str) -> list[ConformanceRecord]:
         """List the newest entry of each part of a topic."""
@@ -311,7 +270,7 @@ class Snapshot:
         return [ConformanceRecord(row.entry, row.recorded_at) for row in rows]
 
     def _first(self, statement: Select[Any], **values: Any) -> RegisteredSchema | None:
-        row = self._connection.execute(statement, values).first()
+        row = self.connection.execute(statement, values).first()
         return to_registered_schema(row) if row else None
 
 
@@ -334,7 +293,7 @@ class CachedSnapshot(Snapshot):
 
     def _read_state_and_highest(self, subject: Subject) -> tuple[SubjectState, int]:
         if subject not in self._states_and_highest:
-            row = self._connection.execute(_STATE_AND_HIGHEST, {"key": subject_key(subject)}).first()
+            row = self.connection.execute(_STATE_AND_HIGHEST, {"key": subject_key(subject)}).first()
             found = (SubjectState(row.id, row.revision), int(row.highest or 0)) if row else (SubjectState(), 0)
             self._states_and_highest[subject] = found
         return self._states_and_highest[subject]
@@ -355,11 +314,6 @@ class CachedSnapshot(Snapshot):
         return self._latest[subject, seen]
 
 
-def _preference(schema: RegisteredSchema, prefer: Subject | None = None) -> tuple[bool, bool, Subject, int]:
-    subject = schema.subject or Subject("", "")
-    return subject != prefer, schema.deleted, subject, -(schema.version or 0)
-
-
 def to_registered_schema(row: Row[Any]) -> RegisteredSchema:
     """Convert a row of ``REGISTERED`` to a value."""
     references = json.loads(row.references) if row.references else ()
@@ -371,37 +325,8 @@ def to_registered_schema(row: Row[Any]) -> RegisteredSchema:
         version=Version(row.version),
         guid=row.guid,
         references=tuple(map(Reference.from_body, references)),
-        metadata=_parse_metadata(row.metadata),
-        rule_set=_parse_rule_set(row.rule_set),
+        metadata=Metadata.from_body(json.loads(row.metadata)) if row.metadata else None,
+        rule_set=RuleSet.from_body(json.loads(row.rule_set)) if row.rule_set else None,
         timestamp=row.created_at,
         deleted=row.deleted_at is not None,
     )
-
-
-def _to_scope_settings(row: Row[Any]) -> ScopeSettings:
-    return ScopeSettings(
-        level=Level(row.level) if row.level else None,
-        normalize=row.normalize,
-        compatibility_policy=Policy(row.compatibility_policy) if row.compatibility_policy else None,
-        compatibility_group=row.compatibility_group,
-        own_policy=Policy(row.own_policy) if row.own_policy else None,
-        mode=Mode(row.mode) if row.mode else None,
-        alias=row.alias,
-        alias_for_deks=row.alias_for_deks,
-        validate_fields=row.validate_fields,
-        validate_new_schemas=row.validate_new_schemas,
-        validate_rules=row.validate_rules,
-        strict_json_schemas=row.strict_json_schemas,
-        default_metadata=_parse_metadata(row.default_metadata),
-        override_metadata=_parse_metadata(row.override_metadata),
-        default_rule_set=_parse_rule_set(row.default_rule_set),
-        override_rule_set=_parse_rule_set(row.override_rule_set),
-    )
-
-
-def _parse_metadata(text: str | None) -> Metadata | None:
-    return Metadata.from_body(json.loads(text)) if text else None
-
-
-def _parse_rule_set(text: str | None) -> RuleSet | None:
-    return RuleSet.from_body(json.loads(text)) if text else None

@@ -11,10 +11,9 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.journal_writer import JournalEntry
+from contractlog.registry.storage.journal import JournalEntry, hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
 from contractlog.registry.storage.model import ScopeSettings, subject_key
-from contractlog.registry.storage.settings_journal import hash_settings, mask_settings, settings_members
 from contractlog.registry.storage.snapshot import Snapshot
 
 __all__ = ["Transaction"]
@@ -50,7 +49,7 @@ class Transaction(Snapshot):
         chosen = list(numbers)
         where = (c.subject_id == subject_id) & c.version.in_(chosen)
         rows = self._touch(subject_id, chosen)
-        self._connection.execute(update(tables.versions).where(where).values(deleted_at=self.now))
+        self.connection.execute(update(tables.versions).where(where).values(deleted_at=self.now))
         self._record_changes(subject, subject_id, "version.soft_deleted", rows)
 
     def hard_delete(self, subject: Subject, subject_id: int, numbers: Iterable[int]) -> None:
@@ -59,14 +58,14 @@ class Transaction(Snapshot):
         chosen = list(numbers)
         rows = self._touch(subject_id, chosen)
         where = (c.subject_id == subject_id) & c.version.in_(chosen)
-        self._connection.execute(delete(tables.versions).where(where))
+        self.connection.execute(delete(tables.versions).where(where))
         self.retire(subject.context, {row.schema_id for row in rows})
         self._record_changes(subject, subject_id, "version.hard_deleted", rows)
 
     def retire(self, context: str, ids: set[int]) -> None:
         """Delete the schemas of those of these ids that no version has any more, and record the ids as used."""
         c, s = tables.versions.c, tables.schemas.c
-        execute = self._connection.execute
+        execute = self.connection.execute
         in_use = select(c.schema_id).where(c.context == context, c.schema_id.in_(ids))
         ids = ids - set(execute(in_use).scalars())
         if not ids:
@@ -97,13 +96,13 @@ class Transaction(Snapshot):
             .where(c.subject_id == subject_id, c.version.in_(numbers))
             .order_by(c.version)
         )
-        rows: list[Row[Any]] = list(self._connection.execute(statement))
+        rows: list[Row[Any]] = list(self.connection.execute(statement))
         self.touched.update((row.context, row.schema_id) for row in rows)
         return rows
 
     def _record_changes(self, subject: Subject, subject_id: int, action: str, rows: Iterable[Row[Any]]) -> None:
         c = tables.subjects.c
-        self._connection.execute(update(tables.subjects).where(c.id == subject_id).values(revision=c.revision + 1))
+        self.connection.execute(update(tables.subjects).where(c.id == subject_id).values(revision=c.revision + 1))
         for row in rows:
             self.journal(action, f"{subject}/{row.version}", before=row.hash, details={"id": row.schema_id})
 
@@ -112,13 +111,13 @@ class Transaction(Snapshot):
         if scope.name:
             self.touched |= list_ids(self, scope)  # its name may now refer to another subject, or no longer do so
         key, before = subject_key(scope), hash_settings(self.read_settings([scope])[scope])
-        self._connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
+        self.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
         if not configured.empty:
             columns = {
                 name: json.dumps(value) if isinstance(value, dict) else value
-                for name, value in settings_members(configured).items()
+                for name, value in configured.members().items()
             }
-            self._connection.execute(
+            self.connection.execute(
                 insert(tables.settings).values(key=key, context=scope.context, name=scope.name, **columns)
             )
         details = {"set": mask_settings(configured)}
@@ -132,10 +131,10 @@ class Transaction(Snapshot):
         """
         c = tables.conformance.c
         same = select(c.entry, c.recorded_at).where(c.topic == topic, c.part == part).order_by(c.sequence.desc())
-        newest = self._connection.execute((same.where(c.ranges == ranges) if ranges else same).limit(1)).first()
+        newest = self.connection.execute((same.where(c.ranges == ranges) if ranges else same).limit(1)).first()
         if newest is not None and newest.entry == entry:
             return int(newest.recorded_at)
         values = {"topic": topic, "part": part, "ranges": ranges, "entry": entry, "recorded_at": self.now}
-        self._connection.execute(insert(tables.conformance).values(**values))
+        self.connection.execute(insert(tables.conformance).values(**values))
         self.journal("conformance.recorded", f"{topic}/{part}", after=ranges)
         return self.now

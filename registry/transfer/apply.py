@@ -1,30 +1,29 @@
-"""Import of a registry state into a store: everything in one transaction, or nothing."""
+"""Import of a registry state into a store: in one transaction, once or continuously."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from sqlalchemy import delete
 
 from contractlog.compatibility.names import Subject
-from contractlog.registry.access.principals import current_actor
 from contractlog.registry.storage import bulk_transfer, contexts, tables
-from contractlog.registry.storage.journal_writer import JournalEntry
+from contractlog.registry.storage.journal import hash_settings, mask_settings
 from contractlog.registry.storage.lookup import list_ids
 from contractlog.registry.storage.model import ScopeSettings, subject_key
-from contractlog.registry.storage.settings_journal import hash_settings, mask_settings
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
-from contractlog.registry.transfer.plan import ImportPlan, build_plan
+from contractlog.registry.transfer.plan import IdentifiedSchema, ImportPlan, build_plan, identify_schemas
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.schema_identity import IdentifiedSchema, identify_schemas
 from contractlog.registry.transfer.snapshot import RegistrySnapshot
 
-__all__ = ["import_snapshot", "plan_import"]
+__all__ = ["follow", "import_snapshot", "plan_import"]
 
 _ACTOR: Final = "contractlog import"  #: in the journal
 _CHUNK: Final = 1_000
@@ -43,7 +42,7 @@ def import_snapshot(
     actor: str = _ACTOR,
     report_progress: Callable[[int], None] = lambda _: None,
     allow_id_gap: bool = False,
-) -> ImportPlan:
+) -> None:
     """Import a registry state into a store; what the store already contains stays unchanged.
 
     Args:
@@ -56,7 +55,19 @@ def import_snapshot(
         allow_id_gap: whether ids may be far above all others.
     """
     identified = _identify(whole or source, source, report, report_progress)
-    return _report_plan(_apply_plan(store, source, identified, actor, allow_id_gap=allow_id_gap), report)
+    plans: list[ImportPlan] = []
+
+    def work(transaction: Transaction) -> None:
+        plan = build_plan(transaction, source, identified, transaction.now, allow_id_gap=allow_id_gap)
+        plans[:] = [plan]
+        if plan.conflicts:
+            raise _Conflicting
+        with bulk_transfer.enlarge_page_cache(transaction):
+            _write(transaction, plan)
+
+    with suppress(_Conflicting):
+        store.transact(work, actor=actor).result()
+    _report_plan(plans[0], report)
 
 
 def plan_import(
@@ -66,11 +77,11 @@ def plan_import(
     report_progress: Callable[[int], None] = lambda _: None,
     *,
     allow_id_gap: bool = False,
-) -> ImportPlan:
-    """Return the plan that ``import_snapshot`` would carry out; nothing is written."""
+) -> None:
+    """Report what ``import_snapshot`` would do; nothing is written."""
     identified = _identify(source, source, report, report_progress)
     now = time.time_ns() // 1_000_000
-    return _report_plan(build_plan(snapshot, source, identified, now, allow_id_gap=allow_id_gap), report)
+    _report_plan(build_plan(snapshot, source, identified, now, allow_id_gap=allow_id_gap), report)
 
 
 def _identify(
@@ -84,63 +95,31 @@ def _identify(
     return identified
 
 
-def _report_plan(plan: ImportPlan, report: TransferReport) -> ImportPlan:
+def _report_plan(plan: ImportPlan, report: TransferReport) -> None:
     report.conflicts += plan.conflicts
     if not plan.conflicts:
         for what, number in plan.counts():
             report.done[what] += number
-    return plan
-
-
-def _apply_plan(
-    store: Store,
-    source: RegistrySnapshot,
-    identified: dict[tuple[str, int], IdentifiedSchema],
-    actor: str,
-    *,
-    allow_id_gap: bool,
-) -> ImportPlan:
-    plans: list[ImportPlan] = []
-
-    def work(transaction: Transaction) -> None:
-        plan = build_plan(transaction, source, identified, transaction.now, allow_id_gap=allow_id_gap)
-        plans[:] = [plan]
-        if plan.conflicts:
-            raise _Conflicting
-        with bulk_transfer.enlarge_page_cache(transaction):
-            _write(transaction, plan)
-
-    token = current_actor.set(actor)
-    try:
-        with suppress(_Conflicting):
-            store.transact(work).result()
-    finally:
-        current_actor.reset(token)
-    return plans[0]
 
 
 def _write(transaction: Transaction, plan: ImportPlan) -> None:
     for subject, numbers in plan.removed.items():
         transaction.hard_delete(subject, plan.subject_ids[subject_key(subject)], numbers)
     for context, following in plan.counters.items():
-        bulk_transfer.raise_counter(transaction, context, following)
+        contexts.raise_counter(transaction, context, following)
     ids = plan.subject_ids | bulk_transfer.add_subjects(transaction, list(plan.subjects.values()))
     _write_schemas(transaction, plan, ids)
     _write_versions(transaction, plan, ids)
-    settings = list(_write_settings(transaction, plan))
     bulk_transfer.replace_rows(transaction, tables.associations, "guid", plan.associations)
     for guid, _ in plan.removed_associations:
         transaction.connection.execute(delete(tables.associations).where(tables.associations.c.guid == guid))
     bulk_transfer.insert_rows(transaction, tables.retired, plan.retired)
-    transaction.entries += [
-        JournalEntry(transaction.actor, line.action, line.target, line.before, line.after, line.details)
-        for line in plan.lines
-    ]
-    transaction.entries += settings
+    transaction.entries += [replace(line, actor=transaction.actor) for line in plan.lines]
+    _write_settings(transaction, plan)
 
 
-def _write_settings(transaction: Transaction, plan: ImportPlan) -> Iterator[JournalEntry]:
-    """Replace settings; yield the journal entries, in the form of a change through the API."""
+def _write_settings(transaction: Transaction, plan: ImportPlan) -> None:
+    """Replace settings; the journal entries have the form of a change through the API."""
     scopes = plan.scopes
     before = dict(_configured_scopes(transaction, scopes))
     bulk_transfer.replace_rows(transaction, tables.settings, "key", plan.settings)
@@ -148,25 +127,18 @@ def _write_settings(transaction: Transaction, plan: ImportPlan) -> Iterator[Jour
         transaction.connection.execute(delete(tables.settings).where(tables.settings.c.key == key))
     for scope, after in _configured_scopes(transaction, scopes):
         if scope.name:
-            transaction.touched |= list_ids(
-                transaction, scope
-            )  # its name may now mean another subject, or itself again
+            # Its name may now mean another subject, or itself again.
+            transaction.touched |= list_ids(transaction, scope)
         details = {"set": mask_settings(after), "bypass": "IMPORT"}
-        yield JournalEntry(
-            transaction.actor,
-            "settings.changed",
-            str(scope),
-            hash_settings(before[scope]),
-            hash_settings(after),
-            details,
-        )
+        hashes = {"before": hash_settings(before[scope]), "after": hash_settings(after)}
+        transaction.journal("settings.changed", str(scope), **hashes, details=details)
 
 
 def _configured_scopes(transaction: Transaction, scopes: list[Subject]) -> Iterator[tuple[Subject, ScopeSettings]]:
     for start in range(0, len(scopes), _CHUNK):
         chunk = scopes[start : start + _CHUNK]
-        found = transaction.read_settings(chunk)
-        yield from ((scope, found[scope]) for scope in chunk)
+        settings = transaction.read_settings(chunk)
+        yield from ((scope, settings[scope]) for scope in chunk)
 
 
 def _write_schemas(transaction: Transaction, plan: ImportPlan, ids: dict[str, int]) -> None:
@@ -205,3 +177,45 @@ def _write_versions(transaction: Transaction, plan: ImportPlan, ids: dict[str, i
     changed = [one for one in (*plan.versions, *plan.changed_versions) if subject_key(one.subject) in plan.subject_ids]
     bulk_transfer.touch_subjects(transaction, {ids[subject_key(one.subject)] for one in changed})
     transaction.touched.update(one.schema for one in (*plan.versions, *plan.changed_versions))
+
+
+POLL_SECONDS: Final = 1.0  #: seconds
+
+
+def follow(
+    store: Store,
+    before: RegistrySnapshot,
+    look: Callable[[], RegistrySnapshot | None],
+    report: TransferReport,
+    stop: threading.Event,
+    *,
+    every: float = POLL_SECONDS,
+    caught_up: Callable[[RegistrySnapshot], None] = lambda _: None,
+    allow_id_gap: bool = False,
+) -> None:
+    """Poll the source until told to stop, or until it conflicts with the store.
+
+    Args:
+        store: the target.
+        before: the state of the source that the store already contains.
+        look: returns the source's state; None if nothing has changed.
+        report: receives changes and conflicts; a conflict ends the import.
+        stop: ends it, after one last poll.
+        every: seconds between two polls.
+        caught_up: called with each change that was imported.
+        allow_id_gap: whether ids may be far above all others.
+    """
+    last = False
+    while not last:
+        last = stop.wait(every)
+        now = look()
+        if now is None:
+            continue
+        change = now.changes_since(before)
+        before = now
+        if change.empty:
+            continue
+        import_snapshot(store, change, report, whole=now, allow_id_gap=allow_id_gap)
+        if report.conflicts:
+            return
+        caught_up(change)

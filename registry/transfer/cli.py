@@ -22,43 +22,42 @@ from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.terminal_text import escape_line
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.bulk_transfer import journal_head
 from contractlog.registry.storage.engines import FileInUse, file_lock, parse_url
+from contractlog.registry.storage.journal import newest_sequence
 from contractlog.registry.storage.model import MAX_ID_GAP
-from contractlog.registry.transfer.apply import import_snapshot, plan_import
+from contractlog.registry.transfer.apply import follow, import_snapshot, plan_import
 from contractlog.registry.transfer.cli_options import (
+    TransferSource,
+    add_access_options,
     add_database,
     add_examples,
     add_source,
     add_timeout,
     database_url,
-    open_source_option,
+    is_url,
+    open_source,
     parse_seconds,
-)
-from contractlog.registry.transfer.database_connections import open_for_dry_run, open_for_export, open_for_import
-from contractlog.registry.transfer.database_source import read_database
-from contractlog.registry.transfer.file_format import format_lines
-from contractlog.registry.transfer.follow import follow
-from contractlog.registry.transfer.progress import TransferProgress
-from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.schemas_topic import write_topic
-from contractlog.registry.transfer.snapshot import RegistrySnapshot
-from contractlog.registry.transfer.snapshot_counts import count_contents
-from contractlog.registry.transfer.source_access import (
-    SourceAccess,
-    add_access_options,
     read_access,
     reject_unused_access,
 )
-from contractlog.registry.transfer.sources import RestSource, TransferSource, is_url
-from contractlog.registry.transfer.topic_export import build_records
+from contractlog.registry.transfer.database_source import (
+    open_for_dry_run,
+    open_for_export,
+    open_for_import,
+    read_database,
+)
+from contractlog.registry.transfer.file_format import format_lines
+from contractlog.registry.transfer.report import TransferProgress, TransferReport
+from contractlog.registry.transfer.rest_source import RestSource, SourceAccess
+from contractlog.registry.transfer.schemas_topic import write_topic
+from contractlog.registry.transfer.snapshot import RegistrySnapshot
+from contractlog.registry.transfer.topic_records import build_records
 from contractlog.registry.transfer.upload import upload_export
 
 __all__ = ["export", "import_"]
 
 _EXPORT: Final = "contractlog.export.report/1"
 _RUNNING_HINT: Final = "import into the running registry by --registry URL in place of --database-url, or stop it first"
-_IMPORT: Final = "contractlog.import/1"
 
 
 def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
@@ -86,7 +85,7 @@ def export(parser: ArgumentParser, argv: Sequence[str]) -> int:
         raise UsageError("give --out or --topic, not both")
     report = TransferReport()
     state, header = _read_source(options, report)
-    count_contents(state, report)
+    report.count_contents(state)
     if options.topic is None:
         _write_file(options.out, format_lines(state, header))
     else:
@@ -111,7 +110,7 @@ def _read_source(options: Namespace, report: TransferReport) -> tuple[RegistrySn
     reject_unused_access(options, "--registry URL")
     with open_for_export(database_url(options)) as snapshot:
         state = read_database(snapshot)
-        return state, header | {"journal": journal_head(snapshot)}
+        return state, header | {"journal": newest_sequence(snapshot)}
 
 
 def _header() -> dict[str, Any]:
@@ -181,7 +180,7 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
             "a SQLite file is served when following is over"
         )
     report = TransferReport()
-    with open_source_option(options) as source:
+    with open_source(options) as source:
         if options.registry:
             _import_into_registry(source, report, options)
         elif options.dry_run:
@@ -193,7 +192,7 @@ def import_(parser: ArgumentParser, argv: Sequence[str]) -> int:
 
 
 def _import_into_registry(source: TransferSource, report: TransferReport, options: Namespace) -> None:
-    state = count_contents(_without_modes(source.read_snapshot(report), options), report)
+    state = _read_state(source, report, options)
     if report.conflicts:
         return
     upload_export(
@@ -209,33 +208,21 @@ def _import_into_registry(source: TransferSource, report: TransferReport, option
 
 def _plan_database_import(source: TransferSource, report: TransferReport, options: Namespace) -> None:
     with open_for_dry_run(database_url(options)) as snapshot:
-        state = count_contents(_without_modes(source.read_snapshot(report), options), report)
-        with TransferProgress("parsing", "schemas") as report_progress:
-            plan_import(
-                snapshot,
-                state,
-                report,
-                lambda done: report_progress(done, len(state.schemas)),
-                allow_id_gap=options.allow_id_gap,
-            )
+        state = _read_state(source, report, options)
+        with TransferProgress("parsing", "schemas", len(state.schemas)) as progress:
+            plan_import(snapshot, state, report, progress, allow_id_gap=options.allow_id_gap)
 
 
 def _import_into_database(source: TransferSource, report: TransferReport, options: Namespace) -> None:
     url = database_url(options)
     with _suggest_running_import(), file_lock(parse_url(url)):
         pass  # fails if the file is in use, before the source is read; a missing file is created later
-    before = count_contents(_without_modes(source.read_snapshot(report), options), report)
+    before = _read_state(source, report, options)
     if report.conflicts:  # a source that contradicts itself is rejected for any target, so none is created
         return
     with _suggest_running_import(), open_for_import(url) as store:
-        with TransferProgress("parsing", "schemas") as report_progress:
-            import_snapshot(
-                store,
-                before,
-                report,
-                report_progress=lambda done: report_progress(done, len(before.schemas)),
-                allow_id_gap=options.allow_id_gap,
-            )
+        with TransferProgress("parsing", "schemas", len(before.schemas)) as progress:
+            import_snapshot(store, before, report, report_progress=progress, allow_id_gap=options.allow_id_gap)
         if options.follow and not report.conflicts:
             _follow_source(source, store, before, report, options)
 
@@ -275,6 +262,10 @@ def _follow_source(
             signal.signal(number, handler)
 
 
+def _read_state(source: TransferSource, report: TransferReport, options: Namespace) -> RegistrySnapshot:
+    return report.count_contents(_without_modes(source.read_snapshot(report), options))
+
+
 def _without_modes(state: RegistrySnapshot, options: Namespace) -> RegistrySnapshot:
     if options.no_modes:
         state.modes = {}
@@ -284,7 +275,7 @@ def _without_modes(state: RegistrySnapshot, options: Namespace) -> RegistrySnaps
 
 def _print_report(report: TransferReport, options: Namespace) -> None:
     if options.format == "json":
-        print_json({"format": _IMPORT, "dry_run": options.dry_run, **report.body()})
+        print_json(report.import_body(dry_run=options.dry_run))
         return
     for line in report.lines("would change" if options.dry_run else "changed"):
         print_result(escape_line(line))

@@ -1,30 +1,52 @@
-"""Arguments shared by the verbs that import, export and verify."""
+"""Arguments shared by the verbs that import, export and verify, and the source that they name."""
 
 from __future__ import annotations
 
 import os
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
 
-from contractlog.clients.cli.broker import add_broker_options, require_brokers
-from contractlog.clients.settings import DEFAULT_TIMEOUT
+from contractlog.clients.cli.broker import add_broker_options, read_text, require_brokers
+from contractlog.clients.settings import DEFAULT_TIMEOUT, Address, Security
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.settings import Settings
-from contractlog.registry.transfer.source_access import add_access_options, read_access, reject_unused_access
-from contractlog.registry.transfer.sources import TransferSource, is_url, open_source
+from contractlog.registry.transfer.file_format import FileSource
+from contractlog.registry.transfer.rest_source import RestSource, SourceAccess
+from contractlog.registry.transfer.schemas_topic import SchemasTopic
+from contractlog.registry.transfer.topic_source import TopicSource
 
 __all__ = [
+    "TransferSource",
+    "add_access_options",
     "add_database",
     "add_examples",
     "add_source",
     "add_timeout",
     "database_url",
-    "open_source_option",
+    "is_url",
+    "open_source",
     "parse_seconds",
+    "read_access",
+    "reject_unused_access",
 ]
 
+TransferSource = FileSource | RestSource | TopicSource
+
+_PREFIX: Final = "CONTRACTLOG_SOURCE_"
+_TOKEN: Final = re.compile(r"[!-~]+")
+_HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([ -~]*)")
+#: Flags and variables with their metavar and help; the values are paths or names, never secrets.
+_MEMBERS: Final = {
+    "user": ("NAME", "user name"),
+    "password_file": ("FILE", "the password, on the first line"),
+    "token_file": ("FILE", "a bearer token, on the first line, in place of name and password"),
+    "ca": ("FILE", "the CA (PEM) of its certificate, else those of the system"),
+    "certificate": ("FILE", "client certificate (PEM)"),
+    "key": ("FILE", "its key, if it is not in the same file"),
+}
 _EXAMPLES: Final = {
     "export": (
         "contractlog export --registry http://old:8081 --out registry.ndjson",
@@ -59,20 +81,30 @@ def add_source(parser: ArgumentParser) -> None:
     add_timeout(parser)
 
 
+def is_url(text: str) -> bool:
+    """Return whether a text is the URL of a live registry."""
+    return text.startswith(("http://", "https://"))
+
+
 @contextmanager
-def open_source_option(options: Namespace) -> Iterator[TransferSource]:
-    """Open the source that the arguments of ``add_source`` name."""
+def open_source(options: Namespace) -> Iterator[TransferSource]:
+    """Open the source that the arguments of ``add_source`` name.
+
+    Raises:
+        UsageError: none or two are named, or other arguments do not fit it.
+    """
     if (options.source is None) == (options.topic is None):
         raise UsageError("name one source: a file, - for standard input, the URL of a registry, or --topic _schemas")
-    brokers = require_brokers(options) if options.topic else None
-    live = options.source is not None and is_url(options.source)
-    if not live:
+    if options.topic:
+        brokers = require_brokers(options)
         reject_unused_access(options, "the URL of a registry")
-    access = read_access(options, options.source) if live else None
-    with open_source(
-        options.source, brokers=brokers, topic=options.topic, timeout=options.timeout, access=access
-    ) as source:
-        yield source
+        with SchemasTopic(brokers, options.topic) as topic:
+            yield TopicSource(topic)
+    elif options.source is not None and is_url(options.source):
+        yield RestSource(options.source, options.timeout, read_access(options, options.source) or SourceAccess())
+    else:
+        reject_unused_access(options, "the URL of a registry")
+        yield FileSource(options.source or "-")
 
 
 def add_timeout(parser: ArgumentParser) -> None:
@@ -109,3 +141,91 @@ def parse_seconds(text: str) -> float:
 def database_url(options: Namespace) -> str:
     """Return the URL of the database, from the arguments or the environment."""
     return Settings.from_environment(os.environ, database_url=options.database_url).database_url
+
+
+def add_access_options(parser: ArgumentParser) -> None:
+    """Add ``--source-…``; ``read_access`` reads them."""
+    group = parser.add_argument_group(
+        "access to the source registry",
+        "each also as CONTRACTLOG_SOURCE_USER, _CA, …; the secrets themselves as CONTRACTLOG_SOURCE_PASSWORD, _TOKEN "
+        "and _KEY_PASSWORD",
+    )
+    for member, (shown, words) in _MEMBERS.items():
+        group.add_argument(f"--source-{member.replace('_', '-')}", metavar=shown, help=words)
+    group.add_argument(
+        "--source-header",
+        action="append",
+        default=[],
+        metavar="'NAME: VALUE'",
+        help="header of each request, as required by a gateway; may be repeated",
+    )
+
+
+def read_access(options: Namespace, url: str, environ: Mapping[str, str] | None = None) -> SourceAccess | None:
+    """Read ``--source-…``, then ``CONTRACTLOG_SOURCE_…``; None if nothing is set.
+
+    Raises:
+        UsageError: a file cannot be read, a password has no name, or both a name and a token are given.
+    """
+    environment = os.environ if environ is None else environ
+    given = {
+        member: getattr(options, f"source_{member}") or environment.get(_PREFIX + member.upper()) for member in _MEMBERS
+    }
+    password = _read_secret("password", given["password_file"], environment)
+    token = _read_secret("token", given["token_file"], environment)
+    key_password = environment.get(f"{_PREFIX}KEY_PASSWORD") or None
+    headers = dict(map(_parse_header, options.source_header))
+    named = given["user"] is not None or Address.parse(url)[0].user is not None
+    if password is not None and not named:
+        raise UsageError("a password without a name: give --source-user NAME, or set CONTRACTLOG_SOURCE_USER")
+    if token is not None:
+        if named:
+            raise UsageError("give the source a name and password or a token, not both")
+        headers["Authorization"] = f"Bearer {token}"
+    if not any((*given.values(), password, token, key_password, headers)):
+        return None
+    security = Security(
+        user=given["user"],
+        password=password,
+        ca=given["ca"],
+        certificate=given["certificate"],
+        key=given["key"],
+        key_password=key_password,
+    )
+    return SourceAccess(security, headers)
+
+
+def reject_unused_access(options: Namespace, live: str) -> None:
+    """Reject flags of ``add_access_options`` if no live registry is read.
+
+    Raises:
+        UsageError: one of them is given.
+    """
+    given = [f"source_{member}" for member in (*_MEMBERS, "header") if getattr(options, f"source_{member}")]
+    if given:
+        raise UsageError(f"--{given[0].replace('_', '-')} needs a live registry as the source, and {live} is not given")
+
+
+def _read_secret(member: str, file: str | None, environment: Mapping[str, str]) -> str | None:
+    if file is None:
+        secret = environment.get(_PREFIX + member.upper()) or None
+        where = f"{_PREFIX}{member.upper()}"
+    else:
+        secret, where = _read_first_line(file, f"--source-{member}-file"), f"`{file}`"
+    if secret is not None and member == "token" and not _TOKEN.fullmatch(secret):
+        raise UsageError(f"{where} holds no bearer token: it is one word of printable ASCII characters")
+    return secret
+
+
+def _read_first_line(file: str, flag: str) -> str:
+    line = read_text(file, flag).partition("\n")[0].removesuffix("\r")  # other characters are part of the secret
+    if not line:
+        raise UsageError(f"{flag}: the first line of `{file}` is empty")
+    return line
+
+
+def _parse_header(text: str) -> tuple[str, str]:
+    match = _HEADER.fullmatch(text)
+    if match is None:
+        raise UsageError("--source-header takes 'NAME: VALUE'")
+    return match[1], match[2].strip()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
 from contractlog.compatibility.errors import StoreError, StoreTimeout, UsageError
 from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_VERSION
 from contractlog.registry import database
-from contractlog.registry.storage import bulk_transfer, contexts
+from contractlog.registry.storage import contexts
 from contractlog.registry.storage.engines import mask_url
 from contractlog.registry.storage.model import MAX_ID_GAP, Deleted
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
-from contractlog.registry.transfer.database_connections import open_for_import
+from contractlog.registry.transfer.database_source import open_for_import
 
 __all__ = ["counter_warnings", "forget_context", "lower_ids", "raise_ids"]
 
@@ -43,15 +43,11 @@ def raise_ids(database_url: str, context: str, largest: int, *, create: bool = F
         )
 
     def work(transaction: Transaction) -> int:
-        counters = bulk_transfer.read_counters(transaction)
+        counters = contexts.read_counters(transaction)
         if context not in counters and context != DEFAULT_CONTEXT and not create:
-            there = ", ".join(f"`{name}`" for name in sorted(counters)) or "none"
-            raise UsageError(
-                f"the database has no context `{context}`, there are: {there}; "
-                "if it was made after the backup, give --create"
-            )
+            raise _unknown_context_error(counters, context, "; if it was made after the backup, give --create")
         before = counters.get(context, 1)
-        following = bulk_transfer.raise_counter(transaction, context, largest + 1)
+        following = contexts.raise_counter(transaction, context, largest + 1)
         if following != before:
             transaction.journal("ids.raised", context)
         return following
@@ -72,13 +68,13 @@ def lower_ids(database_url: str, context: str) -> tuple[int, int]:
 
     def work(transaction: Transaction) -> tuple[int, int]:
         before = _require_context(transaction, context)
-        below = bulk_transfer.find_id_below_gap(transaction, context)
+        below = contexts.find_id_below_gap(transaction, context)
         if below is None:
             raise UsageError(
                 f"context {context} has no isolated id: none is more than {MAX_ID_GAP:,} above the next lower one, and "
                 f"its next id is {before}"
             )
-        bulk_transfer.lower_counter(transaction, context, below + 1)
+        contexts.lower_counter(transaction, context, below + 1)
         transaction.journal("ids.lowered", context, details={"before": before, "after": below + 1})
         return before, below + 1
 
@@ -102,13 +98,13 @@ def forget_context(database_url: str, context: str, confirmed: str) -> int:
 
     def work(transaction: Transaction) -> int:
         _require_context(transaction, context)
-        live = transaction.subjects(Deleted.EXCLUDED, context=context)
+        live = transaction.subjects_in_context(context, Deleted.EXCLUDED)
         if live:
             raise UsageError(
                 f"context {context} has live versions, in {len(live):,} subjects such as `{min(live)}`: "
                 "delete them first"
             )
-        dependent = bulk_transfer.find_dependent(transaction, context)
+        dependent = contexts.find_dependent(transaction, context)
         if dependent is not None:
             raise UsageError(
                 f"the schema with id {dependent[1]} of context {dependent[0]} references a version of context "
@@ -121,18 +117,22 @@ def forget_context(database_url: str, context: str, confirmed: str) -> int:
 
 def _require_context(transaction: Transaction, context: str) -> int:
     """Return the next id of an existing context."""
-    counters = bulk_transfer.read_counters(transaction)
+    counters = contexts.read_counters(transaction)
     if context not in counters:
-        there = ", ".join(f"`{name}`" for name in sorted(counters))
-        raise UsageError(f"the database has no context `{context[:_LONGEST]}`, there are: {there}")
+        raise _unknown_context_error(counters, context)
     return counters[context]
+
+
+def _unknown_context_error(counters: Iterable[str], context: str, hint: str = "") -> UsageError:
+    there = ", ".join(f"`{name}`" for name in sorted(counters)) or "none"
+    return UsageError(f"the database has no context `{context[:_LONGEST]}`, there are: {there}{hint}")
 
 
 def _change_database(database_url: str, work: Callable[[Transaction], T]) -> T:
     """Run a change in a database that contains a registry."""
     if database.current_revision(database_url)[0] is None:
-        shown = mask_url(database_url)
-        raise UsageError(f"{shown} holds no registry: is it the right --database-url?")
+        masked_url = mask_url(database_url)
+        raise UsageError(f"{masked_url} holds no registry: is it the right --database-url?")
     with open_for_import(database_url) as store:
         return store.transact(work).result()
 
@@ -144,7 +144,7 @@ def counter_warnings(store: Store) -> Iterator[str]:
     """
     try:
         with store.open_snapshot() as snapshot:
-            behind = bulk_transfer.find_counters_behind(snapshot)
+            behind = contexts.find_counters_behind(snapshot)
     except (StoreError, StoreTimeout) as error:
         yield f"whether every counter is above the ids in use was not looked at: {error}"
         return

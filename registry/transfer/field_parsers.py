@@ -13,14 +13,16 @@ import msgspec
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSubject
 from contractlog.compatibility.names import GLOBAL_CONTEXT, MAX_ID, MAX_VERSION, Subject
-from contractlog.compatibility.schema import Reference
+from contractlog.compatibility.schema import Reference, SchemaType
 from contractlog.registry.features.associations.validation import ASSOCIATION_TYPES, MAX_RESOURCE_CHARACTERS
 from contractlog.registry.http.request_bodies import MetadataBody, ReferenceBody, RuleSetBody
 from contractlog.registry.storage.associations import TOPIC, Lifecycle
-from contractlog.registry.transfer.storage_limits import is_storable
+from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.snapshot import SnapshotAssociation, SnapshotSchema, is_storable
 
 __all__ = [
     "LATEST_TIME",
+    "NOT_STORABLE",
     "InvalidField",
     "convert_body",
     "parse_context",
@@ -29,13 +31,15 @@ __all__ = [
     "parse_rule_set",
     "parse_scope",
     "parse_subject",
-    "read_binding",
+    "read_association",
     "read_context",
     "read_flag",
     "read_hash",
     "read_id",
     "read_number",
+    "read_reference_schema",
     "read_references",
+    "read_schema",
     "read_string",
     "read_text",
     "read_time",
@@ -45,6 +49,7 @@ __all__ = [
 ]
 
 _REQUIRED: Final = object()
+NOT_STORABLE: Final = "the schema holds a NUL or half a character, which no database takes"
 LATEST_TIME: Final = 253_402_300_799_999  #: the last millisecond of the year 9999
 _LONGEST_CONTEXT: Final = 255
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
@@ -118,8 +123,45 @@ def read_hash(body: Mapping[str, Any], name: str) -> str | None:
     return value
 
 
-def read_binding(body: Mapping[str, Any]) -> dict[str, str]:
-    """Parse the resource, type and lifecycle of an association."""
+def read_schema(body: Mapping[str, Any], context: str, schema_type: SchemaType) -> SnapshotSchema:
+    """Parse the members of a schema that every source has: id, text, references, metadata and rules."""
+    return SnapshotSchema(
+        context=context,
+        id=read_id(body),
+        type=schema_type,
+        text=read_string(body, "schema"),
+        references=read_references(body),
+        metadata=parse_metadata(body.get("metadata")),
+        rule_set=parse_rule_set(body.get("ruleSet")),
+    )
+
+
+def read_reference_schema(
+    body: Mapping[str, Any], context: str, report: TransferReport, where: str, name: str = ""
+) -> SnapshotSchema | None:
+    """Parse a schema in the reference's form; None, and an oddity, if it cannot be imported.
+
+    Args:
+        body: the members.
+        context: of the schema.
+        report: receives the oddity.
+        where: position of the schema.
+        name: of the schema, if the position does not tell it.
+    """
+    prefix = f"{name}: " if name else ""
+    schema_type = body.get("schemaType") or SchemaType.AVRO
+    if not isinstance(schema_type, str) or schema_type not in set(SchemaType):
+        report.odd(OddityKind.UNKNOWN_TYPE, where, f"{prefix}{schema_type}")
+        return None
+    schema = read_schema(body, context, SchemaType(schema_type))
+    if not schema.storable:
+        report.odd(OddityKind.NOT_STORABLE, where, prefix + NOT_STORABLE)
+        return None
+    return schema
+
+
+def read_association(body: Mapping[str, Any], frozen: object = _REQUIRED) -> SnapshotAssociation:
+    """Parse an association without its times; ``frozen`` is the default of that member."""
     kind, part, lifecycle = body["resourceType"], body["associationType"], body["lifecycle"]
     if kind != TOPIC:
         raise InvalidField(f"`resourceType`: {_shorten(kind)} is not `{TOPIC}`")
@@ -127,14 +169,17 @@ def read_binding(body: Mapping[str, Any]) -> dict[str, str]:
         raise InvalidField(f"`associationType`: {_shorten(part)} is neither `key` nor `value`")
     if not isinstance(lifecycle, str) or lifecycle not in set(Lifecycle):
         raise InvalidField(f"`lifecycle`: {_shorten(lifecycle)} is neither STRONG nor WEAK")
-    return {
-        "resource_id": read_text(body, "resourceId", longest=MAX_RESOURCE_CHARACTERS),
-        "resource_name": read_text(body, "resourceName", longest=MAX_RESOURCE_CHARACTERS),
-        "resource_namespace": read_text(body, "resourceNamespace", longest=MAX_RESOURCE_CHARACTERS),
-        "resource_type": kind,
-        "association_type": part,
-        "lifecycle": lifecycle,
-    }
+    return SnapshotAssociation(
+        guid=parse_guid(body["guid"]),
+        subject=parse_subject(body["subject"]),
+        resource_id=read_text(body, "resourceId", longest=MAX_RESOURCE_CHARACTERS),
+        resource_name=read_text(body, "resourceName", longest=MAX_RESOURCE_CHARACTERS),
+        resource_namespace=read_text(body, "resourceNamespace", longest=MAX_RESOURCE_CHARACTERS),
+        resource_type=kind,
+        association_type=part,
+        lifecycle=lifecycle,
+        frozen=read_flag(body, "frozen", frozen),
+    )
 
 
 def read_context(body: Mapping[str, Any], name: str) -> str:

@@ -7,7 +7,10 @@ order: two registries with the same state have the same lines.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 from contractlog.compatibility.errors import UsageError
@@ -24,9 +27,8 @@ from contractlog.registry.transfer.snapshot import (
     SnapshotSchema,
     SnapshotVersion,
 )
-from contractlog.registry.transfer.storage_limits import find_storage_problem
 
-__all__ = ["FORMAT", "format_lines", "format_state_lines", "read_lines"]
+__all__ = ["FORMAT", "FileSource", "format_lines", "format_state_lines", "read_lines"]
 
 FORMAT: Final = "contractlog.export/1"
 
@@ -56,8 +58,8 @@ def format_state_lines(snapshot: RegistrySnapshot) -> Iterator[str]:
     for association in _sorted_values(snapshot.associations):
         yield _format_line(_association_body(association))
     for (context, schema_id), retired in sorted(snapshot.retired.items()):
-        told = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
-        yield _format_line({"kind": "retired", "context": context, "id": schema_id, **told})
+        members = {"at": retired.at, "actor": retired.actor, "hash": retired.hash}
+        yield _format_line({"kind": "retired", "context": context, "id": schema_id, **members})
 
 
 def _sorted_values(items: Mapping[Any, Any]) -> list[Any]:
@@ -209,22 +211,15 @@ class _LineReader:
         self.snapshot.positions[name] = where
 
     def _schema(self, where: str, body: Mapping[str, Any]) -> None:
-        schema = SnapshotSchema(
-            context=field_parsers.read_context(body, "context"),
-            id=field_parsers.read_id(body),
-            type=_parse_type(body),
-            text=field_parsers.read_string(body, "schema"),
-            references=field_parsers.read_references(body),
-            metadata=field_parsers.parse_metadata(body.get("metadata")),
-            rule_set=field_parsers.parse_rule_set(body.get("ruleSet")),
+        schema = replace(
+            field_parsers.read_schema(body, field_parsers.read_context(body, "context"), _parse_type(body)),
             guid=None if body.get("guid") is None else field_parsers.parse_guid(body["guid"]),
             submitted=None if body.get("submitted") is None else field_parsers.read_string(body, "submitted"),
             created_at=field_parsers.read_time(body, "created"),
             reused=field_parsers.read_flag(body, "reused", default=True),
         )
-        reason = find_storage_problem(schema)
-        if reason:
-            raise UsageError(f"{where} of the file: {reason}")
+        if not schema.storable:
+            raise UsageError(f"{where} of the file: {field_parsers.NOT_STORABLE}")
         self.snapshot.positions.setdefault(schema.key, where)
         before = self.snapshot.schemas.setdefault(schema.key, schema)
         if before != schema:
@@ -261,15 +256,12 @@ class _LineReader:
         self.snapshot.modes[field_parsers.parse_scope(body["scope"], "scope")] = mode
 
     def _association(self, _: str, body: Mapping[str, Any]) -> None:
-        one = SnapshotAssociation(
-            guid=field_parsers.parse_guid(body["guid"]),
-            subject=field_parsers.parse_subject(body["subject"]),
-            **field_parsers.read_binding(body),
-            frozen=field_parsers.read_flag(body, "frozen"),
+        association = replace(
+            field_parsers.read_association(body),
             created_at=field_parsers.read_time(body, "created"),
             updated_at=field_parsers.read_time(body, "updated"),
         )
-        self.snapshot.associations[one.guid] = one
+        self.snapshot.associations[association.guid] = association
 
     def _retire(self, where: str, body: Mapping[str, Any]) -> None:
         key = field_parsers.read_context(body, "context"), field_parsers.read_id(body)
@@ -287,11 +279,11 @@ class _LineReader:
                     f"{snapshot.positions[version.key]} of the file: version {version.version} of {version.subject} "
                     f"has the id {version.schema_id}, which no line of the file gives a content"
                 )
-        held = {version.schema: key for key, version in snapshot.versions.items()}
+        versions_in_use = {version.schema: key for key, version in snapshot.versions.items()}
         report.conflicts += [
             f"the id {schema_id} of context {context} is retired and in use, both, by the file "
-            f"({snapshot.positions[context, schema_id]}, {snapshot.positions[held[context, schema_id]]})"
-            for context, schema_id in sorted(snapshot.retired.keys() & held.keys())
+            f"({snapshot.positions[context, schema_id]}, {snapshot.positions[versions_in_use[context, schema_id]]})"
+            for context, schema_id in sorted(snapshot.retired.keys() & versions_in_use.keys())
         ]
         snapshot.raise_counters()
 
@@ -301,3 +293,39 @@ def _parse_type(body: Mapping[str, Any]) -> SchemaType:
     if name not in set(SchemaType):
         raise InvalidField(f"`type`: {name!r} is no schema type")
     return SchemaType(name)
+
+
+_SQLITE: Final = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file of ``contractlog export``."""
+
+    path: str
+
+    def read_snapshot(self, report: TransferReport) -> RegistrySnapshot:
+        """Read the file."""
+        try:
+            if self.path == "-":
+                return read_lines(sys.stdin, report)
+            with Path(self.path).open(encoding="utf-8") as file:
+                return read_lines(file, report)
+        except UnicodeDecodeError:
+            what = f"`{self.path}` is no text in UTF-8, and so no file of `contractlog export`"
+            raise UsageError(what + ("" if self.path == "-" else _database_hint(self.path))) from None
+        except OSError as error:
+            live = "; the URL of a live registry begins with http:// or https://" if ":" in self.path else ""
+            raise UsageError(f"`{self.path}` cannot be read: {error.strerror}{live}") from None
+
+    def poll(self, _report: TransferReport) -> RegistrySnapshot | None:
+        """Raise ``UsageError``: files do not change."""
+        raise UsageError("--follow needs a live registry or a topic; a file does not change")
+
+
+def _database_hint(path: str) -> str:
+    """Return the hint for a database that was given in place of an export."""
+    with Path(path).open("rb") as file:
+        if file.read(len(_SQLITE)) != _SQLITE:
+            return ""
+    return f"; it is a database: run contractlog export --database-url 'sqlite:///{path}' --out FILE first"

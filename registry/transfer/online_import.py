@@ -9,7 +9,7 @@ import io
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any, Final
+from typing import IO
 
 from contractlog.compatibility.errors import BadRequest, Overloaded, UsageError
 from contractlog.registry.execution.request_work import current_work
@@ -18,11 +18,8 @@ from contractlog.registry.transfer.apply import import_snapshot, plan_import
 from contractlog.registry.transfer.file_format import read_lines
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.snapshot import RegistrySnapshot
-from contractlog.registry.transfer.snapshot_counts import count_contents
 
-__all__ = ["FORMAT", "OnlineImport", "import_body"]
-
-FORMAT: Final = "contractlog.import/1"
+__all__ = ["OnlineImport"]
 
 
 class OnlineImport:
@@ -51,7 +48,7 @@ class OnlineImport:
             source = _read_export(file, report)
             if not modes:
                 source.modes = {}
-            count_contents(source, report)
+            report.count_contents(source)
             if dry_run:
                 with self._store.open_snapshot() as snapshot:
                     plan_import(snapshot, source, report, _require_caller, allow_id_gap=self._allow_id_gap)
@@ -92,8 +89,3 @@ def _read_export(file: IO[bytes], report: TransferReport) -> RegistrySnapshot:
         raise BadRequest("the file is no text in UTF-8") from None
     finally:
         text.detach()
-
-
-def import_body(report: TransferReport, *, dry_run: bool) -> dict[str, Any]:
-    """Return a report as a response body."""
-    return {"format": FORMAT, "dry_run": dry_run, **report.body()}

@@ -1,14 +1,19 @@
-"""Report of an import, export or verification: counts, and every oddity with its position."""
+"""Report of an import, export or verification: counts, oddities, and a progress line."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from types import TracebackType
+from typing import Any, Final, Self, TextIO
 
-__all__ = ["Oddity", "OddityKind", "TransferReport"]
+from contractlog.registry.transfer.snapshot import RegistrySnapshot
+
+__all__ = ["Oddity", "OddityKind", "TransferProgress", "TransferReport"]
 
 _MAX_SHOWN: Final = 20  #: oddities of a kind in the text form; JSON has all of them
 
@@ -64,6 +69,22 @@ class TransferReport:
     conflicts: list[str] = field(default_factory=list)
     oddities: list[Oddity] = field(default_factory=list)
 
+    def count_contents(self, snapshot: RegistrySnapshot) -> RegistrySnapshot:
+        """Add the numbers of the items that were read, by kind; return the state."""
+        live = sum(version.deleted_at is None for version in snapshot.versions.values())
+        self.read |= {
+            "contexts": len(snapshot.contexts),
+            "subjects": len(snapshot.subjects),
+            "schemas": len(snapshot.schemas),
+            "live versions": live,
+            "soft-deleted versions": len(snapshot.versions) - live,
+            "settings": len(snapshot.settings),
+            "modes": len(snapshot.modes),
+            "associations": len(snapshot.associations),
+            "retired ids": len(snapshot.retired),
+        }
+        return snapshot
+
     def odd(self, kind: OddityKind, where: str, detail: str = "") -> None:
         """Add an oddity."""
         self.oddities.append(Oddity(kind, where, detail))
@@ -76,6 +97,10 @@ class TransferReport:
             "conflicts": self.conflicts,
             "oddities": [oddity.body() for oddity in self.oddities],
         }
+
+    def import_body(self, *, dry_run: bool) -> dict[str, Any]:
+        """Return the report of an import as JSON, with its format."""
+        return {"format": "contractlog.import/1", "dry_run": dry_run, **self.body()}
 
     def lines(self, done: str = "changed") -> Iterator[str]:
         """Yield the report as text; ``done`` is the word before the changes, empty to omit them."""
@@ -104,3 +129,40 @@ def _oddity_lines(kind: OddityKind, oddities: list[Oddity]) -> Iterator[str]:
 
 def _omitted_lines(number: int) -> Iterable[str]:
     return (f"  … and {number - _MAX_SHOWN:,} more (--format json has them all)",) if number > _MAX_SHOWN else ()
+
+
+_EVERY: Final = 0.2  #: seconds between two updates
+_CLEAR: Final = "\r\x1b[K"
+
+
+class TransferProgress:
+    """Progress line that overwrites itself and is cleared at the end."""
+
+    def __init__(self, doing: str, noun: str, total: int = 0, stream: TextIO | None = None) -> None:
+        self._doing = doing
+        self._noun = noun
+        self._total = total
+        self._stream = stream or sys.stderr
+        self._shown = self._stream.isatty()
+        self._last = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._shown:
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+
+    def __call__(self, done: int, total: int = 0) -> None:
+        """Show how much is done, and the total if it is known."""
+        now = time.monotonic()
+        if not self._shown or now - self._last < _EVERY:
+            return
+        self._last = now
+        total = total or self._total
+        of = f" of {total:,}" if total else ""
+        self._stream.write(f"{_CLEAR}{self._doing}: {done:,}{of} {self._noun}")
+        self._stream.flush()

@@ -4,44 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeVar
 
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.calls import Call
-from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
+from contractlog.clients.settings import Security
+from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableAnswer
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.storage.associations import Lifecycle
-from contractlog.registry.transfer.concurrency import run_concurrently
-from contractlog.registry.transfer.field_parsers import (
-    InvalidField,
-    parse_context,
-    parse_guid,
-    parse_metadata,
-    parse_rule_set,
-    parse_subject,
-    read_binding,
-    read_flag,
-    read_id,
-    read_references,
-    read_string,
-    read_time,
-    read_version,
-)
-from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.scope_settings import read_config, read_mode
+from contractlog.registry.transfer import field_parsers
+from contractlog.registry.transfer.field_parsers import InvalidField
+from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
+from contractlog.registry.transfer.scope_settings import read_config, read_mode, scope_subject
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
     SnapshotAssociation,
     SnapshotSchema,
     SnapshotVersion,
 )
-from contractlog.registry.transfer.storage_limits import find_storage_problem
 
-__all__ = ["ProgressCallback", "RestReader", "get_call", "scope_segments"]
+__all__ = [
+    "ProgressCallback",
+    "RestReader",
+    "RestSource",
+    "SourceAccess",
+    "get_call",
+    "get_scope_call",
+    "run_concurrently",
+]
 
 _PAGE: Final = 1_000  #: the reference's limit for one page
 _MAX_CONCURRENT: Final = 16
@@ -58,11 +51,10 @@ def get_call(*segments: str, **query: str) -> Call[Any]:
     return Call("GET", segments, lambda body: body, tuple(query.items()))
 
 
-def scope_segments(scope: Subject) -> tuple[str, ...]:
-    """Return the segment of a scope in the paths of config and mode; none for the default context."""
-    if scope.name:
-        return (str(scope),)
-    return () if scope.context == DEFAULT_CONTEXT else (f":{scope.context}:",)
+def get_scope_call(resource: str, scope: Subject) -> Call[Any]:
+    """Build a GET call for the config or mode of a scope."""
+    subject = scope_subject(scope)
+    return get_call(resource) if subject is None else get_call(resource, subject)
 
 
 class RestReader:
@@ -120,16 +112,18 @@ class RestReader:
 
     async def _contexts(self) -> list[str]:
         names = await self._maybe(get_call("contexts"))
-        found = [
-            name for name in self._read_list(names, "GET /contexts") if self._fits("a context", parse_context, name)
+        valid_names = [
+            name
+            for name in self._read_list(names, "GET /contexts")
+            if self._fits("a context", field_parsers.parse_context, name)
         ]
-        return found or [DEFAULT_CONTEXT]
+        return valid_names or [DEFAULT_CONTEXT]
 
     async def _subjects(self) -> list[Subject]:
         names = await self._ask(get_call("subjects", subjectPrefix=":*:", deleted="true"))
         if not isinstance(names, list):
             raise UnreadableAnswer("to GET /subjects with what is no list of names")
-        subjects = [self._fits("a subject", parse_subject, name) for name in names]
+        subjects = [self._fits("a subject", field_parsers.parse_subject, name) for name in names]
         return [subject for subject in dict.fromkeys(subjects) if subject is not None]
 
     def _read_list(self, answer: Any, where: str) -> list[Any]:
@@ -152,21 +146,21 @@ class RestReader:
 
         Versions that are missing in the result are read one by one later.
         """
-        found: dict[tuple[str, int], Mapping[str, Any]] = {}
+        bodies: dict[tuple[str, int], Mapping[str, Any]] = {}
         while True:
-            offset = str(len(found))
+            offset = str(len(bodies))
             page = await self._maybe(
                 get_call("schemas", subjectPrefix=":*:", deleted="true", offset=offset, limit=str(_PAGE))
             )
-            before = len(found)
+            before = len(bodies)
             for body in page if isinstance(page, list) else ():
                 if isinstance(body, dict) and "id" in body and "schema" in body:
-                    found[str(body.get("subject")), _integer_or_zero(body.get("version"))] = body
-            if len(found) == before:
-                return found
-            if len(found) > self._most_versions:
+                    bodies[str(body.get("subject")), _integer_or_zero(body.get("version"))] = body
+            if len(bodies) == before:
+                return bodies
+            if len(bodies) > self._most_versions:
                 raise UnreadableAnswer(f"to GET /schemas with more than {self._most_versions:,} versions")
-            self._report_progress(len(found), 0)
+            self._report_progress(len(bodies), 0)
 
     async def _subject(self, subject: Subject, bodies: Mapping[tuple[str, int], Mapping[str, Any]], total: int) -> None:
         await self._scope(subject)
@@ -189,7 +183,7 @@ class RestReader:
         """Return the version numbers, in the order of the response."""
         where = f"versions of {subject}"
         numbers = (
-            self._fits(where, lambda value: read_version({"version": value}), value)
+            self._fits(where, lambda value: field_parsers.read_version({"version": value}), value)
             for value in self._read_list(await self._maybe(call), where)
         )
         return dict.fromkeys(number for number in numbers if number is not None)
@@ -204,7 +198,7 @@ class RestReader:
 
     def _version(self, subject: Subject, number: int, body: Any, *, deleted: bool) -> None:
         where = f"{subject}/{number}"
-        if not isinstance(body, dict) or self._fits(where, read_version, {"version": number}) is None:
+        if not isinstance(body, dict) or self._fits(where, field_parsers.read_version, {"version": number}) is None:
             self._report.odd(OddityKind.UNREADABLE, where, f"{type(body).__name__} in place of a version")
             return
         schema = self._schema(subject, body, where)
@@ -227,33 +221,16 @@ class RestReader:
         self.snapshot.versions[version.key] = version
 
     def _schema(self, subject: Subject, body: Mapping[str, Any], where: str) -> SnapshotSchema | None:
-        name = body.get("schemaType") or SchemaType.AVRO.value
-        if not isinstance(name, str) or name not in set(SchemaType):
-            self._report.odd(OddityKind.UNKNOWN_TYPE, where, str(name))
-            return None
+        plain = {**body, "metadata": body.get("metadata") or None, "ruleSet": body.get("ruleSet") or None}
         try:
-            schema = SnapshotSchema(
-                context=subject.context,
-                id=read_id(body),
-                type=SchemaType(name),
-                text=read_string(body, "schema"),
-                references=read_references(body),
-                metadata=parse_metadata(body.get("metadata") or None),
-                rule_set=parse_rule_set(body.get("ruleSet") or None),
-                guid=parse_guid(body["guid"]) if body.get("guid") else None,
-                created_at=read_time(body, "ts"),
-            )
+            schema = field_parsers.read_reference_schema(plain, subject.context, self._report, where)
+            guid = field_parsers.parse_guid(body["guid"]) if body.get("guid") else None
+            return schema and replace(schema, guid=guid, created_at=field_parsers.read_time(body, "ts"))
         except KeyError as error:
             self._report.odd(OddityKind.UNREADABLE, where, f"it has no `{error.args[0]}`")
-            return None
         except InvalidField as error:
             self._report.odd(OddityKind.UNREADABLE, where, str(error))
-            return None
-        reason = find_storage_problem(schema)
-        if reason:
-            self._report.odd(OddityKind.NOT_STORABLE, where, reason)
-            return None
-        return schema
+        return None
 
     async def _counter(self, context: str) -> None:
         ids = [schema_id for home, schema_id in self.snapshot.schemas if home == context]
@@ -265,7 +242,7 @@ class RestReader:
             known = (
                 None
                 if highest is None
-                else self._fits("maxId", lambda value: read_id({"maxId": value}, "maxId"), highest)
+                else self._fits("maxId", lambda value: field_parsers.read_id({"maxId": value}, "maxId"), highest)
             )
             following = (max(ids) if known is None else known) + 1
         self.snapshot.contexts[context] = following
@@ -283,11 +260,11 @@ class RestReader:
     ) -> None:
         """Read the settings of a scope; a config or mode equal to the inherited one is not the scope's own."""
         where = f"config of {scope if scope.name else scope.context}"
-        config = await self._maybe(get_call("config", *scope_segments(scope)))
-        known = read_config(config, where, self._report) if isinstance(config, dict) else {}
-        if known and known != inherited:
-            self.snapshot.settings[scope] = known
-        answer = await self._maybe(get_call("mode", *scope_segments(scope)))
+        config = await self._maybe(get_scope_call("config", scope))
+        settings = read_config(config, where, self._report) if isinstance(config, dict) else {}
+        if settings and settings != inherited:
+            self.snapshot.settings[scope] = settings
+        answer = await self._maybe(get_scope_call("mode", scope))
         if isinstance(answer, dict) and answer.get("mode"):
             mode = read_mode(answer["mode"], where, self._report)
             if mode is not None and mode != inherited_mode:
@@ -296,23 +273,22 @@ class RestReader:
     async def _associations(self) -> None:
         answer = await self._maybe(get_call("associations", "resources", "-", "-"))
         for body in self._read_list(answer, "associations"):
-            one = self._fits("an association", _parse_association, body)
-            if one is not None:
-                self.snapshot.associations[one.guid] = one
+            association = self._fits("an association", _parse_association, body)
+            if association is not None:
+                self.snapshot.associations[association.guid] = association
 
 
 def _parse_association(body: Any) -> SnapshotAssociation:
     if not isinstance(body, dict):
         raise InvalidField(f"{type(body).__name__} in place of an association")
     try:
-        binding = read_binding(body | {"resourceId": body.get("resourceId") or ""})
-        return SnapshotAssociation(
-            guid=parse_guid(body["guid"]),
-            subject=parse_subject(body["subject"]),
-            **binding,
-            frozen=read_flag(body, "frozen", default=binding["lifecycle"] == Lifecycle.STRONG),
-            created_at=read_time(body, "createTs"),
-            updated_at=read_time(body, "updateTs"),
+        association = field_parsers.read_association(
+            body | {"resourceId": body.get("resourceId") or ""}, frozen=body["lifecycle"] == Lifecycle.STRONG
+        )
+        return replace(
+            association,
+            created_at=field_parsers.read_time(body, "createTs"),
+            updated_at=field_parsers.read_time(body, "updateTs"),
         )
     except KeyError as error:
         raise InvalidField(f"it has no `{error.args[0]}`") from None
@@ -321,3 +297,71 @@ def _parse_association(body: Any) -> SnapshotAssociation:
 def _integer_or_zero(value: Any) -> int:
     """Return an integer; 0 for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+async def run_concurrently(tasks: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Run all of them, and return when the last one is done.
+
+    Raises:
+        Exception: the error of the task that failed first, unchanged.
+    """
+    try:
+        async with asyncio.TaskGroup() as group:
+            for task in tasks:
+                group.create_task(task)
+    except BaseExceptionGroup as failed:
+        error: BaseException = failed
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None
+
+
+_UNAUTHENTICATED: Final = (
+    "does not know who asks: give --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
+    "--source-token-file FILE, or --source-certificate FILE"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceAccess:
+    """Credentials, TLS settings and headers for requests to a live registry."""
+
+    security: Security = field(default_factory=Security)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RestSource:
+    """A running registry with the reference's API."""
+
+    url: str
+    timeout: float
+    access: SourceAccess = field(default_factory=SourceAccess)
+
+    def read_snapshot(self, report: TransferReport) -> RegistrySnapshot:
+        """Read everything."""
+        with TransferProgress("reading the registry", "subjects or versions") as report_progress:
+            return asyncio.run(self._take_snapshot(report, report_progress))
+
+    def poll(self, _report: TransferReport) -> RegistrySnapshot | None:
+        """Read everything again; oddities were reported the first time."""
+        return asyncio.run(self._take_snapshot(TransferReport(), lambda _done, _all: None))
+
+    async def _take_snapshot(self, report: TransferReport, report_progress: ProgressCallback) -> RegistrySnapshot:
+        transport = AsyncTransport(
+            self.url, timeout=self.timeout, security=self.access.security, headers=self.access.headers
+        )
+        transport.untrusted_advice = "name its CA by --source-ca FILE or CONTRACTLOG_SOURCE_CA"
+        try:
+            return await RestReader(transport, report, report_progress).take_snapshot()
+        except Unauthorized:
+            raise Unauthorized(f"{transport.urls[0]} {_UNAUTHENTICATED}") from None
+        except Forbidden as error:
+            raise Forbidden(f"{transport.urls[0]} lets us read only a part of it: {error}") from None
+        except Unreachable as error:
+            reason = error.facts.get("reason") or error
+            raise Unreachable(f"the source at {transport.urls[0]} cannot be reached ({reason})") from None
+        except RegistryError as error:
+            raise Unreachable(f"{transport.urls[0]} cannot be read: it answered {error.error_code} {error}") from None
+        finally:
+            await transport.close()

@@ -7,39 +7,23 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from contractlog.compatibility.level import Level, Mode
+from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
 from contractlog.compatibility.policy import Policy
 from contractlog.registry.transfer.field_parsers import InvalidField, parse_metadata, parse_rule_set
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.snapshot import CONFIG_NAMES
-from contractlog.registry.transfer.storage_limits import is_storable
+from contractlog.registry.transfer.snapshot import is_storable
 
-__all__ = ["columns_to_config", "config_to_columns", "read_config", "read_mode", "require_valid_config"]
+__all__ = [
+    "CONTRACTLOG_CONFIG_NAMES",
+    "columns_to_config",
+    "config_to_columns",
+    "read_config",
+    "read_mode",
+    "require_valid_config",
+    "scope_subject",
+]
 
 _MAX_MESSAGE_LENGTH: Final = 60  #: characters of a value in a message
-
-_COLUMNS: Final = dict(
-    zip(
-        CONFIG_NAMES,
-        (
-            "alias",
-            "alias_for_deks",
-            "normalize",
-            "validate_fields",
-            "validate_new_schemas",
-            "validate_rules",
-            "level",
-            "compatibility_policy",
-            "compatibility_group",
-            "default_metadata",
-            "override_metadata",
-            "default_rule_set",
-            "override_rule_set",
-            "own_policy",
-            "strict_json_schemas",
-        ),
-        strict=True,
-    )
-)
 
 
 def _parse_text(value: Any) -> str | None:
@@ -64,23 +48,26 @@ def _parse_rule_set(value: Any) -> dict[str, Any] | None:
     return None if parsed is None else parsed.body()
 
 
-_PARSERS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "alias": _parse_text,
-    "aliasForDeks": _parse_text,
-    "normalize": _parse_flag,
-    "validateFields": _parse_flag,
-    "validateNewSchemas": _parse_flag,
-    "validateRules": _parse_flag,
-    "compatibilityLevel": _choice_parser(*Level),
-    "compatibilityPolicy": _choice_parser(Policy.STRICT, Policy.LENIENT),
-    "compatibilityGroup": _parse_text,
-    "defaultMetadata": _parse_metadata,
-    "overrideMetadata": _parse_metadata,
-    "defaultRuleSet": _parse_rule_set,
-    "overrideRuleSet": _parse_rule_set,
-    "contractlogPolicy": _choice_parser(Policy.EXACT),
-    "strictJsonSchemas": _parse_flag,
+#: Member of a config, in the reference's order: its column, and the parser of its values.
+_SETTINGS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+    "alias": ("alias", _parse_text),
+    "aliasForDeks": ("alias_for_deks", _parse_text),
+    "normalize": ("normalize", _parse_flag),
+    "validateFields": ("validate_fields", _parse_flag),
+    "validateNewSchemas": ("validate_new_schemas", _parse_flag),
+    "validateRules": ("validate_rules", _parse_flag),
+    "compatibilityLevel": ("level", _choice_parser(*Level)),
+    "compatibilityPolicy": ("compatibility_policy", _choice_parser(Policy.STRICT, Policy.LENIENT)),
+    "compatibilityGroup": ("compatibility_group", _parse_text),
+    "defaultMetadata": ("default_metadata", _parse_metadata),
+    "overrideMetadata": ("override_metadata", _parse_metadata),
+    "defaultRuleSet": ("default_rule_set", _parse_rule_set),
+    "overrideRuleSet": ("override_rule_set", _parse_rule_set),
+    "contractlogPolicy": ("own_policy", _choice_parser(Policy.EXACT)),
+    "strictJsonSchemas": ("strict_json_schemas", _parse_flag),
 }
+#: The members that only contractlog has.
+CONTRACTLOG_CONFIG_NAMES: Final = ("contractlogPolicy", "strictJsonSchemas")
 
 
 def read_config(members: Mapping[str, Any], where: str, report: TransferReport) -> dict[str, Any]:
@@ -88,17 +75,17 @@ def read_config(members: Mapping[str, Any], where: str, report: TransferReport) 
 
     ``subject`` is ignored, because it is not a setting.
     """
-    known: dict[str, Any] = {}
-    for name in CONFIG_NAMES:
+    valid: dict[str, Any] = {}
+    for name in _SETTINGS:
         if members.get(name) is not None:
             value = _parse_setting(name, members[name])
             if value is None:
                 report.odd(OddityKind.UNKNOWN_SETTING, where, f"{name}={members[name]}")
             else:
-                known[name] = value
-    for name in members.keys() - set(CONFIG_NAMES) - {"subject"}:
+                valid[name] = value
+    for name in members.keys() - _SETTINGS.keys() - {"subject"}:
         report.odd(OddityKind.UNKNOWN_SETTING, where, name)
-    return known
+    return valid
 
 
 def require_valid_config(members: Any) -> None:
@@ -111,7 +98,7 @@ def require_valid_config(members: Any) -> None:
         raise InvalidField(
             f"`config` is of another kind than it should be: {type(members).__name__} in place of an object"
         )
-    for name in CONFIG_NAMES:
+    for name in _SETTINGS:
         if members.get(name) is not None and _parse_setting(name, members[name]) is None:
             raise InvalidField(f"`config`: {name} cannot be {str(members[name])[:_MAX_MESSAGE_LENGTH]!r}")
 
@@ -119,7 +106,7 @@ def require_valid_config(members: Any) -> None:
 def _parse_setting(name: str, value: Any) -> Any:
     """Parse the value of a setting; None if it is invalid."""
     try:
-        return _PARSERS[name](value)
+        return _SETTINGS[name][1](value)
     except (AttributeError, TypeError, ValueError):
         return None
 
@@ -132,11 +119,22 @@ def read_mode(value: Any, where: str, report: TransferReport) -> str | None:
     return mode
 
 
+def scope_subject(scope: Subject) -> str | None:
+    """Return the subject by which the reference names a scope; None for the default context.
+
+    >>> scope_subject(Subject(".", "")), scope_subject(Subject(".eu", "")), scope_subject(Subject(".", "orders"))
+    (None, ':.eu:', 'orders')
+    """
+    if scope.name:
+        return str(scope)
+    return None if scope.context == DEFAULT_CONTEXT else f":{scope.context}:"
+
+
 def config_to_columns(config: Mapping[str, Any]) -> dict[str, Any]:
     """Convert a config to columns of the settings table; unset members are null."""
     return {
         column: json.dumps(config[name]) if isinstance(config.get(name), Mapping) else config.get(name)
-        for name, column in _COLUMNS.items()
+        for name, (column, _) in _SETTINGS.items()
     }
 
 
@@ -144,6 +142,6 @@ def columns_to_config(row: Mapping[str, Any]) -> dict[str, Any]:
     """Convert columns of the settings table to a config; null is omitted."""
     return {
         name: json.loads(row[column]) if name.endswith(("Metadata", "RuleSet")) else row[column]
-        for name, column in _COLUMNS.items()
+        for name, (column, _) in _SETTINGS.items()
         if row[column] is not None
     }

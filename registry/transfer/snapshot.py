@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from contractlog.compatibility.content_identity import compute_guid
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.storage.model import MAX_ID_GAP
 
 __all__ = [
-    "CONFIG_NAMES",
-    "CONTRACTLOG_CONFIG_NAMES",
     "ENCRYPTED",
     "Deletions",
     "RegistrySnapshot",
@@ -23,33 +23,24 @@ __all__ = [
     "SnapshotSchema",
     "SnapshotVersion",
     "VersionKey",
+    "is_storable",
 ]
 
+K = TypeVar("K")
+V = TypeVar("V")
 SchemaKey = tuple[str, int]  #: context and id
 VersionKey = tuple[Subject, int]  #: subject and version
 
-#: The members of a scope's config that only contractlog has.
-CONTRACTLOG_CONFIG_NAMES: Final = ("contractlogPolicy", "strictJsonSchemas")
-
-#: The members of a scope's config that are imported and exported, in the reference's order.
-CONFIG_NAMES: Final = (
-    "alias",
-    "aliasForDeks",
-    "normalize",
-    "validateFields",
-    "validateNewSchemas",
-    "validateRules",
-    "compatibilityLevel",
-    "compatibilityPolicy",
-    "compatibilityGroup",
-    "defaultMetadata",
-    "overrideMetadata",
-    "defaultRuleSet",
-    "overrideRuleSet",
-    *CONTRACTLOG_CONFIG_NAMES,
-)
-
 ENCRYPTED: Final = "__enc__"  #: the property by which the reference marks metadata that it has encrypted
+
+
+def is_storable(text: str) -> bool:
+    """Return whether every database can store a text: it has no NUL and no unpaired surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +73,23 @@ class SnapshotSchema:
     def content_without_text(self) -> tuple[Any, ...]:
         """The content except its text."""
         return self.type, self.references, self.metadata, self.rule_set
+
+    @property
+    def content_guid(self) -> str:
+        """The guid, computed if the source does not provide it."""
+        return self.guid or compute_guid(self.text, self.references, self.metadata, self.rule_set)
+
+    @property
+    def storable(self) -> bool:
+        """True if every database can store its texts; those of metadata and rules are stored escaped."""
+        names = (name for reference in self.references for name in (reference.name, reference.subject))
+        return all(map(is_storable, (self.text, self.submitted or "", *names)))
+
+    @property
+    def targets(self) -> tuple[VersionKey, ...]:
+        """The versions that it references."""
+        home = Subject(self.context, "")
+        return tuple(dict.fromkeys((resolve_target(one, home), one.version) for one in self.references))
 
     @property
     def encrypted(self) -> bool:
@@ -186,20 +194,20 @@ class RegistrySnapshot:
 
     def ids(self) -> dict[str, list[int]]:
         """Return the ids of each context that are, or were, in use, in ascending order."""
-        found: dict[str, list[int]] = {}
+        ids: dict[str, list[int]] = {}
         for context, schema_id in sorted({*self.schemas, *self.retired}):
-            found.setdefault(context, []).append(schema_id)
-        return found
+            ids.setdefault(context, []).append(schema_id)
+        return ids
 
     def changes_since(self, before: RegistrySnapshot) -> RegistrySnapshot:
         """Return the changes since an earlier state of the same registry; missing items are in ``gone``."""
         changed = RegistrySnapshot(
             dict(self.contexts.items() - before.contexts.items()),
-            {key: one for key, one in self.schemas.items() if before.schemas.get(key) != one},
-            {key: one for key, one in self.versions.items() if before.versions.get(key) != one},
-            {scope: one for scope, one in self.settings.items() if before.settings.get(scope) != one},
-            {scope: one for scope, one in self.modes.items() if before.modes.get(scope) != one},
-            {guid: one for guid, one in self.associations.items() if before.associations.get(guid) != one},
+            _select_changed(self.schemas, before.schemas),
+            _select_changed(self.versions, before.versions),
+            _select_changed(self.settings, before.settings),
+            _select_changed(self.modes, before.modes),
+            _select_changed(self.associations, before.associations),
             {key: one for key, one in self.retired.items() if key not in before.retired},
         )
         changed.deletions = Deletions(
@@ -229,22 +237,11 @@ class RegistrySnapshot:
     @property
     def empty(self) -> bool:
         """True if the state is empty."""
-        gone = self.deletions
-        return not any(
-            (
-                self.contexts,
-                self.schemas,
-                self.versions,
-                self.settings,
-                self.modes,
-                self.associations,
-                self.retired,
-                gone.versions,
-                gone.settings,
-                gone.modes,
-                gone.associations,
-            )
-        )
+        return self == RegistrySnapshot()
+
+
+def _select_changed(items: Mapping[K, V], before: Mapping[K, V]) -> dict[K, V]:
+    return {key: item for key, item in items.items() if before.get(key) != item}
 
 
 def _content_key(schema: SnapshotSchema) -> tuple[Any, ...]:

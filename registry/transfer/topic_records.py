@@ -1,27 +1,41 @@
-"""Keys and values of a ``_schemas`` topic, parsed as leniently as the reference does."""
+"""Records of a ``_schemas`` topic.
+
+They are read as leniently as the reference does, and written as its 8.x writes them.
+"""
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Mapping
+import uuid
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
+from contractlog.compatibility.content_identity import compute_guid
+from contractlog.compatibility.data_contract import Metadata, RuleSet
+from contractlog.compatibility.names import DEFAULT_CONTEXT
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
+from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES, scope_subject
+from contractlog.registry.transfer.snapshot import (
+    RegistrySnapshot,
+    SnapshotAssociation,
+    SnapshotSchema,
+    SnapshotVersion,
+)
 
 __all__ = [
     "KeyType",
     "LogKey",
     "LogRecord",
     "UnreadableRecord",
+    "build_records",
     "encode_key",
     "read_key",
-    "read_value",
-    "scope_subject",
 ]
 
 _MAGIC: Final = (0, 1)  #: others are skipped; SCHEMA keys have 1 since the reference's 3.3, all others 0
@@ -57,6 +71,11 @@ class LogRecord:
     headed: bool = False  #: whether it has headers: Karapace adds some, the reference none
 
     @property
+    def position(self) -> str:
+        """Its position, as reports name it."""
+        return f"offset {self.offset}"
+
+    @property
     def deletes(self) -> bool:
         """True if the record deletes.
 
@@ -64,6 +83,14 @@ class LogRecord:
         deletion.
         """
         return self.value is None or self.value.strip() in _KARAPACE_NULLS
+
+    def parse_value(self) -> dict[str, Any]:
+        """Parse the value of a record that does not delete.
+
+        Raises:
+            UnreadableRecord: it is not a JSON object.
+        """
+        return _parse_json(self.value or b"", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +148,6 @@ def _read_text(body: Mapping[str, Any], name: str) -> str:
         raise UnreadableRecord(f"a key of which {error}") from None
 
 
-def read_value(raw: bytes) -> dict[str, Any]:
-    """Parse a value that is not a deletion.
-
-    Raises:
-        UnreadableRecord: it is not a JSON object.
-    """
-    return _parse_json(raw, "value")
-
-
 def _parse_json(raw: bytes, what: str) -> dict[str, Any]:
     try:
         body = json.loads(raw)
@@ -160,15 +178,154 @@ def encode_key(
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def scope_subject(scope: Subject) -> str | None:
-    """Return the subject of a CONFIG or MODE key: None for the default context, ``:.ctx:`` for another.
+_TENANT: Final = "default"
 
-    >>> scope_subject(Subject(".", "")), scope_subject(Subject(".eu", "")), scope_subject(Subject(".", "orders"))
-    (None, ':.eu:', 'orders')
+TopicMessage = tuple[bytes, bytes, int]  #: key, value, time in milliseconds since 1970
+
+
+def build_records(snapshot: RegistrySnapshot, report: TransferReport, now: int) -> Iterator[TopicMessage]:
+    """Yield the records: contexts, settings, modes, schemas after their references, associations."""
+    for context in sorted(snapshot.contexts):
+        if context != DEFAULT_CONTEXT:
+            value = {"tenant": _TENANT, "context": context}
+            yield encode_key(KeyType.CONTEXT, further=value), _encode_value(value), now
+    for scope, config in sorted(snapshot.settings.items()):
+        subject = scope_subject(scope)
+        settings = {name: value for name, value in config.items() if name not in CONTRACTLOG_CONFIG_NAMES}
+        for name in config.keys() - settings.keys():
+            report.odd(OddityKind.NOT_EXPRESSIBLE, str(scope), name)
+        if settings:
+            yield (
+                encode_key(KeyType.CONFIG, subject),
+                _encode_value({"subject": subject, **_sort_config(settings)}),
+                now,
+            )
+    for scope, mode in sorted(snapshot.modes.items()):
+        subject = scope_subject(scope)
+        yield encode_key(KeyType.MODE, subject), _encode_value({"subject": subject, "mode": mode}), now
+    for version in _sort_by_references(snapshot):
+        yield from _schema_records(version, snapshot.schemas[version.schema], now)
+    for association in snapshot.associations.values():
+        yield _association_record(association, now)
+    _report_counters(snapshot, report)
+
+
+def _report_counters(snapshot: RegistrySnapshot, report: TransferReport) -> None:
+    highest: dict[str, int] = {}
+    for context, schema_id in snapshot.schemas:
+        highest[context] = max(highest.get(context, 0), schema_id)
+    for context, following in snapshot.contexts.items():
+        if following > highest.get(context, 0) + 1:
+            where = f"context {context}"
+            report.odd(OddityKind.ID_MAY_RETURN, where, f"{highest.get(context, 0) + 1} to {following - 1}")
+
+
+def _sort_by_references(snapshot: RegistrySnapshot) -> Iterator[SnapshotVersion]:
+    """Yield versions by id; a version comes after those it references."""
+    done: set[Any] = set()
+    for version in sorted(snapshot.versions.values(), key=lambda one: (one.schema, one.key)):
+        pending = [(version, False)]
+        while pending:
+            one, ready = pending.pop()
+            if ready:
+                yield one
+            elif one.key not in done:
+                done.add(one.key)
+                pending.append((one, True))
+                targets = snapshot.schemas[one.schema].targets
+                pending += [(snapshot.versions[at], False) for at in targets if at in snapshot.versions]
+
+
+def _schema_records(version: SnapshotVersion, schema: SnapshotSchema, now: int) -> Iterator[TopicMessage]:
+    """Yield the registration, and the deletion if there is one.
+
+    A deletion repeats the whole value, with its own time.
     """
-    if scope.name:
-        return str(scope)
-    return None if scope.context == DEFAULT_CONTEXT else f":{scope.context}:"
+    subject = str(version.subject)
+    value = {
+        "subject": subject,
+        "version": version.version,
+        "id": schema.id,
+        "md5": _encode_md5(schema),
+        "schemaType": schema.type.value,
+        "references": [reference.body() for reference in schema.references],
+        "metadata": None if schema.metadata is None else _sort_metadata(schema.metadata),
+        "ruleSet": None if schema.rule_set is None else schema.rule_set.body(),
+        "schema": schema.text,
+        "deleted": False,
+    }
+    key = encode_key(KeyType.SCHEMA, subject, version.version)
+    yield key, _encode_value(value), now if version.created_at is None else version.created_at
+    if version.deleted_at is not None:
+        yield key, _encode_value(value | {"deleted": True}), version.deleted_at
 
 
-GLOBAL_SCOPE: Final = f":{GLOBAL_CONTEXT}:"
+def _encode_md5(schema: SnapshotSchema) -> str | None:
+    """Return the guid as ``md5``, if it cannot be computed from what is written.
+
+    That is the case if metadata came encrypted, or is present but empty.
+    """
+    metadata, rule_set = schema.metadata, schema.rule_set
+    written = compute_guid(
+        schema.text,
+        schema.references,
+        metadata if metadata and metadata.body() else None,
+        rule_set if rule_set and rule_set.body() else None,
+    )
+    return None if schema.content_guid == written else base64.b64encode(uuid.UUID(schema.content_guid).bytes).decode()
+
+
+def _association_record(one: SnapshotAssociation, now: int) -> TopicMessage:
+    names = {
+        "tenant": _TENANT,
+        "resourceName": one.resource_name,
+        "resourceNamespace": one.resource_namespace,
+        "resourceType": one.resource_type,
+        "associationType": one.association_type,
+    }
+    value = {
+        "guid": one.guid,
+        "tenant": _TENANT,
+        "resourceName": one.resource_name,
+        "resourceNamespace": one.resource_namespace,
+        "resourceId": one.resource_id,
+        "resourceType": one.resource_type,
+        "associationType": one.association_type,
+        "subject": str(one.subject),
+        "lifecycle": one.lifecycle,
+        "frozen": one.frozen,
+        "createTs": one.created_at,
+    }
+    key = encode_key(KeyType.ASSOC, str(one.subject), further=names)
+    return key, _encode_value(value), now if one.updated_at is None else one.updated_at
+
+
+_JSON_OPTIONS: Final[Mapping[str, Any]] = {"ensure_ascii": False, "separators": (",", ":")}
+
+
+def _encode_value(members: Mapping[str, Any]) -> bytes:
+    """Encode a value: None and empty members are omitted, false and 0 are not."""
+    settings = {name: value for name, value in members.items() if value not in (None, "", [], {})}
+    return json.dumps(settings, **_JSON_OPTIONS).encode()
+
+
+def _sort_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    for name, value in config.items():
+        if name.endswith("Metadata"):
+            written[name] = _sort_metadata(Metadata.from_body(value))
+        elif name.endswith("RuleSet"):
+            written[name] = RuleSet.from_body(value).body()
+        else:
+            written[name] = value
+    return written
+
+
+def _sort_metadata(metadata: Metadata) -> dict[str, Any]:
+    """Return metadata with all members sorted."""
+    members = {
+        "tags": {path: sorted(tags) for path, tags in sorted(metadata.tags.items())},
+        "properties": dict(sorted(metadata.properties.items())),
+        "sensitive": sorted(metadata.sensitive),
+    }
+    return {name: value for name, value in members.items() if value}

@@ -90,9 +90,9 @@ def _merge_response(url: str, status: int, content: bytes, report: TransferRepor
         raise Unreachable(f"registry {url}: answered {status} with what is no report of an import") from None
     report.done.update(body["done"])
     report.conflicts += [one for one in body["conflicts"] if one not in report.conflicts]
-    known = {(one.kind, one.where) for one in report.oddities}
-    found = (Oddity(OddityKind[one["kind"]], one["where"], one["detail"]) for one in body["oddities"])
-    report.oddities += [one for one in found if (one.kind, one.where) not in known]
+    existing = {(one.kind, one.where) for one in report.oddities}
+    received = (Oddity(OddityKind[one["kind"]], one["where"], one["detail"]) for one in body["oddities"])
+    report.oddities += [one for one in received if (one.kind, one.where) not in existing]
     if status != _CONFLICT_STATUS and status >= BadRequest.code:
         raise Unreachable(f"registry {url}: answered {status}")
 

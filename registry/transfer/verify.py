@@ -5,22 +5,36 @@ Compared are every version, id, lookup, setting, mode and association.
 
 from __future__ import annotations
 
+import asyncio
+from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final
 
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.calls import Call
-from contractlog.compatibility.content_identity import compute_guid
+from contractlog.clients.cli import exit_codes
+from contractlog.clients.cli.options import add_format
+from contractlog.clients.cli.output import print_json, print_result
+from contractlog.clients.settings import Security, registry_url
 from contractlog.compatibility.data_contract import Metadata, RuleSet
-from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.errors import RegistryError, UsageError
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference, SchemaType
-from contractlog.registry.transfer.concurrency import run_concurrently
-from contractlog.registry.transfer.rest_source import get_call, scope_segments
-from contractlog.registry.transfer.schema_identity import identify_schemas
+from contractlog.compatibility.terminal_text import escape_line
+from contractlog.registry import database
+from contractlog.registry.app import create_app
+from contractlog.registry.settings import Settings
+from contractlog.registry.storage import bulk_transfer
+from contractlog.registry.storage.engines import mask_url
+from contractlog.registry.transfer.cli_options import add_database, add_examples, add_source, open_source
+from contractlog.registry.transfer.database_source import open_for_export
+from contractlog.registry.transfer.file_format import FileSource
+from contractlog.registry.transfer.plan import identify_schemas
+from contractlog.registry.transfer.report import TransferProgress, TransferReport
+from contractlog.registry.transfer.rest_source import get_call, get_scope_call, run_concurrently
 from contractlog.registry.transfer.snapshot import (
     RegistrySnapshot,
     SchemaKey,
@@ -29,7 +43,7 @@ from contractlog.registry.transfer.snapshot import (
     SnapshotVersion,
 )
 
-__all__ = ["VerificationResult", "verify"]
+__all__ = ["VerificationResult", "verify", "verify_import"]
 
 _MAX_CONCURRENT: Final = 16
 _LONGEST: Final = 80  #: characters of a value in a difference
@@ -46,7 +60,7 @@ class VerificationResult:
 async def verify(
     transport: AsyncTransport,
     snapshot: RegistrySnapshot,
-    told: Callable[[int, int], None] = lambda _done, _all: None,
+    report_progress: Callable[[int, int], None] = lambda _done, _all: None,
     *,
     modes: bool = True,
 ) -> VerificationResult:
@@ -55,17 +69,22 @@ async def verify(
     Args:
         transport: connected to the target.
         snapshot: of the source.
-        told: called with the number of requests done, and the total.
+        report_progress: called with the number of requests done, and the total.
         modes: whether to compare modes; at the cutover the source's differs on purpose.
     """
-    return await _Verification(transport, snapshot, told, modes=modes).run()
+    return await _Verification(transport, snapshot, report_progress, modes=modes).run()
 
 
 class _Verification:
     """A verification run, with a bounded number of concurrent requests."""
 
     def __init__(
-        self, transport: AsyncTransport, snapshot: RegistrySnapshot, told: Callable[[int, int], None], *, modes: bool
+        self,
+        transport: AsyncTransport,
+        snapshot: RegistrySnapshot,
+        report_progress: Callable[[int, int], None],
+        *,
+        modes: bool,
     ) -> None:
         self._transport = transport
         self._snapshot = snapshot
@@ -74,21 +93,21 @@ class _Verification:
             for version in snapshot.versions.values()
             if "alias" not in snapshot.settings.get(version.subject, {})  # its paths lead to another subject
         ]
-        self._told = told
+        self._report_progress = report_progress
         self._modes = snapshot.modes if modes else {}
-        self._held = {(version.subject, version.schema_id) for version in snapshot.versions.values()}
-        self._found = VerificationResult()
+        self._subject_ids = {(version.subject, version.schema_id) for version in snapshot.versions.values()}
+        self._result = VerificationResult()
 
     async def run(self) -> VerificationResult:
         """Send all requests and compare the responses."""
         snapshot = self._snapshot
-        questions: Iterator[Coroutine[Any, Any, None]] = chain(
+        comparisons: Iterator[Coroutine[Any, Any, None]] = chain(
             (self._version(one) for one in self._shown),
             (self._lookup(one) for one in self._shown),
             (self._id(key) for key in {one.schema for one in snapshot.versions.values()}),
             (self._check_retired_id(key) for key in snapshot.retired),
-            (self._config(scope, config) for scope, config in snapshot.settings.items()),
-            (self._mode(scope, mode) for scope, mode in self._modes.items()),
+            (self._scope("config", scope, config) for scope, config in snapshot.settings.items()),
+            (self._scope("mode", scope, {"mode": mode}) for scope, mode in self._modes.items()),
             (self._association(one) for one in snapshot.associations.values()),
         )
         total = 2 * len(self._shown) + len({one.schema for one in snapshot.versions.values()})
@@ -97,17 +116,17 @@ class _Verification:
 
         async def work() -> None:
             nonlocal done
-            for question in questions:
-                await question
+            for comparison in comparisons:
+                await comparison
                 done += 1
-                self._told(done, total)
+                self._report_progress(done, total)
 
         await run_concurrently(work() for _ in range(_MAX_CONCURRENT))
-        self._found.differences.sort()
-        return self._found
+        self._result.differences.sort()
+        return self._result
 
     async def _answer(self, what: str, call: Call[Any]) -> Mapping[str, Any] | None:
-        self._found.compared[what] += 1
+        self._result.compared[what] += 1
         try:
             body = await self._transport.send(call)
         except RegistryError as error:
@@ -117,12 +136,12 @@ class _Verification:
     def _compare(self, where: str, body: Mapping[str, Any] | None, expected: Mapping[str, Any]) -> None:
         answered = body or {}
         if "error" in answered:
-            self._found.differences.append(f"{where}: answers {answered['error']}")
+            self._result.differences.append(f"{where}: answers {answered['error']}")
             return
         for name, value in expected.items():
             if answered.get(name) != value:
-                told = f"{_shorten(answered.get(name))} in place of {_shorten(value)}"
-                self._found.differences.append(f"{where}: {name} is {told}")
+                difference = f"{_shorten(answered.get(name))} in place of {_shorten(value)}"
+                self._result.differences.append(f"{where}: {name} is {difference}")
 
     async def _version(self, version: SnapshotVersion) -> None:
         path = ("subjects", str(version.subject), "versions", str(version.version))
@@ -157,36 +176,38 @@ class _Verification:
         if other is None or schema_id == version.schema_id:
             return other is not None
         pair = (_without_empty_members(other), _without_empty_members(self._snapshot.schemas[version.schema]))
-        found = identify_schemas(self._snapshot, pair)
-        return len({one.hash for one in found.values()}) == 1 and (version.subject, schema_id) in self._held
+        identified = identify_schemas(self._snapshot, pair)
+        return (
+            len({one.content.hash for one in identified.values()}) == 1
+            and (version.subject, schema_id) in self._subject_ids
+        )
 
     async def _check_retired_id(self, key: SchemaKey) -> None:
         context, schema_id = key
         body = await self._answer("retired ids", get_call("schemas", "ids", str(schema_id), subject=f":{context}:"))
         if "error" not in (body or {}):
-            self._found.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
+            self._result.differences.append(f"id {schema_id} of context {context}: answers, and was deleted for good")
 
-    async def _config(self, scope: Subject, config: Mapping[str, Any]) -> None:
-        body = await self._answer("settings", get_call("config", *scope_segments(scope)))
-        self._compare(f"config of {scope if scope.name else scope.context}", body, config)
+    async def _scope(self, resource: str, scope: Subject, expected: Mapping[str, Any]) -> None:
+        body = await self._answer("settings" if resource == "config" else "modes", get_scope_call(resource, scope))
+        self._compare(f"{resource} of {scope if scope.name else scope.context}", body, expected)
 
-    async def _mode(self, scope: Subject, mode: str) -> None:
-        body = await self._answer("modes", get_call("mode", *scope_segments(scope)))
-        self._compare(f"mode of {scope if scope.name else scope.context}", body, {"mode": mode})
-
-    async def _association(self, one: SnapshotAssociation) -> None:
-        path = ("associations", "resources", one.resource_namespace, one.resource_name)
-        body = await self._answer("associations", Call("GET", path, lambda found: {one["guid"]: one for one in found}))
+    async def _association(self, association: SnapshotAssociation) -> None:
+        path = ("associations", "resources", association.resource_namespace, association.resource_name)
+        body = await self._answer(
+            "associations",
+            Call("GET", path, lambda bodies: {body["guid"]: body for body in bodies}),
+        )
         expected = {
-            "subject": str(one.subject),
-            "resourceId": one.resource_id,
-            "resourceType": one.resource_type,
-            "associationType": one.association_type,
-            "lifecycle": one.lifecycle,
+            "subject": str(association.subject),
+            "resourceId": association.resource_id,
+            "resourceType": association.resource_type,
+            "associationType": association.association_type,
+            "lifecycle": association.lifecycle,
         }
-        where = f"{one.association_type} of {one.resource_namespace}/{one.resource_name}"
-        found = body if body and "error" in body else (body or {}).get(one.guid, {"error": "without it"})
-        self._compare(where, found, expected)
+        where = f"{association.association_type} of {association.resource_namespace}/{association.resource_name}"
+        answered = body if body and "error" in body else (body or {}).get(association.guid, {"error": "without it"})
+        self._compare(where, answered, expected)
 
 
 def _without_empty_members(schema: SnapshotSchema) -> SnapshotSchema:
@@ -207,7 +228,7 @@ def _expected_body(schema: SnapshotSchema) -> dict[str, Any]:
         "references": [one.body() for one in schema.references],
         "metadata": _normalize_metadata(schema.metadata),
         "ruleSet": {} if schema.rule_set is None else schema.rule_set.body(),
-        "guid": schema.guid or compute_guid(schema.text, schema.references, schema.metadata, schema.rule_set),
+        "guid": schema.content_guid,
     }
 
 
@@ -234,3 +255,77 @@ def _normalize_metadata(metadata: Metadata | None) -> dict[str, Any]:
 def _shorten(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+_VERIFY: Final = "contractlog.verify-import/1"
+_MAX_SHOWN: Final = 50
+
+
+def verify_import(parser: ArgumentParser, argv: Sequence[str]) -> int:
+    """Compare every version, id, lookup, setting and mode of a registry with its source."""
+    add_examples(parser, "verify-import")
+    add_source(parser)
+    add_database(parser, "to verify, in place of a running registry")
+    parser.add_argument("--registry", metavar="URL", help="the running registry to verify (else as for other verbs)")
+    parser.add_argument("--no-modes", action="store_true", help="do not compare modes (READONLY …)")
+    add_format(parser)
+    options = parser.parse_args(argv)
+    if options.registry and options.database_url:
+        raise UsageError("give --database-url or --registry, not both")
+    if options.database_url and database.current_revision(options.database_url)[0] is None:
+        shown = mask_url(options.database_url)
+        raise UsageError(f"{shown} holds no registry")
+    report = TransferReport()
+    with open_source(options) as source:
+        snapshot = report.count_contents(source.read_snapshot(report))
+    verified = asyncio.run(_verify(options, snapshot))
+    if options.database_url and isinstance(source, FileSource):
+        _compare_times(options.database_url, snapshot, verified)
+    if options.format == "json":
+        body = {"compared": dict(verified.compared), "differences": verified.differences}
+        print_json({"format": _VERIFY, **body, **report.body()})
+    else:
+        _print_result(verified)
+    return exit_codes.FINDINGS if verified.differences else exit_codes.CLEAN
+
+
+async def _verify(options: Namespace, snapshot: RegistrySnapshot) -> VerificationResult:
+    app = None
+    if options.database_url:
+        # Calls within this process need no credentials, whatever the environment requires of network clients.
+        app = create_app(Settings.from_environment(database_url=options.database_url, users_file="", tls_client_ca=""))
+        transport = AsyncTransport(None, app=app, timeout=options.timeout)
+    else:
+        security = Security.from_environment()
+        transport = AsyncTransport(registry_url(options.registry), timeout=options.timeout, security=security)
+    try:
+        await transport.send(get_call("config"))  # a registry that does not answer is an error, not a difference
+        with TransferProgress("comparing", "answers") as told:
+            return await verify(transport, snapshot, told, modes=not options.no_modes)
+    finally:
+        await transport.close()
+        if app is not None:
+            app.state.close()
+
+
+def _compare_times(database_url: str, state: RegistrySnapshot, verified: VerificationResult) -> None:
+    """Compare creation times of schemas.
+
+    Only files and databases contain them; REST provides only the times of versions.
+    """
+    with open_for_export(database_url) as snapshot:
+        held = {(row.context, row.id): row.created_at for row in bulk_transfer.stream_schemas(snapshot)}
+    for key, schema in sorted(state.schemas.items()):
+        if schema.created_at is not None and held.get(key, schema.created_at) != schema.created_at:
+            told = f"created is {held[key]} in place of {schema.created_at}"
+            verified.differences.append(f"id {schema.id} of context {schema.context}: {told}")
+
+
+def _print_result(verified: VerificationResult) -> None:
+    compared = ", ".join(f"{number:,} {what}" for what, number in verified.compared.items())
+    print_result(f"compared: {compared or 'nothing'}")
+    print_result(f"{len(verified.differences):,} differences" if verified.differences else "no differences")
+    for difference in verified.differences[:_MAX_SHOWN]:
+        print_result(f"  {escape_line(difference)}")
+    if len(verified.differences) > _MAX_SHOWN:
+        print_result(f"  … and {len(verified.differences) - _MAX_SHOWN:,} more (--format json has them all)")

@@ -41,16 +41,16 @@ def _replace(owner: Any, name: str, by: Any) -> None:
 
 def _lock_dropped() -> None:
     """Writes do not lock their contexts; and they take a moment, so that they meet."""
-    from contractlog.registry.storage import sql_store
+    from contractlog.registry.storage import store
 
-    write_down = sql_store.write_entries
+    write_down = store.write_entries
 
     def slowly(*of: Any) -> None:
         time.sleep(0.02)
         write_down(*of)
 
-    _replace(sql_store, "lock_contexts", lambda *_of: None)
-    _replace(sql_store, "write_entries", slowly)
+    _replace(store, "lock_contexts", lambda *_of: None)
+    _replace(store, "write_entries", slowly)
 
 
 def _id_reused() -> None:
@@ -72,7 +72,7 @@ def _id_reused() -> None:
 
 def _answer_before_commit() -> None:
     """The answer comes a moment before its commit."""
-    from contractlog.registry.storage.sql_store import SqlStore, _run, _touched_contexts, lock_contexts
+    from contractlog.registry.storage.store import Store, _run, _touched_contexts, lock_contexts
 
     def transact(store: Any, batch: Sequence[Any]) -> list[Any]:
         connection = store._engines.writer.connect()
@@ -89,7 +89,7 @@ def _answer_before_commit() -> None:
         threading.Timer(0.1, commit).start()
         return outcomes
 
-    _replace(SqlStore, "_commit_batch", transact)
+    _replace(Store, "_commit_batch", transact)
 
 
 def _stale_level() -> None:
@@ -112,31 +112,29 @@ def _stale_level() -> None:
 
 def _row_lost() -> None:
     """One row in ten is not written, and takes no number."""
-    from contractlog.registry.storage import sql_store
+    from contractlog.registry.storage import store
 
-    write_down, number = sql_store.write_entries, count(1)
+    write_down, number = store.write_entries, count(1)
 
     def most(connection: Any, lines: Sequence[Any], now: int) -> None:
         write_down(connection, [line for line in lines if next(number) % 10], now)
 
-    _replace(sql_store, "write_entries", most)
+    _replace(store, "write_entries", most)
 
 
 def _number_lost() -> None:
     """One number in ten is given to no row, as sequences of databases do when a transaction fails."""
-    from contractlog.registry.storage import journal_writer, sql_store
+    from contractlog.registry.storage import journal, store
 
-    write_down, number = sql_store.write_entries, count(1)
+    write_down, number = store.write_entries, count(1)
 
     def skipping(connection: Any, written: Sequence[Any], now: int) -> None:
         if written and not next(number) % 10:
-            c = journal_writer.tables.journal.c
-            connection.execute(
-                journal_writer.update(journal_writer.tables.journal).values(next_sequence=c.next_sequence + 1)
-            )
+            c = journal.tables.journal.c
+            connection.execute(journal.update(journal.tables.journal).values(next_sequence=c.next_sequence + 1))
         write_down(connection, written, now)
 
-    _replace(sql_store, "write_entries", skipping)
+    _replace(store, "write_entries", skipping)
 
 
 def _numbers_unlocked() -> None:
@@ -146,7 +144,7 @@ def _numbers_unlocked() -> None:
     """
     from sqlalchemy import NullPool, create_engine
 
-    from contractlog.registry.storage import journal_writer, locks, sql_store
+    from contractlog.registry.storage import journal, locks, store
 
     def lock_some(connection: Any, contexts: Any) -> None:
         for name in sorted(contexts if contexts is not None else {".", ".eu", ".us"}):
@@ -155,10 +153,8 @@ def _numbers_unlocked() -> None:
     def numbered_beside(connection: Any, written: Sequence[Any], now: int) -> None:
         if not written:
             return
-        c = journal_writer.tables.journal.c
-        statement = journal_writer.update(journal_writer.tables.journal).values(
-            next_sequence=c.next_sequence + len(written)
-        )
+        c = journal.tables.journal.c
+        statement = journal.update(journal.tables.journal).values(next_sequence=c.next_sequence + len(written))
         with create_engine(connection.engine.url, poolclass=NullPool).begin() as other:
             following = other.execute(statement.returning(c.next_sequence)).scalar_one()
         time.sleep(0.3 * (following % 2))
@@ -175,10 +171,10 @@ def _numbers_unlocked() -> None:
             }
             for place, line in enumerate(written)
         ]
-        connection.execute(journal_writer.insert(journal_writer.tables.changes), rows)
+        connection.execute(journal.insert(journal.tables.changes), rows)
 
-    _replace(sql_store, "lock_contexts", lock_some)
-    _replace(sql_store, "write_entries", numbered_beside)
+    _replace(store, "lock_contexts", lock_some)
+    _replace(store, "write_entries", numbered_beside)
 
 
 def _not_retired() -> None:
@@ -281,14 +277,14 @@ def _half_deleted() -> None:
 def _refused_and_done() -> None:
     """One write in ten is answered with an error after it was done."""
     from contractlog.compatibility.errors import OperationNotPermitted
-    from contractlog.registry.storage.sql_store import SqlStore
+    from contractlog.registry.storage.store import Store
 
-    transact, number = SqlStore._commit_batch, count(1)
+    transact, number = Store._commit_batch, count(1)
 
     def lying(store: Any, batch: Sequence[Any]) -> list[Any]:
         return [one if next(number) % 10 else OperationNotPermitted("no") for one in transact(store, batch)]
 
-    _replace(SqlStore, "_commit_batch", lying)
+    _replace(Store, "_commit_batch", lying)
 
 
 DEFECTS: Final = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -395,3 +397,73 @@ def test_no_test_asserts_that_something_is_fast() -> None:
 def test_the_rule_for_timed_assertions_knows_upper_bounds(lines: tuple[str, ...], forbidden: bool) -> None:  # noqa: FBT001
     source = "\n    ".join(("LIMIT = 4\ndef test() -> None:", *lines))
     assert bool(list(timed_assertions(source))) == forbidden
+def imports(folder: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (path, module, name) of each name that a module of a folder imports from another one."""
+    for path, tree in modules():
+        if path.startswith(folder):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.ImportFrom):
+                    yield from ((path, node.module or "", alias.name) for alias in node.names)
+
+
+def test_the_store_is_one_class_and_no_snapshot_pretends_to_have_a_connection() -> None:
+    declared = [
+        path
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and node.name.endswith("Store") and path.startswith("registry/")
+    ]
+    assert declared == ["registry/storage/store.py"]
+    assert not [path for path, module, name in imports("registry/storage/") if (module, name) == ("typing", "cast")]
+
+
+def test_storage_is_given_permissions_and_reads_no_context_variable_for_them() -> None:
+    names = {name for _, module, name in imports("registry/storage/") if module.endswith("access.principals")}
+    assert names == {"current_actor"}  # the default actor of the journal
+
+
+def test_the_newest_number_of_the_journal_is_read_in_one_place() -> None:
+    reading = [path for path, tree in modules() if "tables.changes" in ast.unparse(tree)]
+    assert reading == ["registry/storage/journal.py"]
+
+
+def callers(folder: str, name: str) -> set[str]:
+    """Return the modules of a folder that call a function or a class by its name."""
+    return {
+        path
+        for path, tree in modules()
+        if path.startswith(folder)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == name
+    }
+
+
+def test_imports_parse_a_schema_and_an_association_in_one_place_for_all_sources() -> None:
+    for name in ("SnapshotSchema", "SnapshotAssociation"):
+        assert callers("registry/transfer/", name) == {
+            "registry/transfer/database_source.py",  # rows of our own tables, which need no parsing
+            "registry/transfer/field_parsers.py",
+        }
+
+
+def test_transfer_declares_the_settings_of_a_scope_once() -> None:
+    declaring = {path for path, tree in modules() if "'aliasForDeks'" in ast.unparse(tree)}
+    assert {path for path in declaring if path.startswith("registry/transfer/")} == {
+        "registry/transfer/scope_settings.py"
+    }
+
+
+def test_storage_writes_the_row_of_a_schema_in_one_place() -> None:
+    assert callers("registry/", "schema_row") == {"registry/storage/batch_append.py", "registry/transfer/plan.py"}
+    writing = {path for path, tree in modules() if "'normalized_hash':" in ast.unparse(tree)}
+    assert writing == {"registry/storage/batch_append.py"}
+
+
+def test_the_settings_of_a_scope_are_declared_once_and_stored_under_their_names() -> None:
+    from contractlog.registry.storage.model import ScopeSettings
+    from contractlog.registry.storage.tables import settings
+    from contractlog.registry.transfer.scope_settings import config_to_columns
+
+    names = {member.name for member in fields(ScopeSettings)}
+    assert {column.name for column in settings.columns} == names | {"key", "context", "name"}
+    assert config_to_columns({}).keys() == names - {"mode"}

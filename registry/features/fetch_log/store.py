@@ -9,7 +9,8 @@ from sqlalchemy import delete, select, tuple_
 
 from contractlog.compatibility.names import Subject
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.background_lock import dialect_insert, lock_background_jobs
+from contractlog.registry.storage.dialects import dialect_insert
+from contractlog.registry.storage.locks import lock_background_jobs
 from contractlog.registry.storage.model import subject_key
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.transaction import Transaction

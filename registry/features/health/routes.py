@@ -13,7 +13,7 @@ from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.reference_page.page import render_page
 from contractlog.registry.http.reference_page.stylesheet import CSS
-from contractlog.registry.telemetry.exposition import CONTENT_TYPE, render_metrics
+from contractlog.registry.telemetry.metrics import CONTENT_TYPE, render_metrics
 
 __all__ = ["router"]
 

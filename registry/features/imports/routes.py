@@ -21,7 +21,6 @@ from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.extension_services import ImportDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.strict_parameters import RejectUnknownParameters, StrictBoolean
-from contractlog.registry.transfer.online_import import import_body
 
 __all__ = ["IMPORT_PATH", "router"]
 
@@ -63,7 +62,7 @@ async def import_registry(
         async for piece in request.stream():
             file.write(piece)
         report = await threads.run_watched(receiving.take, file, actor=actor, dry_run=dry_run, modes=modes)
-    report_body = import_body(report, dry_run=dry_run)
+    report_body = report.import_body(dry_run=dry_run)
     if report.conflicts and not dry_run:
         error = ImportRefused(count=len(report.conflicts))
         request.scope["error_code"] = error.code

@@ -15,8 +15,7 @@ from contractlog.registry.features.read_service import ReadService, readable_pag
 from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.features.subjects import store
 from contractlog.registry.storage import lookup
-from contractlog.registry.storage.model import Deleted, SubjectVersion
-from contractlog.registry.storage.page import WHOLE_LIST, Page
+from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page, SubjectVersion
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 

@@ -12,14 +12,13 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select, true, tup
 
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.registry.access.permissions import parse_prefix
 from contractlog.registry.access.principals import filter_readable
-from contractlog.registry.access.subject_ranges import parse_prefix
 from contractlog.registry.features.subjects.store import QUALIFIED_NAME, prefix_conditions
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.associations import StoredAssociation, find_by_subjects
-from contractlog.registry.storage.collation import order_by_bytes
-from contractlog.registry.storage.model import Deleted, subject_key
-from contractlog.registry.storage.page import Page
+from contractlog.registry.storage.dialects import order_by_bytes
+from contractlog.registry.storage.model import Deleted, Page, subject_key
 from contractlog.registry.storage.snapshot import SELECT_REGISTERED, Snapshot, restrict_deleted, to_registered_schema
 
 __all__ = ["ListedSchema", "SchemaFilter", "list_schemas"]

@@ -9,15 +9,14 @@ from typing import Final
 from contractlog.compatibility.errors import SchemaNotUnderSubject, SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import RegisteredSchema
-from contractlog.registry.access.principals import may_read_in_context
+from contractlog.registry.access.principals import current_permissions, may_read_in_context
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.read_service import ReadService, readable_page
 from contractlog.registry.features.schemas.store import ListedSchema, SchemaFilter, list_schemas
 from contractlog.registry.features.schemas.views import AS_STORED, RenderedSchema, View, ViewRenderer
 from contractlog.registry.features.subjects import store
 from contractlog.registry.storage import lookup
-from contractlog.registry.storage.model import Deleted
-from contractlog.registry.storage.page import WHOLE_LIST, Page
+from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -128,7 +127,7 @@ class SubjectService(ReadService):
 
 
 def _require_version(snapshot: Snapshot, subject: Subject, number: int | None, seen: Deleted) -> RegisteredSchema:
-    version = lookup.find_version(snapshot, subject, number, seen)
+    version = lookup.find_version(snapshot, subject, number, seen, current_permissions.get())
     if version is not None:
         return version
     resolved = lookup.resolve_alias(snapshot, subject)

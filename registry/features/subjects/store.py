@@ -9,11 +9,10 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, and_, case, func, literal, or_, select
 
 from contractlog.compatibility.names import DEFAULT_CONTEXT, Subject
-from contractlog.registry.access.subject_ranges import SubjectRange, parse_prefix
+from contractlog.registry.access.permissions import SubjectRange, parse_prefix
 from contractlog.registry.storage import tables
-from contractlog.registry.storage.collation import order_by_bytes
-from contractlog.registry.storage.model import Deleted, SubjectVersion, subject_key
-from contractlog.registry.storage.page import WHOLE_LIST, Page
+from contractlog.registry.storage.dialects import order_by_bytes
+from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page, SubjectVersion, subject_key
 from contractlog.registry.storage.snapshot import Snapshot, restrict_deleted
 
 __all__ = [

@@ -20,7 +20,7 @@ from contractlog.clients import AsyncRegistry, Registry, Retries, Security
 from contractlog.compatibility.errors import ContractlogError, Unreachable, UnreadableAnswer
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.transfer.report import TransferReport
-from contractlog.registry.transfer.sources import RestSource
+from contractlog.registry.transfer.rest_source import RestSource
 from contractlog.registry.transfer.upload import upload_export
 
 pytestmark = pytest.mark.integration

@@ -16,7 +16,6 @@ from contractlog.compatibility.errors import StoreError
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage.sql_store import SqlStore
 from contractlog.registry.storage.store import Store
 
 from support.registry import in_process, start
@@ -49,7 +48,7 @@ def test_a_sqlite_file_without_room_answers_reads_and_refuses_writes_in_words(
 ) -> None:
     with in_process(Settings(database_url=f"sqlite:///{tmp_path / 'r.db'}")) as http:
         assert http.post("/subjects/s/versions", json=schema(1)).status_code == 200
-        store: SqlStore = http.app.state.services.store  # type: ignore[attr-defined]
+        store: Store = http.app.state.services.store  # type: ignore[attr-defined]
         with store._engines.writer.connect() as connection:
             pages = connection.execute(text("PRAGMA page_count")).scalar()
             connection.execute(text(f"PRAGMA max_page_count={pages}"))
@@ -109,7 +108,6 @@ def test_a_postgresql_without_room_refuses_writes_in_words_and_stays_ready(postg
 
 def test_a_commit_that_fails_is_not_a_database_that_is_away(tmp_path: Path) -> None:
     store = open_store(Settings(database_url=f"sqlite:///{tmp_path / 'r.db'}"))
-    assert isinstance(store, SqlStore)
     app = create_app(Settings(), store)
     event.listen(store._engines.writer, "commit", _fail)
     assert isinstance(store.transact(lambda change: change.journal("test", "t")).exception(40), StoreError)

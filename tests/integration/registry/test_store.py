@@ -21,6 +21,13 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import MAX_ID, MAX_VERSION, Subject
 from contractlog.compatibility.schema import Reference, RegisteredSchema, SchemaType
+from contractlog.registry.features.subjects.store import (
+    list_contexts,
+    list_holders,
+    list_referencing_ids,
+    list_subjects,
+)
+from contractlog.registry.storage.lookup import find_by_id
 from contractlog.registry.storage.model import (
     Append,
     Content,
@@ -100,7 +107,7 @@ def test_one_content_has_one_id_in_a_context_and_its_own_in_each(store: Store) -
     assert (here.schema_id, there.schema_id, abroad.schema_id) == (2, 2, 1)
     assert here.guid == abroad.guid
     with store.open_snapshot() as snapshot:
-        assert snapshot.contexts() == [".", ".eu"]
+        assert list_contexts(snapshot) == [".", ".eu"]
         assert snapshot.ids_of_guid(here.guid or "") == [(".", 2), (".eu", 1)]
 
 
@@ -174,7 +181,7 @@ def test_a_failing_member_of_a_batch_fails_alone(store: Store) -> None:
     )
     with store.open_snapshot() as snapshot:
         assert snapshot.read_settings([ORDERS])[ORDERS].empty
-        assert snapshot.contexts() == ["."]
+        assert list_contexts(snapshot) == ["."]
         assert snapshot.max_id(".") == 1
 
 
@@ -190,8 +197,8 @@ def test_an_append_that_breaks_down_fails_alone(store: Store) -> None:
         [1, AttributeError, 2],
     )
     with store.open_snapshot() as snapshot:
-        assert set(snapshot.subjects(Deleted.INCLUDED)) == {ORDERS, third}
-        assert snapshot.contexts() == ["."]
+        assert list_subjects(snapshot, ":*:", Deleted.INCLUDED) == ["orders", "third"]
+        assert list_contexts(snapshot) == ["."]
 
 
 def with_gate(store: Store, works: list, expected: list) -> None:
@@ -224,9 +231,10 @@ def test_soft_deleted_versions_keep_their_number_and_their_id(store: Store) -> N
     with store.open_snapshot() as snapshot:
         assert snapshot.versions(ORDERS, Deleted.EXCLUDED) == []
         assert snapshot.versions(ORDERS, Deleted.INCLUDED) == [(1, True), (2, True)]
-        assert snapshot.subjects(Deleted.EXCLUDED) == []
-        assert snapshot.subjects(Deleted.ONLY) == snapshot.subjects(Deleted.INCLUDED) == [ORDERS]
-        found = snapshot.schema(".", 1)
+        assert list_subjects(snapshot, ":*:", Deleted.EXCLUDED) == []
+        for seen in (Deleted.ONLY, Deleted.INCLUDED):
+            assert list_subjects(snapshot, ":*:", seen) == ["orders"]
+        found = find_by_id(snapshot, 1, None)
     assert found is not None
     assert found.deleted
 
@@ -246,12 +254,12 @@ def test_an_id_is_never_used_again_not_even_for_the_same_content(store: Store) -
     soft_delete(store, ORDERS, 1)
     hard_delete(store, ORDERS, 1)
     with store.open_snapshot() as snapshot:
-        assert snapshot.schema(".", 1) is None
-        assert snapshot.subjects(Deleted.INCLUDED) == []
+        assert find_by_id(snapshot, 1, None) is None
+        assert list_subjects(snapshot, ":*:", Deleted.INCLUDED) == []
     again = put(store, "a")
     assert (again.schema_id, again.version) == (2, 1)
     with store.open_snapshot() as snapshot:
-        assert snapshot.schema(".", 1) is None
+        assert find_by_id(snapshot, 1, None) is None
 
 
 def test_an_id_that_another_subject_holds_survives_a_hard_delete(store: Store) -> None:
@@ -260,7 +268,7 @@ def test_an_id_that_another_subject_holds_survives_a_hard_delete(store: Store) -
     soft_delete(store, ORDERS, 1)
     hard_delete(store, ORDERS, 1)
     with store.open_snapshot() as snapshot:
-        found = snapshot.schema(".", 1)
+        found = find_by_id(snapshot, 1, None)
     assert found is not None
     assert str(found.subject) == "other"
 
@@ -270,9 +278,9 @@ def test_by_id_live_goes_before_deleted_and_the_preferred_subject_before_all(sto
         put(store, "text", Subject.parse(name))
     soft_delete(store, Subject.parse("a"), 1)
     with store.open_snapshot() as snapshot:
-        shown = [snapshot.schema(".", 1), snapshot.schema(".", 1, prefer=Subject.parse("a"))]
+        shown = [find_by_id(snapshot, 1, None), find_by_id(snapshot, 1, Subject.parse("a"))]
         assert [str(one.subject) for one in shown if one] == ["b", "a"]
-        assert [str(holder.subject) for holder in snapshot.holders(".", 1, Deleted.EXCLUDED)] == ["b", "c"]
+        assert [str(holder.subject) for holder in list_holders(snapshot, ".", 1, Deleted.EXCLUDED)] == ["b", "c"]
 
 
 def test_references_are_known_from_both_ends(store: Store) -> None:
@@ -282,7 +290,7 @@ def test_references_are_known_from_both_ends(store: Store) -> None:
         target_id = snapshot.state(base).id or 0
     put(store, "leaning", targets=(target(store, base, 1), target(store, base, 1)))
     with store.open_snapshot() as snapshot:
-        assert snapshot.referenced_by(target_id, 1, Deleted.EXCLUDED) == [2]
+        assert list_referencing_ids(snapshot, base, 1, Deleted.EXCLUDED) == [2]
         assert (
             snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED)
             == snapshot.lowest_referenced_version(target_id, Deleted.EXCLUDED, version=1)
@@ -314,7 +322,7 @@ def test_any_name_can_be_a_subject(store: Store, name: str) -> None:
     subject = Subject(".", name)
     put(store, "a", subject)
     with store.open_snapshot() as snapshot:
-        assert snapshot.subjects(Deleted.EXCLUDED, prefix=name[:20]) == [subject]
+        assert list_subjects(snapshot, ":*:" + name[:20], Deleted.EXCLUDED) == [str(subject)]
         assert snapshot.version(subject, None) is not None
 
 
@@ -322,7 +330,7 @@ def test_a_prefix_is_taken_literally(store: Store) -> None:
     for name in ("a_b", "aXb", "A_b"):
         put(store, "a", Subject.parse(name))
     with store.open_snapshot() as snapshot:
-        assert snapshot.subjects(Deleted.EXCLUDED, prefix="a_") == [Subject.parse("a_b")]
+        assert list_subjects(snapshot, "a_", Deleted.EXCLUDED) == ["a_b"]
 
 
 def test_every_effect_is_in_the_journal_in_order(store: Store) -> None:

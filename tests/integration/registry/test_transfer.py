@@ -21,14 +21,12 @@ from contractlog.clients.cli.main import main
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import SchemaDraft
 from contractlog.registry.database import upgrade
-from contractlog.registry.transfer.apply import import_snapshot
-from contractlog.registry.transfer.database_connections import open_for_export, open_for_import
-from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.apply import follow, import_snapshot
+from contractlog.registry.transfer.database_source import open_for_export, open_for_import, read_database
 from contractlog.registry.transfer.file_format import format_state_lines
-from contractlog.registry.transfer.follow import follow
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.schemas_topic import SchemasTopic
-from contractlog.registry.transfer.sources import TopicSource
+from contractlog.registry.transfer.topic_source import TopicSource
 
 from support.kafka import Kafka
 from support.registry import served, start, stop

@@ -18,8 +18,7 @@ import pytest
 from contractlog.clients import Registry, Security
 from contractlog.clients.cli.main import main
 from contractlog.compatibility.schema import SchemaDraft
-from contractlog.registry.transfer.database_connections import open_for_export
-from contractlog.registry.transfer.database_source import read_database
+from contractlog.registry.transfer.database_source import open_for_export, read_database
 
 from local_kafka import Broker
 from support.registry import served

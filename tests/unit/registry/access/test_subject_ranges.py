@@ -15,9 +15,14 @@ from hypothesis import strategies as st
 from contractlog.compatibility.errors import Denied
 from contractlog.compatibility.names import Subject
 from contractlog.registry.access.passwords import HashedPassword
-from contractlog.registry.access.permissions import Permission, Permissions, explain_pattern_mistake
+from contractlog.registry.access.permissions import (
+    Permission,
+    Permissions,
+    SubjectRange,
+    explain_pattern_mistake,
+    parse_prefix,
+)
 from contractlog.registry.access.principals import current_permissions
-from contractlog.registry.access.subject_ranges import SubjectRange, parse_prefix
 from contractlog.registry.access.users_file import format_entry
 from contractlog.registry.features.dependencies.service import WalkDirection
 from contractlog.registry.features.schemas import store as schemas_store
@@ -25,8 +30,7 @@ from contractlog.registry.features.subjects import store as subjects_store
 from contractlog.registry.http.route_permissions import require_permission
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.associations import AssociationFilter
-from contractlog.registry.storage.model import Deleted
-from contractlog.registry.storage.page import WHOLE_LIST, Page
+from contractlog.registry.storage.model import WHOLE_LIST, Deleted, Page
 
 from support.registry import in_process
 

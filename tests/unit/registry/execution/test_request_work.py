@@ -16,7 +16,6 @@ from starlette.types import Message
 
 from contractlog.compatibility.errors import Overloaded, TooManyRequests, WorkLimitExceeded
 from contractlog.compatibility.steps import Steps
-from contractlog.registry.execution.fair_queue import FairQueue
 from contractlog.registry.execution.request_work import (
     SHORT_STEPS,
     Abandoned,
@@ -25,7 +24,7 @@ from contractlog.registry.execution.request_work import (
     ShortWorkExceeded,
     current_work,
 )
-from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.execution.thread_pools import FairQueue, ThreadPools
 from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.online_import import OnlineImport
 

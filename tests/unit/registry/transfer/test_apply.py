@@ -10,9 +10,8 @@ import pytest
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import SchemaType
-from contractlog.registry.storage.journal import list_changes_after
+from contractlog.registry.storage.journal import hash_settings, list_changes_after
 from contractlog.registry.storage.model import ScopeSettings
-from contractlog.registry.storage.settings_journal import hash_settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.transfer.apply import import_snapshot
 from contractlog.registry.transfer.database_source import read_database

@@ -9,6 +9,7 @@ from sqlalchemy import create_engine, text
 
 from contractlog.compatibility.errors import UsageError
 from contractlog.registry.database import open_store, upgrade
+from contractlog.registry.features.subjects.store import list_contexts
 from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.counters import counter_warnings, raise_ids
 
@@ -38,5 +39,5 @@ def test_a_context_that_is_not_there_is_a_slip_unless_it_is_to_be_made(tmp_path:
     assert raise_ids(url, ".", 5) == 6
     store = open_store(Settings(database_url=url))
     with store.open_snapshot() as snapshot:
-        assert set(snapshot.contexts()) <= {".", ".staging"}
+        assert set(list_contexts(snapshot)) <= {".", ".staging"}
     store.close()

@@ -23,9 +23,8 @@ from contractlog.registry.transfer.file_format import read_lines
 from contractlog.registry.transfer.report import OddityKind, TransferReport
 from contractlog.registry.transfer.rest_source import RestReader
 from contractlog.registry.transfer.snapshot import RegistrySnapshot
-from contractlog.registry.transfer.topic_export import build_records
-from contractlog.registry.transfer.topic_records import LogRecord
-from contractlog.registry.transfer.topic_replay import TopicReplay
+from contractlog.registry.transfer.topic_records import LogRecord, build_records
+from contractlog.registry.transfer.topic_source import TopicReplay
 
 from support.answers import empty, require_answers
 from support.exports import EVERY_KIND, export_of, mutations

@@ -15,7 +15,7 @@ from contractlog.compatibility.errors import UsageError
 from contractlog.compatibility.names import MAX_ID
 from contractlog.registry.database import open_store, upgrade
 from contractlog.registry.settings import Settings
-from contractlog.registry.storage import bulk_transfer
+from contractlog.registry.storage import contexts
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.transfer.apply import import_snapshot, plan_import
@@ -160,7 +160,7 @@ def test_new_ids_skip_every_id_that_was_given(url: str) -> None:
 
 
 def lower(transaction: Transaction, following: int) -> None:
-    bulk_transfer.lower_counter(transaction, ".", following)
+    contexts.lower_counter(transaction, ".", following)
 
 
 def test_a_context_whose_last_id_was_named_takes_new_schemas_again(url: str) -> None:

@@ -20,7 +20,7 @@ from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.transfer.apply import import_snapshot
-from contractlog.registry.transfer.database_connections import open_for_import
+from contractlog.registry.transfer.database_source import open_for_import
 from contractlog.registry.transfer.file_format import format_lines
 from contractlog.registry.transfer.report import TransferReport
 from contractlog.registry.transfer.rest_source import RestReader
@@ -31,8 +31,7 @@ from contractlog.registry.transfer.snapshot import (
     SnapshotSchema,
     SnapshotVersion,
 )
-from contractlog.registry.transfer.verify import verify
-from contractlog.registry.transfer.verify_cli import verify_import
+from contractlog.registry.transfer.verify import verify, verify_import
 
 from support.snapshots import snapshots
 

@@ -24,11 +24,10 @@ from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.health import DatabaseHealth
-from contractlog.registry.storage.sql_store import SqlStore
-from contractlog.registry.telemetry.exposition import render_metrics
+from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.logging import LogFormat, LogLevel, configure_logging
 from contractlog.registry.telemetry.metric_catalogue import CATALOGUE, ERRORS, IN_FLIGHT, REQUEST_SECONDS, REQUESTS
-from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics
+from contractlog.registry.telemetry.metrics import SharedMetricMemory, WorkerMetrics, render_metrics
 
 from support.deadlines import WAIT_SECONDS, eventually
 
@@ -196,7 +195,7 @@ def test_health_answers_probes_that_send_head_or_options(http: httpx2.Client, pa
 class Breakable:
     """A SQLite store whose engines can be told to refuse connections, as a server that is down does."""
 
-    def __init__(self, store: SqlStore) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
         self.down = False
         self.seconds = 0.0  #: that the cache's clock is ahead
@@ -211,7 +210,6 @@ class Breakable:
 @pytest.fixture
 def breakable(tmp_path: Path) -> Iterator[tuple[Breakable, httpx2.Client]]:
     store = open_store(Settings(database_url=f"sqlite:///{tmp_path / 'r.db'}"))
-    assert isinstance(store, SqlStore)
     broken = Breakable(store)
     app = create_app(Settings(), store)
     app.state.services.cache._clock = lambda: time.monotonic() + broken.seconds

@@ -20,10 +20,10 @@ from contractlog.compatibility.names import Subject
 from contractlog.registry.transfer.apply import import_snapshot
 from contractlog.registry.transfer.database_source import read_database
 from contractlog.registry.transfer.report import OddityKind, TransferReport
-from contractlog.registry.transfer.snapshot import CONTRACTLOG_CONFIG_NAMES, Deletions, RegistrySnapshot
-from contractlog.registry.transfer.topic_export import build_records
-from contractlog.registry.transfer.topic_records import KeyType, LogRecord
-from contractlog.registry.transfer.topic_replay import TopicReplay
+from contractlog.registry.transfer.scope_settings import CONTRACTLOG_CONFIG_NAMES
+from contractlog.registry.transfer.snapshot import Deletions, RegistrySnapshot
+from contractlog.registry.transfer.topic_records import KeyType, LogRecord, build_records
+from contractlog.registry.transfer.topic_source import TopicReplay
 
 from support.snapshots import empty_store, snapshots
 

@@ -1,4 +1,4 @@
-"""Replay of a ``_schemas`` topic: its records applied one by one, as the reference applies them."""
+"""State of a registry from a ``_schemas`` topic, whose records are applied one by one."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import uuid
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from contractlog.compatibility.names import GLOBAL_CONTEXT, Subject
-from contractlog.compatibility.schema import SchemaType
 from contractlog.registry.transfer import field_parsers
 from contractlog.registry.transfer.field_parsers import InvalidField
-from contractlog.registry.transfer.report import OddityKind, TransferReport
+from contractlog.registry.transfer.report import OddityKind, TransferProgress, TransferReport
+from contractlog.registry.transfer.schemas_topic import SchemasTopic
 from contractlog.registry.transfer.scope_settings import read_config, read_mode
 from contractlog.registry.transfer.snapshot import (
     Deletions,
@@ -26,18 +26,17 @@ from contractlog.registry.transfer.snapshot import (
     SnapshotVersion,
     VersionKey,
 )
-from contractlog.registry.transfer.storage_limits import find_storage_problem
 from contractlog.registry.transfer.topic_records import (
     KeyType,
     LogKey,
     LogRecord,
     UnreadableRecord,
     read_key,
-    read_value,
 )
 
-__all__ = ["TopicReplay"]
+__all__ = ["TopicReplay", "TopicSource"]
 
+T = TypeVar("T")
 _ACTOR: Final = "import"
 
 
@@ -65,28 +64,28 @@ class TopicReplay:
         try:
             key = read_key(record.key)
             if isinstance(key, str):
-                self._report.odd(OddityKind.UNKNOWN_KEYTYPE, _position(record), key)
+                self._report.odd(OddityKind.UNKNOWN_KEYTYPE, record.position, key)
                 return
             self._report.read[f"{key.type} records"] += 1
             if key.subject and Subject.parse(key.subject).ambiguous:
-                self._report.odd(OddityKind.NO_NAME, _position(record), key.subject)
+                self._report.odd(OddityKind.NO_NAME, record.position, key.subject)
                 return
             if key.subject:
                 field_parsers.parse_scope(key.subject)
             self._dispatch(key, record)
         except (UnreadableRecord, InvalidField) as reason:
-            self._report.odd(OddityKind.BAD_RECORD, _position(record), str(reason))
+            self._report.odd(OddityKind.BAD_RECORD, record.position, str(reason))
 
     def _dispatch(self, key: LogKey, record: LogRecord) -> None:
         if record.value is not None and record.deletes:
-            self._report.odd(OddityKind.ZERO_LENGTH, _position(record), f"{key.type} {key.subject or ''}")
+            self._report.odd(OddityKind.ZERO_LENGTH, record.position, f"{key.type} {key.subject or ''}")
         match key.type:
             case KeyType.SCHEMA:
                 self._schema(key, record)
             case KeyType.DELETE_SUBJECT if not record.deletes:
-                self._delete_subject(read_value(record.value or b""), record)
+                self._delete_subject(record.parse_value(), record)
             case KeyType.CLEAR_SUBJECT if not record.deletes:
-                self._clear_subject(read_value(record.value or b"").get("subject"), record)
+                self._clear_subject(record.parse_value().get("subject"), record)
             case KeyType.CONFIG:
                 self._config(key, record)
             case KeyType.MODE:
@@ -100,11 +99,11 @@ class TopicReplay:
 
     def _schema(self, key: LogKey, record: LogRecord) -> None:
         if not key.subject:
-            self._report.odd(OddityKind.EMPTY_SUBJECT, _position(record), f"version {key.version}")
+            self._report.odd(OddityKind.EMPTY_SUBJECT, record.position, f"version {key.version}")
             return
         at: VersionKey = Subject.parse(key.subject), key.version or 0
         if record.headed and key.subject.startswith(":."):
-            self._report.odd(OddityKind.QUALIFIED_IN_KARAPACE, _position(record), key.subject)
+            self._report.odd(OddityKind.QUALIFIED_IN_KARAPACE, record.position, key.subject)
         if key.canonical:
             self._new_forms.add(at)
         else:
@@ -112,7 +111,7 @@ class TopicReplay:
         if record.deletes:
             self._remove(at, record.timestamp)
             return
-        value = read_value(record.value or b"")
+        value = record.parse_value()
         schema = self._read_schema(at, value, record)
         if schema is not None and self._owns(schema, at, record):
             self._put(schema, at, deleted=value.get("deleted") is True, record=record)
@@ -120,16 +119,15 @@ class TopicReplay:
     def _read_schema(self, at: VersionKey, value: Mapping[str, Any], record: LogRecord) -> SnapshotSchema | None:
         subject, version = at
         field_parsers.parse_subject(str(subject) if subject.name else f":{subject.context}:")
-        name = value.get("schemaType") or SchemaType.AVRO
-        if not isinstance(name, str) or name not in set(SchemaType):
-            self._report.odd(OddityKind.UNKNOWN_TYPE, _position(record), f"{subject}/{version}: {name}")
-            return None
-        schema = _parse_schema(at, SchemaType(name), value, record.timestamp)
-        reason = find_storage_problem(schema)
-        if reason:
-            self._report.odd(OddityKind.NOT_STORABLE, _position(record), f"{subject}/{version}: {reason}")
-            return None
-        return schema
+        where, name = record.position, f"{subject}/{version}"
+        try:
+            field_parsers.read_version({"version": version})
+            schema = field_parsers.read_reference_schema(value, subject.context, self._report, where, name)
+            return schema and replace(schema, guid=_parse_guid(value.get("md5")), created_at=record.timestamp)
+        except KeyError as error:
+            raise UnreadableRecord(f"a schema without {error}") from None
+        except InvalidField as error:
+            raise UnreadableRecord(f"a schema of which {error}") from None
 
     def _owns(self, schema: SnapshotSchema, at: VersionKey, record: LogRecord) -> bool:
         """Return whether an id may have this text: while it is in use, its first text in log order owns it."""
@@ -137,26 +135,26 @@ class TopicReplay:
         if bound and self._texts[schema.key] != schema.text:
             self._report.odd(
                 OddityKind.ID_CONFLICT,
-                _position(record),
+                record.position,
                 f"id {schema.id} of context {schema.context}, for {at[0]}/{at[1]}",
             )
             return False
         if not bound and self._texts.get(schema.key, schema.text) != schema.text:
-            self._report.odd(OddityKind.REISSUED, _position(record), f"id {schema.id} of context {schema.context}")
+            self._report.odd(OddityKind.REISSUED, record.position, f"id {schema.id} of context {schema.context}")
         return True
 
     def _put(self, schema: SnapshotSchema, at: VersionKey, *, deleted: bool, record: LogRecord) -> None:
         before = self.snapshot.versions.get(at)
         if before is not None and before.schema_id != schema.id:
             where = f"{at[0]}/{at[1]}: id {before.schema_id}, then {schema.id}"
-            self._report.odd(OddityKind.REWRITTEN, _position(record), where)
+            self._report.odd(OddityKind.REWRITTEN, record.position, where)
             self._release(at, before.schema, record.timestamp)
             before = None
         first = self.snapshot.schemas.get(schema.key)
         if first is None or not self._holders[schema.key]:
             self.snapshot.schemas[schema.key] = first = schema
         elif first.content_without_text != schema.content_without_text:
-            self._report.odd(OddityKind.SECOND_CONTENT, _position(record), f"id {schema.id}, for {at[0]}/{at[1]}")
+            self._report.odd(OddityKind.SECOND_CONTENT, record.position, f"id {schema.id}, for {at[0]}/{at[1]}")
         self._texts[schema.key] = schema.text
         self._applied[schema.key] = record.offset
         self._holders[schema.key].add(at)
@@ -203,24 +201,14 @@ class TopicReplay:
             self._remove(at, record.timestamp)
 
     def _config(self, key: LogKey, record: LogRecord) -> None:
-        scope = Subject.parse(key.subject or "")
-        value = {} if record.deletes else read_value(record.value or b"")
-        config = read_config(value, _position(record), self._report)
-        if config:
-            self.snapshot.settings[scope] = config
-            self.snapshot.deletions.settings.discard(scope)
-        elif self.snapshot.settings.pop(scope, None) is not None:
-            self.snapshot.deletions.settings.add(scope)
+        value = {} if record.deletes else record.parse_value()
+        config = read_config(value, record.position, self._report)
+        _replace_item(self.snapshot.settings, self.snapshot.deletions.settings, key, config)
 
     def _mode(self, key: LogKey, record: LogRecord) -> None:
-        scope = Subject.parse(key.subject or "")
-        value = None if record.deletes else read_value(record.value or b"").get("mode")
-        mode = None if value is None else read_mode(value, _position(record), self._report)
-        if mode is not None:
-            self.snapshot.modes[scope] = mode
-            self.snapshot.deletions.modes.discard(scope)
-        elif self.snapshot.modes.pop(scope, None) is not None:
-            self.snapshot.deletions.modes.add(scope)
+        value = None if record.deletes else record.parse_value().get("mode")
+        mode = None if value is None else read_mode(value, record.position, self._report)
+        _replace_item(self.snapshot.modes, self.snapshot.deletions.modes, key, mode)
 
     def _context(self, key: LogKey, record: LogRecord) -> None:
         field_parsers.validate_context(key.context or "")
@@ -230,19 +218,19 @@ class TopicReplay:
             self.snapshot.contexts.setdefault(key.context or "", 1)
 
     def _association(self, key: LogKey, record: LogRecord) -> None:
-        known = self._by_association.get(key.association)
-        one = None
+        guid = self._by_association.get(key.association)
+        association = None
         if not record.deletes:
-            old = self.snapshot.associations.get(known) if known else None
-            one = _parse_association(read_value(record.value or b""), dict(key.association), old, record.timestamp)
-        if known is not None:
+            old = self.snapshot.associations.get(guid) if guid else None
+            association = _parse_association(record.parse_value(), dict(key.association), old, record.timestamp)
+        if guid is not None:
             del self._by_association[key.association]
-            self.snapshot.associations.pop(known, None)
-            self.snapshot.deletions.associations.add(known)
-        if one is not None:
-            self.snapshot.associations[one.guid] = one
-            self.snapshot.deletions.associations.discard(one.guid)
-            self._by_association[key.association] = one.guid
+            self.snapshot.associations.pop(guid, None)
+            self.snapshot.deletions.associations.add(guid)
+        if association is not None:
+            self.snapshot.associations[association.guid] = association
+            self.snapshot.deletions.associations.discard(association.guid)
+            self._by_association[key.association] = association.guid
 
     def take_snapshot(self) -> RegistrySnapshot:
         """Return the state after all records so far; counters are above every id ever accepted."""
@@ -274,29 +262,14 @@ class TopicReplay:
                 self._report.odd(OddityKind.ENCRYPTED, f"id {schema.id} of context {schema.context}")
 
 
-def _position(record: LogRecord) -> str:
-    return f"offset {record.offset}"
-
-
-def _parse_schema(at: VersionKey, schema_type: SchemaType, value: Mapping[str, Any], created_at: int) -> SnapshotSchema:
-    subject, version = at
-    try:
-        field_parsers.read_version({"version": version})
-        return SnapshotSchema(
-            context=subject.context,
-            id=field_parsers.read_id(value),
-            type=schema_type,
-            text=field_parsers.read_string(value, "schema"),
-            references=field_parsers.read_references(value),
-            metadata=field_parsers.parse_metadata(value.get("metadata")),
-            rule_set=field_parsers.parse_rule_set(value.get("ruleSet")),
-            guid=_parse_guid(value.get("md5")),
-            created_at=created_at,
-        )
-    except KeyError as error:
-        raise UnreadableRecord(f"a schema without {error}") from None
-    except InvalidField as error:
-        raise UnreadableRecord(f"a schema of which {error}") from None
+def _replace_item(items: dict[Subject, T], deleted: set[Subject], key: LogKey, item: T | None) -> None:
+    """Set the config or mode of the scope that a key names; an empty one deletes it."""
+    scope = Subject.parse(key.subject or "")
+    if item:
+        items[scope] = item
+        deleted.discard(scope)
+    elif items.pop(scope, None) is not None:
+        deleted.add(scope)
 
 
 def _parse_guid(md5: Any) -> str | None:
@@ -321,15 +294,35 @@ def _parse_association(
     merged = dict(names) | {name: found for name, found in value.items() if found is not None}
     merged |= {"resourceId": merged.get("resourceId", ""), "lifecycle": str(merged.get("lifecycle") or "WEAK").upper()}
     try:
-        return SnapshotAssociation(
-            guid=field_parsers.parse_guid(merged["guid"]),
-            subject=field_parsers.parse_subject(merged["subject"]),
-            **field_parsers.read_binding(merged),
-            frozen=field_parsers.read_flag(merged, "frozen", default=False),
-            created_at=old.created_at if old else timestamp,
-            updated_at=timestamp,
-        )
+        association = field_parsers.read_association(merged, frozen=False)
+        return replace(association, created_at=old.created_at if old else timestamp, updated_at=timestamp)
     except KeyError as error:
         raise UnreadableRecord(f"an association that lacks {error}") from None
     except InvalidField as error:
         raise UnreadableRecord(f"an association of which {error}") from None
+
+
+class TopicSource:
+    """A ``_schemas`` topic; each ``poll`` continues where the previous one ended."""
+
+    def __init__(self, topic: SchemasTopic) -> None:
+        self._topic = topic
+        self._replay: TopicReplay | None = None
+
+    def read_snapshot(self, report: TransferReport) -> RegistrySnapshot:
+        """Replay the log up to its current end."""
+        self._replay = TopicReplay(report)
+        with TransferProgress("reading the topic", "records") as report_progress:
+            for record in self._topic.records(report_progress):
+                self._replay.apply(record)
+        self._replay.conclude()
+        return self._replay.take_snapshot()
+
+    def poll(self, report: TransferReport) -> RegistrySnapshot | None:
+        """Apply the records added since."""
+        if self._replay is None:
+            return self.read_snapshot(report)
+        before = self._topic.position
+        for record in self._topic.records():
+            self._replay.apply(record)
+        return None if self._topic.position == before else self._replay.take_snapshot()

@@ -10,8 +10,8 @@ import pytest
 
 from contractlog.clients.settings import Security
 from contractlog.compatibility.errors import Unreachable, UsageError
-from contractlog.registry.transfer.concurrency import run_concurrently
-from contractlog.registry.transfer.source_access import SourceAccess, add_access_options, read_access
+from contractlog.registry.transfer.cli_options import add_access_options, read_access
+from contractlog.registry.transfer.rest_source import SourceAccess, run_concurrently
 
 URL = "https://old:8081"
 
