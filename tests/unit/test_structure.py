@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -281,6 +280,8 @@ def test_files_are_replaced_by_one_helper() -> None:
         if len(call.args) == 1 and not call.keywords and isinstance(call.func, ast.Attribute)
     }
     assert replacing == {"clients/atomic_file.py", *REPLACED_OTHERWISE}
+
+
 #: Clocks whose difference is what a machine and its neighbours make of it.
 CLOCKS = frozenset({"monotonic", "perf_counter", "process_time", "thread_time", "time"})
 DEADLINES = "tests/support/deadlines.py"  #: may wait for as long as its callers say
@@ -397,6 +398,8 @@ def test_no_test_asserts_that_something_is_fast() -> None:
 def test_the_rule_for_timed_assertions_knows_upper_bounds(lines: tuple[str, ...], forbidden: bool) -> None:  # noqa: FBT001
     source = "\n    ".join(("LIMIT = 4\ndef test() -> None:", *lines))
     assert bool(list(timed_assertions(source))) == forbidden
+
+
 def imports(folder: str) -> Iterator[tuple[str, str, str]]:
     """Yield (path, module, name) of each name that a module of a folder imports from another one."""
     for path, tree in modules():
