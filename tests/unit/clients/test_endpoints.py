@@ -142,6 +142,21 @@ def test_a_method_has_the_signature_and_documentation_of_its_operation(registry:
     assert method.__name__ == name
 
 
+def test_a_subclass_may_override_how_calls_are_sent() -> None:
+    class Recorded(Registry):
+        def send(self, call: Call[Any]) -> Any:
+            return call.target
+
+    registry = Recorded("http://127.0.0.1:9")
+    assert [registry.contexts(), registry.latest("s")] == ["/contexts", "/subjects/s/versions/latest"]
+
+    class AsyncRecorded(AsyncRegistry):
+        async def send(self, call: Call[Any]) -> Any:
+            return call.target
+
+    assert asyncio.run(AsyncRecorded("http://127.0.0.1:9").latest("s")) == "/subjects/s/versions/latest"  # type: ignore[comparison-overlap]
+
+
 def test_help_shows_parameters_result_and_errors() -> None:
     text = pydoc.plain(pydoc.render_doc(Registry.version))
     assert "version(self, subject: 'SubjectLike', version: 'VersionLike', *, deleted: 'bool' = False" in text
