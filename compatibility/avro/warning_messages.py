@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contractlog.compatibility.avro.types import AvroType, Enum, Field, NamedType
-from contractlog.compatibility.catalogue import (
+from contractlog.compatibility.avro.catalogue import (
     AVRO_DEFAULT_CHANGED,
     AVRO_DOC_LOST,
     AVRO_ENUM_DEFAULT_MISSING,
     AVRO_FIELD_RENAMED,
     AVRO_LOGICAL_TYPE_CHANGED,
-    CheckSpec,
 )
+from contractlog.compatibility.avro.types import AvroType, Enum, Field, NamedType
+from contractlog.compatibility.catalogue import CheckSpec
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import quote_json
 

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from contractlog.compatibility.avro.types import PRIMITIVES, short_name
+from contractlog.compatibility.avro.types import NAMED_TYPES, PRIMITIVES, short_name
 from contractlog.compatibility.fixes.edits import Edit, JsonSource, JsonSpan, apply_edits
 from contractlog.compatibility.fixes.proposal import fit_layout
 from contractlog.compatibility.json_text import join_pointer
 
 __all__ = ["TypeIndex", "TypeOccurrence", "adapt_type", "enclosing_field_pointer", "replace_type"]
 
-_NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
 _FIELD: Final = re.compile(r"(?s)(.*/fields/\d+)/type(?:/.*)?")
 
 
@@ -98,7 +97,7 @@ class TypeIndex:
         kind = self.source.string(span.member("type")) or ""
         part = {"array": "items", "map": "values"}.get(kind)
         inner = None if part is None else span.member(part)
-        if kind in _NAMED:
+        if kind in NAMED_TYPES:
             yield from self._definition_occurrences(span, at, namespace)
         elif part is not None and inner is not None:
             yield TypeOccurrence(at, span, namespace)

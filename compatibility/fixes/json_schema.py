@@ -10,6 +10,7 @@ from typing import Final
 from contractlog.compatibility.fixes.edits import Edit, JsonSource, JsonSpan, split_tokens
 from contractlog.compatibility.fixes.json_schema_pairs import SchemaPair, find_schema_pairs
 from contractlog.compatibility.fixes.proposal import FixContext, ProposedFix, fit_layout
+from contractlog.compatibility.json_schema.vocabulary import CLOSING_KEYWORDS
 from contractlog.compatibility.json_text import quote_json
 
 __all__ = ["propose_json_fixes"]
@@ -17,7 +18,6 @@ __all__ = ["propose_json_fixes"]
 _MAX_WIDTH: Final = 60
 _RANK_PER_ENCLOSING_SCHEMA: Final = 5  #: rank penalty per enclosing schema
 _REFERENCE: Final = re.compile(r'"\$ref"\s*:\s*"#/(definitions|\$defs)/([^"/]+)"')
-_CLOSING_KEYWORDS: Final = ("additionalProperties", "unevaluatedProperties")
 
 
 def propose_json_fixes(case: FixContext) -> Iterator[ProposedFix]:
@@ -212,7 +212,7 @@ class _JsonTextPair:
         if requirement_edits and name not in self.candidate.strings(candidate.member("required")):
             yield ProposedFix(f"keep {what}, required", [edit, requirement_edits[0]], undo=True)
         yield ProposedFix(f"keep {what}", [edit], undo=True)
-        for closed in _CLOSING_KEYWORDS:
+        for closed in CLOSING_KEYWORDS:
             if candidate.member(closed) is not None:
                 edits = self.candidate.remove_member(candidate, closed)
                 yield ProposedFix(f'drop "{closed}", so that other properties may stand', edits, rank=3)

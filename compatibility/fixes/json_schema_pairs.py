@@ -6,18 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from contractlog.compatibility.fixes.edits import JsonSource, JsonSpan
+from contractlog.compatibility.json_schema.vocabulary import SCHEMA_KEYWORDS, SCHEMA_LIST_KEYWORDS, SCHEMA_MAP_KEYWORDS
 from contractlog.compatibility.json_text import parse_pointer
 
 __all__ = ["SchemaPair", "find_schema_pairs"]
 
-_MAPS: Final = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies", "dependentRequired"}
-)
-_LISTS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_SCHEMAS: Final = frozenset(
-    {"items", "additionalProperties", "additionalItems", "unevaluatedProperties", "unevaluatedItems", "contains"}
-    | {"propertyNames", "not", "if", "then", "else"}
-)
 _MAX_PAIRS: Final = 3
 
 
@@ -83,11 +76,12 @@ def _next_schema(span: JsonSpan, parts: list[str]) -> tuple[tuple[str, ...], Jso
     value = span.member(keyword)
     if value is None:
         return tuple(parts), None
-    if keyword in _SCHEMAS and not value.is_list:
+    is_schema = keyword in SCHEMA_KEYWORDS or keyword == "items"
+    if is_schema and not value.is_list:
         return (keyword,), value
-    if len(parts) > 1 and keyword in _MAPS:
+    if len(parts) > 1 and (keyword in SCHEMA_MAP_KEYWORDS or keyword == "dependentRequired"):
         return tuple(parts[:2]), value.member(parts[1])
-    if len(parts) > 1 and keyword in _LISTS | _SCHEMAS and value.is_list and parts[1].isdecimal():
+    if len(parts) > 1 and (is_schema or keyword in SCHEMA_LIST_KEYWORDS) and value.is_list and parts[1].isdecimal():
         index = int(parts[1])
         return tuple(parts[:2]), value.values[index] if index < len(value.values) else None
     return tuple(parts), None

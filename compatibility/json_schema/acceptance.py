@@ -19,13 +19,20 @@ from typing import Any, Final
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext
 from contractlog.compatibility.json_schema.parser import JsonSchema, find_schema_error, is_meta_schema
+from contractlog.compatibility.json_schema.vocabulary import (
+    COMBINING_KEYWORDS,
+    CONDITIONAL_KEYWORDS,
+    COUNT_KEYWORDS,
+    EXCLUSIVE_LIMIT_KEYWORDS,
+    KEYWORDS_NEXT_TO_REF,
+    TYPES,
+)
 from contractlog.compatibility.json_text import Number, join_pointer, write_json
 from contractlog.compatibility.limits import truncate_message
 
 __all__ = ["nonconformity", "require_acceptable"]
 
 _CACHE_KEY: Final = "nonconformity"
-_TYPE_NAMES: Final = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
 _INTEGER_LIMIT: Final = 2**31
 _ESCAPED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _NOT_IN_URIS: Final = re.compile(r'[\x00-\x20"%<>\\^`{|}\x7f]')
@@ -41,7 +48,6 @@ _JAVA_ESCAPE: Final = re.compile(
 )
 _CHARACTER_SET: Final = re.compile(r"\[\^?\]?[^\[\]]*\]")
 _NOT_IN_JAVA: Final = re.compile(r"\(\?(?:P|#|\()|\{(?!\d+(?:,\d*)?\})")
-_READ_NEXT_TO_REF: Final = frozenset({"$ref", "$schema", "$id", "id", "title", "description", "readOnly", "writeOnly"})
 
 
 def require_acceptable(schema: JsonSchema, referenced: Mapping[str, str]) -> None:
@@ -124,11 +130,11 @@ class _ReferenceLoader:
         """Load the keywords of a schema; the older parser reads only annotations next to a ``$ref``."""
         loaders = _LOADERS[part.context.draft.name]
         if "$ref" in part.value and loaders is not _SINCE_2019:
-            loaders = {keyword: loader for keyword, loader in loaders.items() if keyword in _READ_NEXT_TO_REF}
+            loaders = {keyword: loader for keyword, loader in loaders.items() if keyword in KEYWORDS_NEXT_TO_REF}
         for keyword, loader in loaders.items():
             if keyword in part.value:
                 yield from loader(self, part.below(part.value[keyword], keyword))
-        for keyword in _CONDITIONAL_KEYWORDS if loaders is _SINCE_2019 and "if" in part.value else ():
+        for keyword in CONDITIONAL_KEYWORDS if loaders is _SINCE_2019 and "if" in part.value else ():
             if keyword in part.value:
                 yield from _load_schema(self, part.below(part.value[keyword], keyword))
 
@@ -254,14 +260,12 @@ _INTEGER: Final = _value_loader("a 32-bit integer", _is_integer)
 _ARRAY: Final = _value_loader("an array", lambda value: isinstance(value, list))
 _PATTERN: Final = _value_loader("a regular expression", _is_pattern)
 _URI: Final = _value_loader("a URI", _is_uri)
-_TYPE: Final = _value_loader("the name of a type", lambda value: isinstance(value, str) and value in _TYPE_NAMES)
+_TYPE: Final = _value_loader("the name of a type", lambda value: isinstance(value, str) and value in TYPES)
 
-_COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-_LIMITS: Final = ("exclusiveMaximum", "exclusiveMinimum")
 _COMMON: Final[Mapping[str, Loader]] = {
     **dict.fromkeys(("title", "description", "format"), _STRING),
     **dict.fromkeys(("maximum", "minimum"), _NUMBER),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf"), _item_loader(_load_schema)),
+    **dict.fromkeys(COMBINING_KEYWORDS, _item_loader(_load_schema)),
     **dict.fromkeys(("not", "additionalProperties"), _load_schema),
     "$ref": _ReferenceLoader.follow,
     "enum": _ARRAY,
@@ -274,8 +278,8 @@ _COMMON: Final[Mapping[str, Loader]] = {
 }
 _DRAFT_4: Final[Mapping[str, Loader]] = {
     **_COMMON,
-    **dict.fromkeys(_COUNTS, _INTEGER),
-    **dict.fromkeys(_LIMITS, _FLAG),
+    **dict.fromkeys(COUNT_KEYWORDS, _INTEGER),
+    **dict.fromkeys(EXCLUSIVE_LIMIT_KEYWORDS, _FLAG),
     "$schema": _STRING,
     "id": _URI,
     "multipleOf": _FACTOR,
@@ -285,19 +289,19 @@ _DRAFT_4: Final[Mapping[str, Loader]] = {
 }
 _DRAFT_6: Final[Mapping[str, Loader]] = {
     **{keyword: load for keyword, load in _DRAFT_4.items() if keyword != "id"},
-    **dict.fromkeys(_LIMITS, _NUMBER),
+    **dict.fromkeys(EXCLUSIVE_LIMIT_KEYWORDS, _NUMBER),
     **dict.fromkeys(("contains", "propertyNames"), _load_schema),
     "$id": _URI,
     "items": _single_or_item_loader(_load_schema),
 }
 _DRAFT_7: Final[Mapping[str, Loader]] = {
     **_DRAFT_6,
-    **dict.fromkeys(("if", "then", "else"), _load_schema),
+    **dict.fromkeys(("if", *CONDITIONAL_KEYWORDS), _load_schema),
     **dict.fromkeys(("readOnly", "writeOnly"), _FLAG),
 }
 _SINCE_2019: Final[Mapping[str, Loader]] = {
     **_COMMON,
-    **dict.fromkeys((*_COUNTS, *_LIMITS, "multipleOf"), _NUMBER),
+    **dict.fromkeys((*COUNT_KEYWORDS, *EXCLUSIVE_LIMIT_KEYWORDS, "multipleOf"), _NUMBER),
     **dict.fromkeys(("readOnly", "writeOnly", "deprecated"), _FLAG),
     **dict.fromkeys(
         ("items", "contains", "propertyNames", "if", "unevaluatedItems", "unevaluatedProperties"), _load_schema
@@ -316,4 +320,3 @@ _LOADERS: Final[Mapping[str, Mapping[str, Loader]]] = {
     "2019-09": _SINCE_2019,
     "2020-12": _SINCE_2019,
 }
-_CONDITIONAL_KEYWORDS: Final = ("then", "else")  #: the later parser loads them only next to an ``if``

@@ -11,8 +11,9 @@ from urllib.parse import unquote
 from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 
-from contractlog.compatibility.json_schema.parser import Draft, JsonSchema, detect_draft, swap_definition_keywords
+from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_schema.urls import urldefrag, urljoin
+from contractlog.compatibility.json_schema.vocabulary import Draft, detect_draft, swap_definition_keywords
 from contractlog.compatibility.json_text import join_pointer, parse_json, parse_pointer
 
 __all__ = ["Documents", "ResolutionContext", "ResolvedReference"]
@@ -64,7 +65,7 @@ class Documents:
         """Return the location for the parts of a schema, whose own id becomes their base."""
         if context.resolver is None or not isinstance(contents, dict):
             return context
-        if not isinstance(contents.get("id" if context.draft.name == "draft-04" else "$id", ""), str):
+        if not isinstance(contents.get(context.draft.id_keyword, ""), str):
             return context
         resource = context.draft.specification.create_resource(contents)
         try:
@@ -95,7 +96,7 @@ class Documents:
         """Return True if a part of the text has its own id, which changes the base of its references."""
         if name not in self._has_ids:
             value = self._value(name)
-            keyword = "id" if self._drafts[name].name == "draft-04" else "$id"
+            keyword = self._drafts[name].id_keyword
             self._has_ids[name] = any(
                 part is not value and isinstance(part.get(keyword), str) for part in _iterate_objects(value)
             )

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final
 
-from contractlog.compatibility.json_text import format_decimal, write_json
+from contractlog.compatibility.json_text import format_decimal
 
 __all__ = [
     "AlwaysNode",
@@ -37,16 +37,10 @@ __all__ = [
     "SchemaNode",
     "StringNode",
     "Tokens",
-    "canonical_value",
 ]
 
 Tokens = tuple[str | int, ...]  #: path of pointer tokens
 _EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
-
-
-def canonical_value(value: Any) -> str:
-    """Write a JSON value so that equal values have equal texts: sorted keys, unique form of numbers."""
-    return write_json(value, lambda number: format_decimal(number.decimal), sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from contractlog.compatibility.json_schema.nodes import ReferenceScope, canonical_value
+from contractlog.compatibility.json_schema.nodes import ReferenceScope
+from contractlog.compatibility.json_text import canonical_value
 
 __all__ = ["compute_target_digests"]
 

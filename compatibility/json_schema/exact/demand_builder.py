@@ -40,13 +40,11 @@ from contractlog.compatibility.json_schema.exact.unevaluated_keywords import (
     unevaluated_members_demand,
 )
 from contractlog.compatibility.json_schema.parser import JsonSchema
+from contractlog.compatibility.json_schema.vocabulary import DRAFTS
 from contractlog.compatibility.json_text import Number, join_pointer
 
 __all__ = ["DemandBuilder"]
 
-_DRAFT_ORDER: Final = {
-    name: number for number, name in enumerate(("draft-04", "draft-06", "draft-07", "2019-09", "2020-12"))
-}
 _D6, _D7, _2019, _2020 = 1, 2, 3, 4
 _SIZES: Final = {
     "minLength": "string", "maxLength": "string", "minItems": "array", "maxItems": "array",
@@ -104,7 +102,7 @@ class _SchemaKeywords:
         self.builder = builder
         self.position = position
         self.value = value
-        self.draft = _DRAFT_ORDER[position.draft.name]
+        self.draft = DRAFTS.index(position.draft)
 
     def effective(self) -> list[str]:
         """Return the effective keywords in textual order, but ``type`` first, as it decides most."""

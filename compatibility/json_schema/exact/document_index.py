@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, Final
 from urllib.parse import unquote
 
-from contractlog.compatibility.json_schema.parser import Draft, JsonSchema, detect_draft
+from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_schema.urls import urldefrag, urljoin
+from contractlog.compatibility.json_schema.vocabulary import (
+    ASSERTING_KEYWORDS,
+    DEFINITION_KEYWORDS,
+    DYNAMIC_REFERENCES,
+    SCHEMA_KEYWORDS,
+    SCHEMA_LIST_KEYWORDS,
+    SCHEMA_MAP_KEYWORDS,
+    Draft,
+    detect_draft,
+    list_subschemas,
+    swap_definition_keywords,
+)
 from contractlog.compatibility.json_text import Number, format_decimal, join_pointer, parse_json, parse_pointer
 
-__all__ = ["SCHEMA_KEYWORDS", "SCHEMA_LIST_KEYWORDS", "SCHEMA_MAP_KEYWORDS", "DocumentIndex", "SchemaPosition"]
+__all__ = ["DocumentIndex", "SchemaPosition"]
 
-SCHEMA_KEYWORDS: Final = frozenset({
-    "additionalItems", "additionalProperties", "contains", "else", "if", "not", "propertyNames", "then",
-    "unevaluatedItems", "unevaluatedProperties",
-})  # fmt: skip
-SCHEMA_LIST_KEYWORDS: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-SCHEMA_MAP_KEYWORDS: Final = frozenset(
-    {"$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"}
-)
-_ASSERTING_KEYWORDS: Final = frozenset({
-    "$dynamicRef", "$recursiveRef", "$ref", "const", "dependentRequired", "enum", "exclusiveMaximum",
-    "exclusiveMinimum", "format", "maxContains", "maxItems", "maxLength", "maxProperties", "maximum", "minContains",
-    "minItems", "minLength", "minProperties", "minimum", "multipleOf", "pattern", "required", "type", "uniqueItems",
-})  # fmt: skip
 _MAX_CLOSURE: Final = 64
-_DEFINITION_KEYWORDS: Final = frozenset({"$defs", "definitions"})
-_DRAFTS_UP_TO_7: Final = frozenset({"draft-04", "draft-06", "draft-07"})
+_DEFINITIONS: Final = frozenset(DEFINITION_KEYWORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class DocumentIndex:
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
         self.values: dict[str, Any] = {"": schema.value}
-        self._ignored_keywords = _DEFINITION_KEYWORDS
+        self._ignored_keywords = _DEFINITIONS
         self.dynamic: set[str] = set()  #: anchors that occur at more than one position
         self._addresses: dict[str, SchemaPosition] = {}
         self._anchors: dict[tuple[str, str], SchemaPosition] = {}
@@ -94,7 +93,7 @@ class DocumentIndex:
 
     def find_target(self, reference: str, position: SchemaPosition) -> SchemaPosition | None:
         """Return the target of a reference; None if it cannot be resolved."""
-        for candidate in (reference, *_swap_definition_keywords(reference)):
+        for candidate in (reference, *swap_definition_keywords(reference)):
             address, fragment = urldefrag(
                 urljoin(position.base, candidate) if position.base or not candidate.startswith("#") else candidate
             )
@@ -150,13 +149,13 @@ class DocumentIndex:
             for keyword in ("$anchor", "$dynamicAnchor"):
                 if isinstance(schema.get(keyword), str):
                     self._anchors.setdefault((schema_position.base, schema[keyword]), schema_position)
-            plain_id = schema.get("id" if schema_position.draft.name == "draft-04" else "$id")
-            if isinstance(plain_id, str) and plain_id.startswith("#") and schema_position.draft.name in _DRAFTS_UP_TO_7:
+            plain_id = schema.get(schema_position.draft.id_keyword)
+            if isinstance(plain_id, str) and plain_id.startswith("#") and schema_position.draft.up_to_7:
                 self._anchors.setdefault((schema_position.base, plain_id[1:]), schema_position)
             if isinstance(schema.get("$dynamicAnchor"), str):
                 name = schema["$dynamicAnchor"]
                 self._dynamic_anchors[name] = self._dynamic_anchors.get(name, 0) + 1
-            for tokens, subschema in iterate_subschemas(schema):
+            for tokens, subschema in chain.from_iterable(map(list_subschemas, schema, schema.values())):
                 inner_id = _id_of(subschema, schema_position.draft)
                 base = urljoin(schema_position.base, inner_id) if inner_id else schema_position.base
                 pending.append(
@@ -176,7 +175,7 @@ class DocumentIndex:
 
         A ``DocumentIndex`` must always be called with the same value of ``formats``.
         """
-        self._ignored_keywords = _DEFINITION_KEYWORDS if formats else _DEFINITION_KEYWORDS | {"format"}
+        self._ignored_keywords = _DEFINITIONS if formats else _DEFINITIONS | {"format"}
         text, references = self._hash(self.value(position), position)
         closure: dict[str, bytes] = {}
         pending = list(references)
@@ -215,14 +214,14 @@ class DocumentIndex:
 
     def _hash_keywords(self, value: dict[str, Any], position: SchemaPosition) -> tuple[bytes, frozenset[str]]:
         content, references = blake2b(digest_size=16), set[str]()
-        is_ref_only = position.draft.name in _DRAFTS_UP_TO_7 and "$ref" in value
+        is_ref_only = position.draft.up_to_7 and "$ref" in value
         for keyword in ["$ref"] if is_ref_only else sorted(set(value) - self._ignored_keywords):
             body = value[keyword]
-            subschemas = list(_subschemas_of_keyword(keyword, body))
+            subschemas = list(list_subschemas(keyword, body))
             if keyword == "$ref" and isinstance(body, str) and (target := self.find_target(body, position)):
                 references.add(f"{target.document}#{target.at}")
                 content.update(f"{keyword}\0{target.document}#{target.at}\0".encode())
-            elif keyword in {"$dynamicRef", "$recursiveRef"}:
+            elif keyword in DYNAMIC_REFERENCES:
                 content.update(f"{keyword}\0".encode() + self._hash_everything())
             elif (
                 subschemas
@@ -240,25 +239,9 @@ class DocumentIndex:
                     content.update(f"{tokens[1:]}\0".encode() + text)
                 if isinstance(body, dict):
                     content.update(equal_text({k: v for k, v in body.items() if isinstance(v, list)}).encode())
-            elif keyword in _ASSERTING_KEYWORDS or keyword == "items":
+            elif keyword in ASSERTING_KEYWORDS or keyword == "items":
                 content.update(f"{keyword}\0{equal_text(body)}\0".encode())
         return content.digest(), frozenset(references)
-
-
-def iterate_subschemas(value: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield every direct subschema with its pointer tokens."""
-    for keyword, body in value.items():
-        yield from _subschemas_of_keyword(keyword, body)
-
-
-def _subschemas_of_keyword(keyword: str, body: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    if keyword in SCHEMA_KEYWORDS or (keyword == "items" and not isinstance(body, list)):
-        if isinstance(body, (dict, bool)):
-            yield (keyword,), body
-    elif (keyword in SCHEMA_LIST_KEYWORDS or keyword == "items") and isinstance(body, list):
-        yield from (((keyword, index), schema) for index, schema in enumerate(body) if isinstance(schema, (dict, bool)))
-    elif keyword in SCHEMA_MAP_KEYWORDS and isinstance(body, dict):
-        yield from (((keyword, name), schema) for name, schema in body.items() if isinstance(schema, (dict, bool)))
 
 
 def equal_text(value: Any) -> str:
@@ -275,13 +258,7 @@ def equal_text(value: Any) -> str:
 
 
 def _id_of(value: Any, draft: Draft) -> str | None:
-    if not isinstance(value, dict) or (draft.name in _DRAFTS_UP_TO_7 and "$ref" in value):
+    if not isinstance(value, dict) or (draft.up_to_7 and "$ref" in value):
         return None
-    schema_id = value.get("id" if draft.name == "draft-04" else "$id")
+    schema_id = value.get(draft.id_keyword)
     return schema_id if isinstance(schema_id, str) and not schema_id.startswith("#") else None
-
-
-def _swap_definition_keywords(reference: str) -> Iterator[str]:
-    for prefix, replacement in (("#/definitions/", "#/$defs/"), ("#/$defs/", "#/definitions/")):
-        if prefix in reference:
-            yield reference.replace(prefix, replacement, 1)

@@ -30,7 +30,6 @@ __all__ = ["unevaluated_items_demand", "unevaluated_members_demand"]
 
 _MAX_CASES: Final = 32
 _MAX_DEPTH: Final = 16
-_DRAFT_2020_12: Final = "2020-12"
 
 DemandFactory = Callable[[SchemaPosition], SchemaDemand]
 
@@ -132,7 +131,7 @@ class _CaseEnumeration:
 
     def _case_of_keywords(self, value: dict[str, Any], position: SchemaPosition, without: str) -> _BranchCase:
         """Return what the schema's own keywords evaluate."""
-        newest = position.draft.name == _DRAFT_2020_12
+        newest = position.draft.has_prefix_items
         if self.items and "contains" in value and not newest:
             raise _TooManyCases  # validators differ in whether ``contains`` evaluates items in 2019-09
         listed = value.get("prefixItems") if newest else value.get("items")
