@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, ResolvedReference
+from contractlog.compatibility.json_schema.documents import Documents, SchemaPosition
 from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_schema.vocabulary import (
     DATA_KEYWORDS,
@@ -16,7 +15,6 @@ from contractlog.compatibility.json_schema.vocabulary import (
     IDENTITY_KEYWORDS,
     SCHEMA_MAP_KEYWORDS,
 )
-from contractlog.compatibility.json_text import join_pointer
 from contractlog.compatibility.schema import ParsedSchema
 
 __all__ = ["MAX_PAIRS", "is_same_inlined"]
@@ -41,7 +39,7 @@ def is_same_inlined(first: ParsedSchema, second: ParsedSchema) -> bool:
 class _Position:
     """A value of one side at its position."""
 
-    target: ResolvedReference
+    target: SchemaPosition
     is_schema: bool = True
 
     @property
@@ -77,19 +75,17 @@ class _Side:
         is_inlined_root = target.context.text and target.location.endswith("#")
         excluded = (_DOCUMENT_KEYWORDS if is_inlined_root else DEFINITION_KEYWORDS) if position.is_schema else ()
         return {
-            keyword: self.member(target, keyword, value, context, position)
-            for keyword, value in target.contents.items()
+            keyword: self.member(replace(target, context=context), keyword, position)
+            for keyword in target.contents
             if keyword not in excluded
         }
 
-    def member(
-        self, target: ResolvedReference, keyword: str, value: Any, context: ResolutionContext, parent: _Position
-    ) -> _Position:
-        if parent.is_schema and keyword == "$ref" and isinstance(value, str):
-            referenced = self.documents.follow(value, context)
+    def member(self, target: SchemaPosition, keyword: str, parent: _Position) -> _Position:
+        member = target.child(keyword)
+        if parent.is_schema and keyword == "$ref" and isinstance(member.contents, str):
+            referenced = self.documents.follow(member.contents, target.context)
             if referenced is not None:
                 return _Position(referenced)
-        member = ResolvedReference(join_pointer(target.location, keyword), value, context)
         return _Position(member, is_schema=not (parent.is_schema and keyword in SCHEMA_MAP_KEYWORDS))
 
 
@@ -138,18 +134,15 @@ def _pairs_below(first_side: _Side, first: _Position, second_side: _Side, second
                 for keyword in first_content
                 if keyword not in data_keywords
             ]
-        case list() as first_content, list() as second_content if len(first_content) == len(second_content):
-            return list(zip(_items(first, first_content), _items(second, second_content), strict=True))
+        case list() as first_items, list() as second_items if len(first_items) == len(second_items):
+            return [
+                (_Position(first.target.child(n)), _Position(second.target.child(n))) for n in range(len(first_items))
+            ]
         case first_content, second_content:
             return [] if type(first_content) is type(second_content) and first_content == second_content else None
 
 
-def _items(position: _Position, items: list[Any]) -> Iterator[_Position]:
-    for index, item in enumerate(items):
-        yield _Position(ResolvedReference(join_pointer(position.target.location, index), item, position.target.context))
-
-
-def _find_reference(target: ResolvedReference) -> str | None:
+def _find_reference(target: SchemaPosition) -> str | None:
     contents = target.contents
     reference = contents.get("$ref") if isinstance(contents, dict) else None
     alone = target.context.draft.up_to_7 or (isinstance(contents, dict) and len(contents) == 1)

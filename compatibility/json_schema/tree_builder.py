@@ -17,7 +17,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, ResolvedReference
+from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, SchemaPosition
 from contractlog.compatibility.json_schema.nodes import (
     AlwaysNode,
     ArrayNode,
@@ -78,7 +78,7 @@ class _TreeBuilder:
         self.memo = memo
         self.nesting = 0  #: number of enclosing named schemas
         self.scope = ReferenceScope()
-        self.targets: dict[str, ResolvedReference] = {}
+        self.targets: dict[str, SchemaPosition] = {}
         self.references_by_target: dict[str, set[str]] = {}  #: location of a target -> locations that it refers to
         self.pending: list[str] = []
         self._current_references = set[str]()

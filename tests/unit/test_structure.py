@@ -231,3 +231,26 @@ def test_drafts_of_json_schema_are_told_apart_by_their_facts() -> None:
         if isinstance(node, ast.Compare) and re.search(r"'(draft-0\d|20\d\d-\d\d)'", ast.unparse(node))
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_json_pointers_are_decoded_in_one_place() -> None:
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules()
+        if path != "compatibility/json_text.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in {"~1", "~0"}
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_references_of_json_schemas_are_resolved_by_documents() -> None:
+    """Only the check of a new schema looks up its references itself, as the meta-schema's vocabulary defines them."""
+    wrong = [
+        path
+        for path, tree in modules()
+        if path.startswith("compatibility/")
+        and path not in {"compatibility/json_schema/documents.py", "compatibility/json_schema/parser.py"}
+        and any(isinstance(node, ast.Attribute) and node.attr == "lookup" for node in ast.walk(tree))
+    ]
+    assert not wrong
