@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from contractlog.compatibility.catalogue import CheckSpec
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.proposal import FixContext, ProposedFix
+from contractlog.compatibility.fixes.edits import FixContext, ProposedFix
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType

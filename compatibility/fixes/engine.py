@@ -16,8 +16,13 @@ from typing import Final, NamedTuple
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.edits import OverlappingEdits, apply_edits, count_changed_tokens
-from contractlog.compatibility.fixes.proposal import FixContext, ProposedFix
+from contractlog.compatibility.fixes.edits import (
+    FixContext,
+    OverlappingEdits,
+    ProposedFix,
+    apply_edits,
+    count_changed_tokens,
+)
 from contractlog.compatibility.formats import FORMATS, parse_schema, select_breaking
 from contractlog.compatibility.json_positions import candidate_pointer, split_pointer
 from contractlog.compatibility.level import Direction

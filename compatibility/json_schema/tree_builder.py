@@ -38,9 +38,9 @@ from contractlog.compatibility.json_schema.nodes import (
     SchemaNode,
     StringNode,
     Tokens,
+    compute_target_digests,
 )
 from contractlog.compatibility.json_schema.parser import JsonSchema
-from contractlog.compatibility.json_schema.target_digests import compute_target_digests
 from contractlog.compatibility.json_schema.vocabulary import (
     COMBINING_KEYWORDS,
     DYNAMIC_REFERENCES,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
 
-from contractlog.compatibility.json_schema.diff.additional_members import compare_additional_members
-from contractlog.compatibility.json_schema.diff.content_models import ContentModel, resolve_array_model
+from contractlog.compatibility.json_schema.diff.content_models import (
+    ContentModel,
+    compare_additional_members,
+    compare_partially_open,
+    resolve_array_model,
+)
 from contractlog.compatibility.json_schema.diff.pairs import (
-    CompatibilityQuery,
     KeywordDifference,
     NodePair,
     PairWalk,
     Rule,
-    RuleItem,
 )
 from contractlog.compatibility.json_schema.diff.scalars import compare_limit, compare_presence
 from contractlog.compatibility.json_schema.nodes import AlwaysNode, ArrayNode, EmptyNode, NeverNode, SchemaNode, Tokens
@@ -88,7 +89,7 @@ def _compare_removed_item(
         kind = "ITEM_WITH_FALSE_REMOVED_FROM_CLOSED" if never else "ITEM_REMOVED_FROM_CLOSED"
         yield KeywordDifference(f"{kind}_CONTENT_MODEL", path, writer, before=item)
     else:
-        covered = yield from _compare_partially_open(NodePair(schema, model[0], path, writer, model[1]))
+        covered = yield from compare_partially_open(NodePair(schema, model[0], path, writer, model[1]))
         kind = "IS_COVERED" if covered else "NOT_COVERED"
         yield KeywordDifference(
             f"ITEM_REMOVED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, writer, model[1], before=item
@@ -106,18 +107,11 @@ def _compare_added_item(
     elif isinstance(model, ContentModel):
         yield KeywordDifference("ITEM_ADDED_TO_CLOSED_CONTENT_MODEL", path, reader=reader, after=item)
     else:
-        covered = yield from _compare_partially_open(NodePair(model[0], schema, path, model[1], reader))
+        covered = yield from compare_partially_open(NodePair(model[0], schema, path, model[1], reader))
         kind = "IS_COVERED" if covered else "NOT_COVERED"
         yield KeywordDifference(
             f"ITEM_ADDED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, model[1], reader, after=item
         )
-
-
-def _compare_partially_open(pair: NodePair) -> Generator[RuleItem, bool, bool]:
-    """Compare with the schema of the content model; its differences count, too."""
-    covered = yield CompatibilityQuery(pair.original, pair.update)
-    yield pair
-    return covered
 
 
 def _keyword(node: ArrayNode, role: str, default: str) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Final
 
-from contractlog.compatibility.json_schema.diff.additional_members import compare_additional_members
-from contractlog.compatibility.json_schema.diff.content_models import ContentModel, resolve_object_model
+from contractlog.compatibility.json_schema.diff.content_models import (
+    ContentModel,
+    compare_additional_members,
+    compare_partially_open,
+    resolve_object_model,
+)
 from contractlog.compatibility.json_schema.diff.pairs import (
-    CompatibilityQuery,
     KeywordDifference,
     NodePair,
     PairWalk,
     Rule,
-    RuleItem,
 )
 from contractlog.compatibility.json_schema.diff.scalars import compare_limit
 from contractlog.compatibility.json_schema.nodes import (
@@ -86,7 +87,7 @@ def _compare_removed_property(pairs: PairWalk, schema: SchemaNode, update: Objec
         kind = "PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED" if never else "PROPERTY_REMOVED_FROM_CLOSED"
         yield KeywordDifference(f"{kind}_CONTENT_MODEL", path, path, before=name)
     else:
-        covered = yield from _compare_partially_open(NodePair(schema, model[0], path, path, model[1]))
+        covered = yield from compare_partially_open(NodePair(schema, model[0], path, path, model[1]))
         kind = "IS_COVERED" if covered else "NOT_COVERED"
         yield KeywordDifference(
             f"PROPERTY_REMOVED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, path, model[1], before=name
@@ -105,19 +106,12 @@ def _compare_added_property(
         yield KeywordDifference(f"{kind}_ADDED_TO_OPEN_CONTENT_MODEL", path, reader=path, after=name)
         return
     if not isinstance(model, ContentModel):
-        covered = yield from _compare_partially_open(NodePair(model[0], schema, path, model[1], path))
+        covered = yield from compare_partially_open(NodePair(model[0], schema, path, model[1], path))
         kind = "IS_COVERED" if covered else "NOT_COVERED"
         yield KeywordDifference(
             f"PROPERTY_ADDED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, model[1], path, after=name
         )
     yield KeywordDifference(f"{added_kind}_ADDED_TO_UNOPEN_CONTENT_MODEL", path, reader=path, after=name)
-
-
-def _compare_partially_open(pair: NodePair) -> Generator[RuleItem, bool, bool]:
-    """Compare with the schema of the content model; its differences count, too."""
-    covered = yield CompatibilityQuery(pair.original, pair.update)
-    yield pair
-    return covered
 
 
 def _added_property_kind(update: ObjectNode, name: str, schema: SchemaNode) -> str:

@@ -16,7 +16,8 @@ from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from contractlog.compatibility.json_schema.diff.content_models import PatternCache
+import jsonschema_rs
+
 from contractlog.compatibility.json_schema.nodes import ReferenceNode, SchemaNode, Tokens
 from contractlog.compatibility.json_text import join_pointer
 from contractlog.compatibility.walk import STEP_LIMIT
@@ -28,10 +29,14 @@ __all__ = [
     "LocatedDifference",
     "NodePair",
     "PairWalk",
+    "PatternCache",
     "Rule",
+    "RuleItem",
 ]
 
 
+_BACKTRACK_LIMIT: Final = 100_000
+_MAX_PATTERN_LENGTH: Final = 1_000
 _MAX_CACHED_PATTERNS: Final = 1_000  #: compiled patterns cached across checks, some kilobytes each
 
 
@@ -84,6 +89,37 @@ class LocatedDifference:
 
 class DiffLimitReached(Exception):
     """The step limit of the walk is exceeded."""
+
+
+class PatternCache:
+    """Cache of compiled regular expressions for one comparison.
+
+    It has no fixed size: a global cache would, and a schema with one pattern more than that would have each pattern
+    compiled again for each name.
+    """
+
+    def __init__(self) -> None:
+        self._compiled: dict[str, jsonschema_rs.Validator | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._compiled)
+
+    def __contains__(self, pattern: str) -> bool:
+        return pattern in self._compiled
+
+    def clear(self) -> None:
+        """Remove all patterns."""
+        self._compiled.clear()
+
+    def matches(self, pattern: str, name: str) -> bool:
+        """Return True if a regular expression matches in a name; an unusable one never does."""
+        if pattern not in self._compiled:
+            self._compiled[pattern] = _compile_pattern(pattern)
+        validator = self._compiled[pattern]
+        try:
+            return validator is not None and validator.is_valid(name)
+        except (ValueError, jsonschema_rs.ValidationError):
+            return False
 
 
 @dataclass(slots=True)
@@ -285,3 +321,14 @@ def _next_item(rule: Rule, answer: bool | None) -> RuleItem | None:  # noqa: FBT
         return rule.send(answer)
     except StopIteration:
         return None
+
+
+def _compile_pattern(pattern: str) -> jsonschema_rs.Validator | None:
+    if len(pattern) > _MAX_PATTERN_LENGTH:
+        return None
+    for options in (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT)):
+        try:
+            return jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=options, offline=True)
+        except (ValueError, jsonschema_rs.ValidationError):
+            continue
+    return None

@@ -16,8 +16,7 @@ from contractlog.compatibility import formats
 from contractlog.compatibility.catalogue import CheckExample, CheckSpec
 from contractlog.compatibility.errors import IncompatibleSchema, InvalidSchema, SchemaNotFound
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.edits import Edit
-from contractlog.compatibility.fixes.proposal import FixContext, ProposedFix
+from contractlog.compatibility.fixes.edits import Edit, FixContext, ProposedFix
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
