@@ -30,7 +30,7 @@ from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.steps import Steps
 
-__all__ = ["MAX_STEPS", "Fix", "FixSearch", "find_fix"]
+__all__ = ["MAX_STEPS", "Fix", "FixSearch"]
 
 _MAX_TRIED: Final = 40
 _MAX_OFFERED: Final = 3
@@ -167,34 +167,6 @@ class FixSearch:
                 self.also,
             )
         )
-
-
-def find_fix(
-    candidate_text: str,
-    finding: Finding,
-    candidate: ParsedSchema,
-    earlier: ParsedSchema,
-    direction: Direction,
-    *,
-    earlier_text: str | None = None,
-    policy: Policy = Policy.STRICT,
-    also: frozenset[str] = frozenset(),
-) -> Fix | None:
-    """Return the best fix for a finding; None if none was found.
-
-    Without ``earlier_text`` the canonical text of the earlier version is used, as registries store it.
-    """
-    text = earlier.canonical if earlier_text is None else earlier_text
-    trial = FixSearch(
-        text=candidate_text,
-        candidate=candidate,
-        earlier_text=text,
-        earlier=earlier,
-        directions=(direction,),
-        policy=policy,
-        also=also,
-    )
-    return next(iter(trial.find_fixes(finding, direction)), None)
 
 
 def _finding_key(version: int, finding: Finding, direction: Direction) -> _FindingKey:

@@ -8,6 +8,7 @@ from contractlog.compatibility.json_schema.diff.content_models import (
     ContentModel,
     compare_additional_members,
     compare_partially_open,
+    compare_removed_member,
     resolve_array_model,
 )
 from contractlog.compatibility.json_schema.diff.pairs import (
@@ -71,29 +72,11 @@ def _compare_listed_items(pairs: PairWalk, original: ArrayNode, update: ArrayNod
         reader: Tokens = (_keyword(update, "listed", "items"), index)
         path: Tokens = ("items", index)
         if index >= len(after):
-            yield from _compare_removed_item(before[index], resolve_array_model(update), path, writer)
+            yield from compare_removed_member("ITEM", before[index], resolve_array_model(update), path, writer)
         elif index >= len(before):
             yield from _compare_added_item(after[index], resolve_array_model(original), path, reader)
         elif before[index] != after[index]:
             yield NodePair(before[index], after[index], path, writer, reader)
-
-
-def _compare_removed_item(
-    schema: SchemaNode, model: tuple[SchemaNode, Tokens] | ContentModel, path: Tokens, writer: Tokens
-) -> Rule:
-    item = str(path[1])
-    if model is ContentModel.OPEN:
-        yield KeywordDifference("ITEM_REMOVED_FROM_OPEN_CONTENT_MODEL", path, writer, before=item)
-    elif isinstance(model, ContentModel):
-        never = isinstance(schema.resolve(), NeverNode)
-        kind = "ITEM_WITH_FALSE_REMOVED_FROM_CLOSED" if never else "ITEM_REMOVED_FROM_CLOSED"
-        yield KeywordDifference(f"{kind}_CONTENT_MODEL", path, writer, before=item)
-    else:
-        covered = yield from compare_partially_open(NodePair(schema, model[0], path, writer, model[1]))
-        kind = "IS_COVERED" if covered else "NOT_COVERED"
-        yield KeywordDifference(
-            f"ITEM_REMOVED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, writer, model[1], before=item
-        )
 
 
 def _compare_added_item(

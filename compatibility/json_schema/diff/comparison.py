@@ -16,7 +16,6 @@ from contractlog.compatibility.json_schema.diff.combinations import (
 )
 from contractlog.compatibility.json_schema.diff.objects import compare_objects
 from contractlog.compatibility.json_schema.diff.pairs import (
-    DiffLimitReached,
     KeywordDifference,
     LocatedDifference,
     PairWalk,
@@ -44,7 +43,7 @@ from contractlog.compatibility.json_schema.nodes import (
     StringNode,
 )
 from contractlog.compatibility.limits import truncate_message
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.steps import Steps, StepsExceeded
 from contractlog.compatibility.walk import STEP_LIMIT, work_limit_exceeded
 
 __all__ = ["compare_trees", "create_walk"]
@@ -72,7 +71,7 @@ def compare_trees(
     try:
         for difference in pairs.differences(original, update):
             yield create_finding(difference)
-    except DiffLimitReached:
+    except StepsExceeded:
         yield work_limit_exceeded(limit if pairs.limit == limit else shared.limit)
     finally:
         shared.spend(pairs.steps)

@@ -19,6 +19,7 @@ __all__ = [
     "ContentModel",
     "compare_additional_members",
     "compare_partially_open",
+    "compare_removed_member",
     "resolve_array_model",
     "resolve_object_model",
 ]
@@ -79,6 +80,30 @@ def compare_partially_open(pair: NodePair) -> Generator[RuleItem, bool, bool]:
     covered = yield CompatibilityQuery(pair.original, pair.update)
     yield pair
     return covered
+
+
+def compare_removed_member(
+    prefix: str, schema: SchemaNode, model: tuple[SchemaNode, Tokens] | ContentModel, path: Tokens, writer: Tokens
+) -> Rule:
+    """Compare a member that only the writer lists with the reader's content model.
+
+    Args:
+        prefix: prefix of the kinds of differences.
+        schema: the writer's schema of the member.
+        model: the reader's content model.
+        path: the member's path in messages.
+        writer: tokens to the member in the writer's schema.
+    """
+    name = str(path[1])
+    if model is ContentModel.OPEN:
+        yield KeywordDifference(f"{prefix}_REMOVED_FROM_OPEN_CONTENT_MODEL", path, writer, before=name)
+    elif isinstance(model, ContentModel):
+        never = "_WITH_FALSE" if isinstance(schema.resolve(), NeverNode) else ""
+        yield KeywordDifference(f"{prefix}{never}_REMOVED_FROM_CLOSED_CONTENT_MODEL", path, writer, before=name)
+    else:
+        covered = yield from compare_partially_open(NodePair(schema, model[0], path, writer, model[1]))
+        kind = f"{prefix}_REMOVED_{'IS' if covered else 'NOT'}_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
+        yield KeywordDifference(kind, path, writer, model[1], before=name)
 
 
 def compare_additional_members(

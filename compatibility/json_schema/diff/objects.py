@@ -8,6 +8,7 @@ from contractlog.compatibility.json_schema.diff.content_models import (
     ContentModel,
     compare_additional_members,
     compare_partially_open,
+    compare_removed_member,
     resolve_object_model,
 )
 from contractlog.compatibility.json_schema.diff.pairs import (
@@ -20,7 +21,6 @@ from contractlog.compatibility.json_schema.diff.scalars import compare_limit
 from contractlog.compatibility.json_schema.nodes import (
     AlwaysNode,
     EmptyNode,
-    NeverNode,
     ObjectNode,
     ReferenceNode,
     SchemaNode,
@@ -69,29 +69,12 @@ def _compare_properties(pairs: PairWalk, original: ObjectNode, update: ObjectNod
     for name, schema in original.properties.items():
         path: Tokens = ("properties", name)
         if name not in update.properties:
-            yield from _compare_removed_property(pairs, schema, update, path)
+            yield from compare_removed_member("PROPERTY", schema, _resolve_model(pairs, update, name), path, path)
         elif (reader_schema := update.properties[name]) is not schema and reader_schema != schema:
             yield NodePair(schema, reader_schema, path, path, path)
     for name, schema in update.properties.items():
         if name not in original.properties:
             yield from _compare_added_property(pairs, original, update, name, schema)
-
-
-def _compare_removed_property(pairs: PairWalk, schema: SchemaNode, update: ObjectNode, path: Tokens) -> Rule:
-    name = str(path[1])
-    model = _resolve_model(pairs, update, name)
-    if model is ContentModel.OPEN:
-        yield KeywordDifference("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL", path, path, before=name)
-    elif isinstance(model, ContentModel):
-        never = isinstance(schema.resolve(), NeverNode)
-        kind = "PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED" if never else "PROPERTY_REMOVED_FROM_CLOSED"
-        yield KeywordDifference(f"{kind}_CONTENT_MODEL", path, path, before=name)
-    else:
-        covered = yield from compare_partially_open(NodePair(schema, model[0], path, path, model[1]))
-        kind = "IS_COVERED" if covered else "NOT_COVERED"
-        yield KeywordDifference(
-            f"PROPERTY_REMOVED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, path, model[1], before=name
-        )
 
 
 def _compare_added_property(

@@ -20,11 +20,11 @@ import jsonschema_rs
 
 from contractlog.compatibility.json_schema.nodes import ReferenceNode, SchemaNode, Tokens
 from contractlog.compatibility.json_text import join_pointer
+from contractlog.compatibility.steps import StepsExceeded
 from contractlog.compatibility.walk import STEP_LIMIT
 
 __all__ = [
     "CompatibilityQuery",
-    "DiffLimitReached",
     "KeywordDifference",
     "LocatedDifference",
     "NodePair",
@@ -87,10 +87,6 @@ class LocatedDifference:
     reader_at: str
 
 
-class DiffLimitReached(Exception):
-    """The step limit of the walk is exceeded."""
-
-
 class PatternCache:
     """Cache of compiled regular expressions for one comparison.
 
@@ -138,11 +134,11 @@ class PairWalk:
         """Count work.
 
         Raises:
-            DiffLimitReached: the limit is exceeded.
+            StepsExceeded: the limit is exceeded.
         """
         self.steps += count
         if self.steps > self.limit:
-            raise DiffLimitReached
+            raise StepsExceeded
 
     def trim(self, limit: int) -> None:
         """Drop the final results if there are more than ``limit`` pairs, and the patterns if too many."""
@@ -156,7 +152,7 @@ class PairWalk:
         """Yield every difference of two schemas, each pair once per position.
 
         Raises:
-            DiffLimitReached: after the differences found until then.
+            StepsExceeded: after the differences found until then.
         """
         if _resolve_pair(original, update) is None:
             return
