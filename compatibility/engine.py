@@ -7,18 +7,19 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, Protocol
 
-from contractlog.compatibility.catalogue import CATALOGUE
 from contractlog.compatibility.finding import Comparison, Finding, Verdict
 from contractlog.compatibility.formats import (
+    CATALOGUE,
     build_shape,
     compare_schemas,
     find_warnings,
     passes_fast_check,
     reads_all_versions,
+    select_breaking,
 )
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.policy import Policy, select_breaking
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.steps import Steps
 

@@ -1,30 +1,37 @@
-"""Dispatch of parsing and comparing to the formats; the only module that depends on all of them."""
+"""The table of schema formats, and the functions that select one by the type of a schema."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from contractlog.compatibility.avro import format as avro
-from contractlog.compatibility.avro import tags as avro_tags
-from contractlog.compatibility.avro.canonical import write_inlined
+from contractlog.compatibility.avro.format import AVRO_FORMAT
+from contractlog.compatibility.catalogue import COMMON_CHECKS
+from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_positions import add_position
-from contractlog.compatibility.json_schema import format as json_schema
-from contractlog.compatibility.json_schema import tags as json_tags
+from contractlog.compatibility.json_schema.format import JSON_FORMAT
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.schema_format import SchemaFormat
+from contractlog.compatibility.search_terms import Term, limit_terms, list_metadata_terms
 from contractlog.compatibility.steps import Steps, StepsExceeded
+from contractlog.compatibility.tags import Entity, TagsByEntity
 
 __all__ = [
-    "SchemaFormat",
-    "ShapedFormat",
+    "ALLOWED_CHECKS",
+    "CATALOGUE",
+    "FORMATS",
+    "allows_comments",
     "are_equivalent",
     "build_shape",
     "compare_schemas",
+    "edit_tags",
+    "extract_terms",
     "find_nonconformity",
     "find_warnings",
     "format_schema",
@@ -33,48 +40,31 @@ __all__ = [
     "parse_schema",
     "passes_fast_check",
     "reads_all_versions",
+    "select_breaking",
+    "strip_annotations",
     "supported_types",
 ]
 
-
-class SchemaFormat(Protocol):
-    """Interface of a schema format: parsing a text and comparing two parsed schemas."""
-
-    def parse(self, draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
-        """Parse a draft, or raise ``InvalidSchema`` with the position."""
-
-    def check(
-        self, reader: ParsedSchema, writer: ParsedSchema, policy: Policy, steps: Steps | None = None
-    ) -> Iterator[Finding]:
-        """Yield every difference that a policy may count as breaking."""
-
-    def find_warnings(
-        self, reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None
-    ) -> Iterator[Finding]:
-        """Yield the differences that break compatibility only if their check is requested."""
-
-    def equivalent(self, first: ParsedSchema, second: ParsedSchema) -> bool:
-        """Return True if a lookup with one schema finds the other, even though their texts may differ."""
-
-
-class ShapedFormat(Protocol):
-    """Optional interface of a schema format: a fast check against many versions."""
-
-    def shape(self, parsed: ParsedSchema, memo: Memo) -> Any:
-        """Return an interned object that holds what findings depend on; None if there is none."""
-
-    def reads_all(self, reader: Any, writers: frozenset[Any], policy: Policy, memo: Memo, steps: Steps) -> bool:
-        """Return True if ``check`` has no breaking finding for any writer; raise ``StepsExceeded`` if unsure."""
-
-
-_FORMATS: Final[Mapping[SchemaType, SchemaFormat]] = {SchemaType.AVRO: avro, SchemaType.JSON: json_schema}
-_SHAPED: Final[Mapping[SchemaType, ShapedFormat]] = {SchemaType.AVRO: avro, SchemaType.JSON: json_schema}
+#: A format is one line here; the API lists the formats in reverse.
+FORMATS: Final[dict[SchemaType, SchemaFormat]] = {
+    SchemaType.AVRO: AVRO_FORMAT,
+    SchemaType.JSON: JSON_FORMAT,
+}
+#: every id that a finding can carry, with its meaning
+CATALOGUE: Final = {
+    check.id: check for check in (*chain.from_iterable(entry.checks for entry in FORMATS.values()), *COMMON_CHECKS)
+}
+#: checks whose findings break nothing under a policy; every other check breaks
+ALLOWED_CHECKS: Final[Mapping[Policy, frozenset[str]]] = {
+    policy: frozenset[str]().union(*(entry.allowed_checks[policy] for entry in FORMATS.values())) for policy in Policy
+}
 _NO_DEPENDENCIES: Final[Mapping[str, str]] = MappingProxyType({})
+_NO_TAGS: Final[TagsByEntity] = MappingProxyType({})
 
 
 def supported_types() -> tuple[SchemaType, ...]:
     """Return the supported schema types, in the order of the API."""
-    return (SchemaType.JSON, SchemaType.AVRO)
+    return tuple(reversed(FORMATS))
 
 
 def parse_schema(
@@ -91,13 +81,13 @@ def parse_schema(
         InvalidSchema: the text is not a valid schema of its type; if the position is known, ``at`` is a JSON Pointer
             into the text, and ``line`` and ``column`` locate it in the text as submitted.
     """
-    schema_format = _FORMATS.get(draft.type)
+    schema_format = FORMATS.get(draft.type)
     if schema_format is None:
         raise InvalidSchema(f"Invalid schema type {draft.type}")
     try:
         return schema_format.parse(draft, referenced, strict=strict)
     except InvalidSchema as problem:
-        raise add_position(problem, draft.text, comments=draft.type is SchemaType.AVRO) from None
+        raise add_position(problem, draft.text, comments=schema_format.allows_comments) from None
 
 
 def compare_schemas(
@@ -108,17 +98,25 @@ def compare_schemas(
     A comparison has its own limit; ``steps`` is the budget shared by many comparisons. Exhausting either yields a
     finding.
     """
-    return _FORMATS[reader.type].check(reader, writer, policy, steps)
+    return FORMATS[reader.type].compare(reader, writer, policy, steps)
 
 
 def find_warnings(reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
     """Yield differences that break only if their check is requested; both schemas have the same type."""
-    return _FORMATS[reader.type].find_warnings(reader, writer, steps)
+    return FORMATS[reader.type].find_warnings(reader, writer, steps)
+
+
+def select_breaking(
+    findings: Iterable[Finding], policy: Policy, also: frozenset[str] = frozenset()
+) -> tuple[Finding, ...]:
+    """Return the findings that break: those that the policy does not allow, and those listed in ``also``."""
+    allowed = ALLOWED_CHECKS[policy] - also
+    return tuple(finding for finding in findings if finding.check not in allowed)
 
 
 def passes_fast_check(reader: ParsedSchema, writer: ParsedSchema) -> bool:
-    """Return True if a fast check shows that ``check`` would yield nothing; False is inconclusive."""
-    return reader.type is writer.type is SchemaType.AVRO and avro.follows(reader, writer)
+    """Return True if a fast check shows that comparing would yield nothing; False is inconclusive."""
+    return reader.type is writer.type and FORMATS[reader.type].passes_fast_check(reader, writer)
 
 
 def are_equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
@@ -127,9 +125,14 @@ def are_equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
     They are equivalent if they have the same text and references, or if one is the other with all references inlined.
 
     Raises:
-        InvalidSchema: the text of one of them with all dependencies inlined is too long.
+        InvalidSchema: one of them with all dependencies inlined is too large.
     """
-    return first.type is second.type and _FORMATS[first.type].equivalent(first, second)
+    if first.type is not second.type:
+        return False
+    first_references, second_references = set(first.references), set(second.references)
+    if first_references == second_references:
+        return first.normalized == second.normalized
+    return not (first_references and second_references) and FORMATS[first.type].is_same_inlined(first, second)
 
 
 def format_schema(parsed: ParsedSchema, name: str) -> str | None:
@@ -138,20 +141,62 @@ def format_schema(parsed: ParsedSchema, name: str) -> str | None:
     Raises:
         InvalidSchema: the text with all dependencies inlined is too long.
     """
-    return write_inlined(parsed.root) if parsed.type is SchemaType.AVRO and name == "resolved" else None
+    render = FORMATS[parsed.type].renderings.get(name)
+    return None if render is None else render(parsed)
 
 
-def list_inline_tags(schema_type: SchemaType, text: str) -> Mapping[avro_tags.Entity, tuple[str, ...]]:
+def strip_annotations(parsed: ParsedSchema) -> Mapping[str, str]:
+    """Return the texts of a schema and its references without what no reader acts on, by name.
+
+    Schemas for which these are equal read each other in both directions and have the same meaning.
+    """
+    strip = FORMATS[parsed.type].strip_annotations
+    return {name: strip(text) for name, text in (("", parsed.normalized), *parsed.referenced.items())}
+
+
+def allows_comments(schema_type: SchemaType) -> bool:
+    """Return True if schemas of a type may have JavaScript's comments."""
+    return schema_type in FORMATS and FORMATS[schema_type].allows_comments
+
+
+def list_top_level_fields(parsed: ParsedSchema) -> tuple[str, ...]:
+    """Return the names of the fields or properties at the root of a schema, in order."""
+    return FORMATS[parsed.type].list_top_level_fields(parsed)
+
+
+def list_inline_tags(schema_type: SchemaType, text: str) -> Mapping[Entity, tuple[str, ...]]:
     """Return the tags of each record, object, field and property that has any."""
-    reading = {SchemaType.AVRO: avro_tags.list_inline_tags, SchemaType.JSON: json_tags.inline_tags}.get(schema_type)
-    return reading(text) if reading else {}
+    return FORMATS[schema_type].list_tags(text) if schema_type in FORMATS else {}
+
+
+def edit_tags(schema_type: SchemaType, text: str, add: TagsByEntity = _NO_TAGS, remove: TagsByEntity = _NO_TAGS) -> str:
+    """Return a text with tags added, then others removed; apart from whitespace nothing else changes.
+
+    Raises:
+        InvalidSchema: there is no such record or field, or the type has no tags.
+    """
+    edit = FORMATS[schema_type].edit_tags if schema_type in FORMATS else None
+    if edit is None:
+        raise InvalidSchema(f"Invalid schema type {schema_type}")
+    return edit(text, add, remove)
+
+
+def extract_terms(schema_type: SchemaType, text: str, metadata: Metadata | None = None) -> Iterator[Term]:
+    """Yield the search terms of a schema without its references; repetitions of a term are limited.
+
+    >>> terms = extract_terms(SchemaType.AVRO, '{"type":"array","items":"long"}')
+    >>> [(term.kind.value, term.key, term.path) for term in terms]
+    [('type', 'array', ''), ('type', 'long', '[]')]
+    """
+    metadata_terms = iter(()) if metadata is None else list_metadata_terms(metadata)
+    own_terms = FORMATS[schema_type].extract_terms(text) if schema_type in FORMATS else ()
+    return limit_terms(chain(metadata_terms, own_terms))
 
 
 def build_shape(parsed: ParsedSchema, memo: Memo) -> tuple[SchemaType, Any] | None:
     """Return the type and shape: equal for schemas with the same findings; None if there is no shape."""
-    shaped = _SHAPED.get(parsed.type)
-    root = None if shaped is None else shaped.shape(parsed, memo)
-    return None if root is None else (parsed.type, root)
+    shape = FORMATS[parsed.type].build_shape(parsed, memo)
+    return None if shape is None else (parsed.type, shape)
 
 
 def reads_all_versions(
@@ -163,16 +208,16 @@ def reads_all_versions(
 ) -> bool:
     """Return True if the reader reads all writers, decided on their shapes.
 
-    True means that ``check`` would yield no breaking finding. False may also mean that the check would take too long.
+    True means that comparing would yield no breaking finding. False may also mean that it would take too long.
     """
     if not writers:
         return True
-    kind, root = reader
-    kinds, roots = zip(*writers, strict=True)
-    if kinds.count(kind) < len(kinds):
+    schema_type, shape = reader
+    types, shapes = zip(*writers, strict=True)
+    if types.count(schema_type) < len(types):
         return False
     try:
-        return _SHAPED[kind].reads_all(root, frozenset(roots), policy, memo, steps)
+        return FORMATS[schema_type].reads_all(shape, frozenset(shapes), policy, memo, steps)
     except (StepsExceeded, RecursionError):
         return False
 
@@ -180,16 +225,6 @@ def reads_all_versions(
 def find_nonconformity(parsed: ParsedSchema) -> InvalidSchema | None:
     """Return the reason why a schema is rejected by its meta-schema; None if it is not.
 
-    The reference implementation's parser accepts such schemas. Only JSON schemas have a meta-schema. ``at`` is a JSON
-    Pointer into the text.
+    The reference implementation's parser accepts such schemas. ``at`` is a JSON Pointer into the text.
     """
-    return json_schema.nonconformity(parsed) if parsed.type is SchemaType.JSON else None
-
-
-def list_top_level_fields(parsed: ParsedSchema) -> tuple[str, ...]:
-    """Return the names of the fields or properties at the root of a schema, in order."""
-    if parsed.type is SchemaType.AVRO:
-        return tuple(field.name for field in getattr(parsed.root.root, "fields", ()))
-    value = parsed.root.value if parsed.type is SchemaType.JSON else None
-    properties = value.get("properties") if isinstance(value, dict) else None
-    return tuple(properties) if isinstance(properties, dict) else ()
+    return FORMATS[parsed.type].find_nonconformity(parsed)

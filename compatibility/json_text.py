@@ -19,6 +19,7 @@ from contractlog.compatibility.errors import InvalidSchema
 __all__ = [
     "MAX_NESTING",
     "Number",
+    "canonical_value",
     "format_decimal",
     "join_pointer",
     "parse_json",
@@ -144,6 +145,11 @@ def format_decimal(number: Decimal) -> str:
         return "0"
     power = int(exponent) + len(digits_text) - len(significant)
     return f"{'-' if sign else ''}{significant}{f'e{power}' if power else ''}"
+
+
+def canonical_value(value: Any) -> str:
+    """Write a JSON value so that equal values have equal texts: sorted keys, unique form of numbers."""
+    return write_json(value, lambda number: format_decimal(number.decimal), sort_keys=True)
 
 
 def quote_json(text: str) -> str:

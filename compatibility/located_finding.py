@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contractlog.compatibility.catalogue import JSON_SCHEMA_NONCONFORMING
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.fixes.engine import Fix
 from contractlog.compatibility.formats import find_nonconformity
 from contractlog.compatibility.json_positions import Position, candidate_pointer, find_position
+from contractlog.compatibility.json_schema.catalogue import JSON_SCHEMA_NONCONFORMING
 from contractlog.compatibility.level import Direction
 from contractlog.compatibility.schema import ParsedSchema
 

@@ -14,7 +14,7 @@ __all__ = ["ParsedSchema", "Reference", "RegisteredSchema", "SchemaDraft", "Sche
 
 
 class SchemaType(StrEnum):
-    """The schema types of the API; ``parsing.supported()`` returns the implemented ones."""
+    """The schema types of the API; ``formats.FORMATS`` has the implemented ones."""
 
     AVRO = "AVRO"
     JSON = "JSON"

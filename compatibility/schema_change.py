@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from contractlog.compatibility.annotations import strip_annotations
-from contractlog.compatibility.catalogue import CATALOGUE
 from contractlog.compatibility.engine import ParsedVersion, detailed_step_budget, find_differences
 from contractlog.compatibility.finding import Comparison, Finding
+from contractlog.compatibility.formats import CATALOGUE, select_breaking, strip_annotations
 from contractlog.compatibility.level import Direction, Level
-from contractlog.compatibility.policy import Policy, select_breaking
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema
 from contractlog.compatibility.steps import Steps
 

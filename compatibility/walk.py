@@ -17,7 +17,7 @@ from typing import Final, Generic, TypeVar
 from contractlog.compatibility.catalogue import WORK_LIMIT_EXCEEDED
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import join_pointer
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.steps import Steps, StepsExceeded
 
 __all__ = ["STEP_LIMIT", "CausedFinding", "SubPair", "Walk", "work_limit_exceeded"]
 
@@ -45,10 +45,6 @@ class CausedFinding(Generic[N]):
 
 Checks = Callable[["Walk[N]", N, N], Iterator[Finding | SubPair[N] | CausedFinding[N]]]
 Path = tuple["Path", tuple[str | int, ...]] | None  #: the tokens of each pair, innermost first
-
-
-class _LimitReached(Exception):
-    """The step budget of the walk is exhausted."""
 
 
 @dataclass(slots=True)
@@ -81,7 +77,7 @@ class Walk(Generic[N]):
             if (reader, writer) in self._failed:
                 decided, self.steps = self.steps, 0
                 yield from self._list_findings(reader, writer)
-        except _LimitReached:
+        except StepsExceeded:
             yield work_limit_exceeded(limit if self.limit == limit else shared.limit)
         finally:
             shared.spend(decided + self.steps)
@@ -191,7 +187,7 @@ class Walk(Generic[N]):
     def _step(self) -> None:
         self.steps += 1
         if self.steps > self.limit:
-            raise _LimitReached
+            raise StepsExceeded
 
 
 @dataclass(slots=True)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from contractlog.clients.cli.verbs import VERBS
-from contractlog.compatibility.catalogue import CATALOGUE
 from contractlog.compatibility.errors import RegistryError
+from contractlog.compatibility.formats import CATALOGUE
 from contractlog.compatibility.json_schema.diff.catalogue import STRICT
 from contractlog.contracts.audit.outcomes import Outcome
 from contractlog.registry.http import openapi_file

@@ -15,9 +15,8 @@ from contractlog.clients.cli.findings import finding_lines
 from contractlog.clients.cli.options import connect, parse_version_name
 from contractlog.clients.cli.output import Tone, count_noun, print_json, print_result, with_tone
 from contractlog.clients.registry import Registry
-from contractlog.compatibility.catalogue import CATALOGUE
 from contractlog.compatibility.errors import UsageError, VersionNotFound
-from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.formats import CATALOGUE, parse_schema
 from contractlog.compatibility.schema import SchemaType
 from contractlog.compatibility.schema_change import ChangeKind
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas

@@ -23,12 +23,12 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.finding import Verdict
 from contractlog.compatibility.fixes.engine import FixSearch
-from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.formats import FORMATS, allows_comments, parse_schema
 from contractlog.compatibility.json_positions import find_positions, find_syntax_error, locate_pointer
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.located_finding import LocatedFinding, locate_finding, locate_nonconformity
 from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.compatibility.schema_diff import MAX_FINDINGS_WITH_FIXES
 
 __all__ = ["MAX_FINDINGS", "FileCheck", "SubjectChecker", "find_registered", "parse_draft", "parse_file"]
@@ -174,7 +174,7 @@ class SubjectChecker:
 
     def _check_compatibility(self, parsed: ParsedSchema, history: Sequence[ParsedVersion]) -> Verdict:
         """Check compatibility as the registry does; fetch its policy if that matters."""
-        if self._policy is None and parsed.type is SchemaType.JSON and self.level is not Level.NONE:
+        if self._policy is None and FORMATS[parsed.type].has_policies and self.level is not Level.NONE:
             self._policy = self.registry.policy(self.subject)
         return check_compatibility(parsed, history, self.level, policy=self._policy or Policy.STRICT)
 
@@ -304,7 +304,7 @@ def _invalid_file_message(file: SchemaFile, error: InvalidSchema) -> str:
     """Return the message for an invalid schema file, with the position and the reason."""
     text, pointer = file.draft.text, error.facts.get("at")
     if not pointer:
-        syntax = find_syntax_error(text, comments=file.draft.type is SchemaType.AVRO)
+        syntax = find_syntax_error(text, comments=allows_comments(file.draft.type))
         if syntax is not None:
             reason, position = syntax
             return f"{file.path}:{position}: the text is not JSON: {reason.removesuffix(' starting at')}"

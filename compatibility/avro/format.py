@@ -1,67 +1,92 @@
-"""Avro implementation of ``formats.SchemaFormat`` and ``formats.ShapedFormat``."""
+"""Avro as a ``SchemaFormat``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from contractlog.compatibility.avro import fast_check, warnings
 from contractlog.compatibility.avro.canonical import write_inlined, write_texts
+from contractlog.compatibility.avro.catalogue import AVRO_CHECKS, AVRO_WARNINGS
+from contractlog.compatibility.avro.fast_check import is_readable
 from contractlog.compatibility.avro.history import HistoryCheck
 from contractlog.compatibility.avro.parser import parse_avro
 from contractlog.compatibility.avro.rules import compare_avro
+from contractlog.compatibility.avro.search_terms import extract_avro_terms
 from contractlog.compatibility.avro.shapes import AvroShape, ShapeBuilder
+from contractlog.compatibility.avro.tags import AVRO_TAGS
+from contractlog.compatibility.avro.warnings import find_warnings
 from contractlog.compatibility.finding import Finding
+from contractlog.compatibility.fixes.avro import propose_avro_fixes
+from contractlog.compatibility.json_text import canonical_value, parse_json
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.schema_format import SchemaFormat
 from contractlog.compatibility.steps import Steps
 
+__all__ = ["AVRO_FORMAT"]
 
-def parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
-    """Parse an Avro draft, or raise ``InvalidSchema`` with the position."""
+_MEANINGFUL_KEYWORDS: Final = frozenset(
+    {"type", "name", "namespace", "fields", "items", "values", "symbols", "size", "aliases", "default", "order"}
+    | {"logicalType", "precision", "scale"}
+)
+
+
+def _parse(draft: SchemaDraft, referenced: Mapping[str, str], *, strict: bool) -> ParsedSchema:
     schema, referenced_names = parse_avro(draft.text, referenced, strict=strict)
     canonical, normalized = write_texts(schema, referenced_names)
     write_text = {False: canonical, True: normalized}.__getitem__
     return ParsedSchema(SchemaType.AVRO, write_text, schema, len(draft.text), draft.references, dict(referenced))
 
 
-def check(reader: ParsedSchema, writer: ParsedSchema, _policy: Policy, steps: Steps | None = None) -> Iterator[Finding]:
-    """Yield every reason why the reader cannot read the writer; all policies are alike here."""
+def _compare(reader: ParsedSchema, writer: ParsedSchema, _: Policy, steps: Steps | None) -> Iterator[Finding]:
     return compare_avro(reader.root, writer.root, steps)
 
 
-def find_warnings(reader: ParsedSchema, writer: ParsedSchema, steps: Steps | None = None) -> Iterator[Finding]:
-    """Yield differences that a reader can read, but that may be unintended."""
-    return warnings.find_warnings(reader.root, writer.root, steps)
-
-
-def follows(reader: ParsedSchema, writer: ParsedSchema) -> bool:
-    """Return True if a fast check proves that ``check`` would yield nothing; False is inconclusive."""
-    return fast_check.is_readable(reader.root, writer.root)
-
-
-def equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
-    """Return True if both have the same text and references, or one has all references inlined.
-
-    Raises:
-        InvalidSchema: the text of one of them with its references inlined is too long.
-    """
-    first_references, second_references = set(first.references), set(second.references)
-    if first_references == second_references:
-        return first.normalized == second.normalized
-    return not (first_references and second_references) and _write_inlined(first) == _write_inlined(second)
-
-
-def shape(parsed: ParsedSchema, memo: Memo) -> AvroShape | None:
+def _build_shape(parsed: ParsedSchema, memo: Memo) -> AvroShape | None:
     """Return an interned object with all that reading and writing depend on; None if nested too deep."""
     schema = parsed.root
     return memo.root(schema, lambda: ShapeBuilder(schema, memo).shape(schema.root))
 
 
-def reads_all(reader: AvroShape, writers: frozenset[AvroShape], _policy: Policy, memo: Memo, steps: Steps) -> bool:
-    """Return True if ``check`` would yield nothing for any of the writers; all policies are alike here."""
+def _reads_all(reader: AvroShape, writers: frozenset[AvroShape], _: Policy, memo: Memo, steps: Steps) -> bool:
     return HistoryCheck(memo, steps).reads_all(reader, writers)
 
 
 def _write_inlined(parsed: ParsedSchema) -> str:
     return write_inlined(parsed.root, normalized=True) if parsed.references else parsed.normalized
+
+
+def _strip_annotations(value: Any) -> Any:
+    match value:
+        case dict():
+            members = {key: member for key, member in value.items() if key in _MEANINGFUL_KEYWORDS}
+            inner = ("type", "items", "values", "fields")
+            return members | {key: _strip_annotations(members[key]) for key in inner if key in members}
+        case list():
+            return [_strip_annotations(item) for item in value]
+        case _:
+            return value
+
+
+AVRO_FORMAT: Final = SchemaFormat(
+    type=SchemaType.AVRO,
+    parse=_parse,
+    compare=_compare,
+    checks=AVRO_CHECKS,
+    allowed_checks=dict.fromkeys(Policy, AVRO_WARNINGS),
+    find_warnings=lambda reader, writer, steps: find_warnings(reader.root, writer.root, steps),
+    passes_fast_check=lambda reader, writer: is_readable(reader.root, writer.root),
+    build_shape=_build_shape,
+    reads_all=_reads_all,
+    is_same_inlined=lambda first, second: _write_inlined(first) == _write_inlined(second),
+    strip_annotations=lambda text: canonical_value(_strip_annotations(parse_json(text, comments=True))),
+    list_top_level_fields=lambda parsed: tuple(field.name for field in getattr(parsed.root.root, "fields", ())),
+    list_tags=AVRO_TAGS.list_tags,
+    edit_tags=AVRO_TAGS.edit_tags,
+    propose_fixes=propose_avro_fixes,
+    extract_terms=extract_avro_terms,
+    renderings={"resolved": lambda parsed: write_inlined(parsed.root)},
+    allows_comments=True,
+    parses_canonical_alike=True,
+)

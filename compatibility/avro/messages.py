@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from contractlog.compatibility.avro.types import Array, AvroType, Enum, Field, Fixed, Map, NamedType, Record, Union
-from contractlog.compatibility.catalogue import (
+from contractlog.compatibility.avro.catalogue import (
     AVRO_ENUM_SYMBOLS_MISSING,
     AVRO_FIELD_AMBIGUOUS,
     AVRO_FIELD_DEFAULT_MISSING,
@@ -17,8 +16,9 @@ from contractlog.compatibility.catalogue import (
     AVRO_NAME_CHANGED,
     AVRO_TYPE_CHANGED,
     AVRO_UNION_BRANCH_MISSING,
-    CheckSpec,
 )
+from contractlog.compatibility.avro.types import Array, AvroType, Enum, Field, Fixed, Map, NamedType, Record, Union
+from contractlog.compatibility.catalogue import CheckSpec
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_text import quote_json
 

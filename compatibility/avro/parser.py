@@ -16,6 +16,7 @@ from contractlog.compatibility.avro.defaults import SpecialFloat, check_defaults
 from contractlog.compatibility.avro.names import check_full_name, check_name, qualify_name
 from contractlog.compatibility.avro.types import (
     MISSING,
+    NAMED_TYPES,
     NO_PROPS,
     PRIMITIVES,
     Array,
@@ -43,7 +44,6 @@ _TYPE_KEYWORDS: Final = frozenset(
 _ENUM_KEYWORDS: Final = _TYPE_KEYWORDS | {"default"}
 _FIELD_KEYWORDS: Final = frozenset({"type", "name", "doc", "default", "order", "aliases"})
 _ORDERS: Final = frozenset({"ascending", "descending", "ignore"})
-_NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
 _FLOATING: Final = frozenset({"float", "double"})
 _MAX_FIXED_SIZE: Final = 2**31 - 9  #: maximum array length in Java
 _LONG_BOUND: Final = 2**63
@@ -155,7 +155,7 @@ class _Parser:
         if kind == "map":
             values = self.parse_type(_require_member(value, "values", "map", at), f"{at}/values", namespace)
             return Map(at, _select_type_props(value, at, kind), values)
-        if kind in _NAMED:
+        if kind in NAMED_TYPES:
             return self.parse_definition(value, kind, at, namespace)
         return self.resolve_name(kind, at, namespace)
 

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar, dataclass_transform
 
 __all__ = [
     "MISSING",
+    "NAMED_TYPES",
     "NO_PROPS",
     "PRIMITIVES",
     "Array",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 PRIMITIVES: Final = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
+NAMED_TYPES: Final = frozenset({"record", "error", "enum", "fixed"})
 
 
 class Missing:

@@ -11,12 +11,27 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple
 
+from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_positions import COMMENT, TOKEN
 from contractlog.compatibility.json_text import Number, parse_json, parse_pointer
 
-__all__ = ["Edit", "JsonSource", "JsonSpan", "OverlappingEdits", "apply_edits", "count_changed_tokens", "split_tokens"]
+__all__ = [
+    "MAX_WIDTH",
+    "Edit",
+    "FixContext",
+    "JsonSource",
+    "JsonSpan",
+    "OverlappingEdits",
+    "ProposedFix",
+    "abbreviate",
+    "apply_edits",
+    "count_changed_tokens",
+    "fit_layout",
+    "split_tokens",
+]
 
 _CLOSING: Final = {"{": "}", "[": "]"}
+MAX_WIDTH: Final = 60  #: characters of a text in a sentence
 _MAX_COMPARED: Final = 250_000  #: pairs of tokens; a larger range counts as changed altogether
 
 
@@ -258,3 +273,57 @@ def _parse_spans(text: str) -> JsonSpan:
                 stack.append(span)
                 name_next = piece == "{"
     return root or JsonSpan(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FixContext:
+    """A finding between two texts, with its position in each."""
+
+    finding: Finding
+    backward: bool  #: the candidate is the reader
+    text: str
+    at: str  #: JSON Pointer into the candidate's text
+    earlier_text: str
+    earlier_at: str  #: JSON Pointer into the earlier text
+    dependency_texts: tuple[str, ...] = ()  #: the texts of the candidate's dependencies
+    earlier_other_texts: tuple[str, ...] = ()  #: the other texts of the earlier version
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedFix:
+    """A possible fix: a change of the candidate's text that may remove a finding."""
+
+    sentence: str
+    edits: Sequence[Edit]
+    undo: bool = False  #: undoes the change, so its size is the size of the change
+    rank: int = 1  #: lower ranks are tried first among the fixes that are small enough
+
+
+def abbreviate(text: str) -> str:
+    """Return a part of a text for a sentence, on one line and abbreviated."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_WIDTH else f"{line[: MAX_WIDTH - 1]}…"
+
+
+def fit_layout(text: str, origin: JsonSource, start: int, target: JsonSource, target_start: int) -> str:
+    """Format a part of one text for another: on one line, or indented like its new surroundings."""
+    if "\n" not in text:
+        return text
+    if "\n" not in target.text.strip():
+        return flatten_json(text, spaced=": " in target.text or ", " in target.text)
+    return text.replace("\n" + _indentation_at(origin.text, start), "\n" + _indentation_at(target.text, target_start))
+
+
+def flatten_json(text: str, *, spaced: bool) -> str:
+    r"""Put a JSON text on one line, without comments.
+
+    >>> flatten_json('{ "a" : 1,\n "b":[] }', spaced=True)
+    '{"a": 1, "b": []}'
+    """
+    space = " " if spaced else ""
+    return "".join(piece + space if piece in ",:" else piece for piece in split_tokens(text))
+
+
+def _indentation_at(text: str, offset: int) -> str:
+    line = text[text.rfind("\n", 0, offset) + 1 : offset]
+    return line[: len(line) - len(line.lstrip())]

@@ -8,7 +8,7 @@ larger than the undo are offered first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
@@ -16,18 +16,21 @@ from typing import Final, NamedTuple
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.fixes.avro import propose_avro_fixes
-from contractlog.compatibility.fixes.edits import OverlappingEdits, apply_edits, count_changed_tokens
-from contractlog.compatibility.fixes.json_schema import propose_json_fixes
-from contractlog.compatibility.fixes.proposal import FixContext, ProposedFix
-from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.fixes.edits import (
+    FixContext,
+    OverlappingEdits,
+    ProposedFix,
+    apply_edits,
+    count_changed_tokens,
+)
+from contractlog.compatibility.formats import FORMATS, parse_schema, select_breaking
 from contractlog.compatibility.json_positions import candidate_pointer, split_pointer
 from contractlog.compatibility.level import Direction
-from contractlog.compatibility.policy import Policy, select_breaking
-from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.steps import Steps
 
-__all__ = ["MAX_STEPS", "Fix", "FixSearch", "find_fix"]
+__all__ = ["MAX_STEPS", "Fix", "FixSearch"]
 
 _MAX_TRIED: Final = 40
 _MAX_OFFERED: Final = 3
@@ -35,10 +38,6 @@ _MAX_TEXT_LENGTH: Final = 200_000  #: longest text for which fixes are searched
 _MAX_PARSED_CHARACTERS: Final = 1_500_000  #: characters of changed texts parsed per trial; bounds the work reproducibly
 _CHARACTERS_PER_STEP: Final = 40  #: parsed characters that count as one step
 MAX_STEPS: Final = 1_000_000
-_PROPOSERS: Final[Mapping[SchemaType, Callable[[FixContext], Iterable[ProposedFix]]]] = {
-    SchemaType.AVRO: propose_avro_fixes,
-    SchemaType.JSON: propose_json_fixes,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class FixSearch:
         if context is None:
             return
         self._charge(len(self.text) + len(self.earlier_text))
-        proposals = self._apply_proposals(_PROPOSERS[self.candidate.type](context))
+        proposals = self._apply_proposals(FORMATS[self.candidate.type].propose_fixes(context))
         sizes = {text: count_changed_tokens(self.text, text) for text in proposals}
         by_size = sorted(proposals, key=lambda text: (sizes[text], proposals[text].rank))
         tried: dict[str, bool] = {}
@@ -168,34 +167,6 @@ class FixSearch:
                 self.also,
             )
         )
-
-
-def find_fix(
-    candidate_text: str,
-    finding: Finding,
-    candidate: ParsedSchema,
-    earlier: ParsedSchema,
-    direction: Direction,
-    *,
-    earlier_text: str | None = None,
-    policy: Policy = Policy.STRICT,
-    also: frozenset[str] = frozenset(),
-) -> Fix | None:
-    """Return the best fix for a finding; None if none was found.
-
-    Without ``earlier_text`` the canonical text of the earlier version is used, as registries store it.
-    """
-    text = earlier.canonical if earlier_text is None else earlier_text
-    trial = FixSearch(
-        text=candidate_text,
-        candidate=candidate,
-        earlier_text=text,
-        earlier=earlier,
-        directions=(direction,),
-        policy=policy,
-        also=also,
-    )
-    return next(iter(trial.find_fixes(finding, direction)), None)
 
 
 def _finding_key(version: int, finding: Finding, direction: Direction) -> _FindingKey:

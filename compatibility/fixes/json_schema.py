@@ -5,19 +5,32 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from contractlog.compatibility.fixes.edits import Edit, JsonSource, JsonSpan, split_tokens
-from contractlog.compatibility.fixes.json_schema_pairs import SchemaPair, find_schema_pairs
-from contractlog.compatibility.fixes.proposal import FixContext, ProposedFix, fit_layout
-from contractlog.compatibility.json_text import quote_json
+from contractlog.compatibility.fixes.edits import (
+    MAX_WIDTH,
+    Edit,
+    FixContext,
+    JsonSource,
+    JsonSpan,
+    ProposedFix,
+    abbreviate,
+    fit_layout,
+    split_tokens,
+)
+from contractlog.compatibility.json_schema.vocabulary import (
+    CLOSING_KEYWORDS,
+    SCHEMA_KEYWORDS,
+    SCHEMA_LIST_KEYWORDS,
+    SCHEMA_MAP_KEYWORDS,
+)
+from contractlog.compatibility.json_text import parse_pointer, quote_json
 
 __all__ = ["propose_json_fixes"]
 
-_MAX_WIDTH: Final = 60
 _RANK_PER_ENCLOSING_SCHEMA: Final = 5  #: rank penalty per enclosing schema
 _REFERENCE: Final = re.compile(r'"\$ref"\s*:\s*"#/(definitions|\$defs)/([^"/]+)"')
-_CLOSING_KEYWORDS: Final = ("additionalProperties", "unevaluatedProperties")
 
 
 def propose_json_fixes(case: FixContext) -> Iterator[ProposedFix]:
@@ -121,9 +134,9 @@ class _JsonTextPair:
         keep = [self.candidate.insert(candidate, len(candidate.values), ", ".join(missing))] if missing else []
         drop = self.candidate.remove(candidate, extra)
         if keep:
-            yield ProposedFix(f'keep {", ".join(missing)[:_MAX_WIDTH]} in "{keyword}"', keep, undo=True)
+            yield ProposedFix(f'keep {", ".join(missing)[:MAX_WIDTH]} in "{keyword}"', keep, undo=True)
         if drop:
-            dropped = ", ".join(candidate_values[index] for index in extra)[:_MAX_WIDTH]
+            dropped = ", ".join(candidate_values[index] for index in extra)[:MAX_WIDTH]
             yield ProposedFix(f'leave {dropped} out of "{keyword}"', drop, undo=True)
 
     def restore_requirement(self, candidate: JsonSpan, earlier: JsonSpan, name: str) -> Iterator[ProposedFix]:
@@ -212,7 +225,7 @@ class _JsonTextPair:
         if requirement_edits and name not in self.candidate.strings(candidate.member("required")):
             yield ProposedFix(f"keep {what}, required", [edit, requirement_edits[0]], undo=True)
         yield ProposedFix(f"keep {what}", [edit], undo=True)
-        for closed in _CLOSING_KEYWORDS:
+        for closed in CLOSING_KEYWORDS:
             if candidate.member(closed) is not None:
                 edits = self.candidate.remove_member(candidate, closed)
                 yield ProposedFix(f'drop "{closed}", so that other properties may stand', edits, rank=3)
@@ -285,8 +298,7 @@ class _JsonTextPair:
 
     def abbreviate_earlier(self, earlier: JsonSpan) -> str:
         """Return an earlier value for a sentence, on one line and abbreviated."""
-        line = " ".join(self.earlier.slice(earlier).split())
-        return line if len(line) <= _MAX_WIDTH else f"{line[: _MAX_WIDTH - 1]}…"
+        return abbreviate(self.earlier.slice(earlier))
 
 
 _EMPTY_VALUES: Final = {
@@ -297,3 +309,79 @@ _EMPTY_VALUES: Final = {
     "array": "[]",
     "null": "null",
 }
+
+
+_MAX_PAIRS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaPair:
+    """Two corresponding schemas, and the pointer tokens within them that a finding is about."""
+
+    candidate: JsonSpan
+    earlier: JsonSpan
+    tails: tuple[tuple[str, ...], ...]  #: an empty tail stands for the whole schema
+
+
+def find_schema_pairs(candidate: JsonSource, at: str, earlier: JsonSource, earlier_at: str) -> list[SchemaPair]:
+    """Return the pairs of schemas that a finding may be about, innermost first.
+
+    If one side lacks something, its pointer ends at the enclosing schema.
+
+    >>> candidate = JsonSource('{"properties": {"a": {"maximum": 1}}}')
+    >>> earlier = JsonSource('{"properties": {"a": {}}}')
+    >>> [pair.tails for pair in find_schema_pairs(candidate, "/properties/a/maximum", earlier, "/properties/a")]
+    [(('maximum',),), (('properties', 'a'),)]
+    """
+    candidate_chain, earlier_chain = _enclosing_schemas(candidate, at), _enclosing_schemas(earlier, earlier_at)
+    depth = min(len(candidate_chain), len(earlier_chain))
+    pairs = [
+        SchemaPair(
+            candidate_chain[index][0],
+            earlier_chain[index][0],
+            tuple({candidate_chain[index][1]: None, earlier_chain[index][1]: None}),
+        )
+        for index in reversed(range(depth))
+    ]
+    if len(candidate_chain) != len(earlier_chain) and depth < max(len(candidate_chain), len(earlier_chain)) - 1:
+        # the pointers lead into different parts of the texts
+        pairs.insert(0, SchemaPair(candidate_chain[-1][0], earlier_chain[-1][0], ((),)))
+    return [_drop_empty_tails(pair, innermost=index == 0) for index, pair in enumerate(pairs[:_MAX_PAIRS])]
+
+
+def _drop_empty_tails(pair: SchemaPair, *, innermost: bool) -> SchemaPair:
+    """Drop empty tails if there are others, and for all levels but the innermost."""
+    tails = tuple(tail for tail in pair.tails if tail)
+    return SchemaPair(pair.candidate, pair.earlier, tails or (((),) if innermost else ()))
+
+
+def _enclosing_schemas(source: JsonSource, pointer: str) -> list[tuple[JsonSpan, tuple[str, ...]]]:
+    """Return the schemas along a pointer, each with the tokens that follow it."""
+    parts = parse_pointer(pointer)
+    schemas: list[tuple[JsonSpan, tuple[str, ...]]] = []
+    schema: JsonSpan | None = source.root
+    while schema is not None:
+        tail, next_schema = _next_schema(schema, parts)
+        parts = parts[len(tail) :]
+        schemas.append((schema, tail))
+        schema = next_schema
+    return schemas
+
+
+def _next_schema(span: JsonSpan, parts: list[str]) -> tuple[tuple[str, ...], JsonSpan | None]:
+    """Return the tokens from a schema to the next one, and that schema; None if there is none."""
+    if not parts or not span.is_object:
+        return tuple(parts), None
+    keyword = parts[0]
+    value = span.member(keyword)
+    if value is None:
+        return tuple(parts), None
+    is_schema = keyword in SCHEMA_KEYWORDS or keyword == "items"
+    if is_schema and not value.is_list:
+        return (keyword,), value
+    if len(parts) > 1 and (keyword in SCHEMA_MAP_KEYWORDS or keyword == "dependentRequired"):
+        return tuple(parts[:2]), value.member(parts[1])
+    if len(parts) > 1 and (is_schema or keyword in SCHEMA_LIST_KEYWORDS) and value.is_list and parts[1].isdecimal():
+        index = int(parts[1])
+        return tuple(parts[:2]), value.values[index] if index < len(value.values) else None
+    return tuple(parts), None

@@ -13,19 +13,25 @@ import re
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext
+from contractlog.compatibility.json_schema.documents import Documents, SchemaPosition
 from contractlog.compatibility.json_schema.parser import JsonSchema, find_schema_error, is_meta_schema
-from contractlog.compatibility.json_text import Number, join_pointer, write_json
+from contractlog.compatibility.json_schema.vocabulary import (
+    COMBINING_KEYWORDS,
+    CONDITIONAL_KEYWORDS,
+    COUNT_KEYWORDS,
+    EXCLUSIVE_LIMIT_KEYWORDS,
+    KEYWORDS_NEXT_TO_REF,
+    TYPES,
+)
+from contractlog.compatibility.json_text import Number, write_json
 from contractlog.compatibility.limits import truncate_message
 
 __all__ = ["nonconformity", "require_acceptable"]
 
 _CACHE_KEY: Final = "nonconformity"
-_TYPE_NAMES: Final = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
 _INTEGER_LIMIT: Final = 2**31
 _ESCAPED: Final = re.compile(r"%[0-9A-Fa-f]{2}")
 _NOT_IN_URIS: Final = re.compile(r'[\x00-\x20"%<>\\^`{|}\x7f]')
@@ -41,7 +47,6 @@ _JAVA_ESCAPE: Final = re.compile(
 )
 _CHARACTER_SET: Final = re.compile(r"\[\^?\]?[^\[\]]*\]")
 _NOT_IN_JAVA: Final = re.compile(r"\(\?(?:P|#|\()|\{(?!\d+(?:,\d*)?\})")
-_READ_NEXT_TO_REF: Final = frozenset({"$ref", "$schema", "$id", "id", "title", "description", "readOnly", "writeOnly"})
 
 
 def require_acceptable(schema: JsonSchema, referenced: Mapping[str, str]) -> None:
@@ -80,21 +85,8 @@ def nonconformity(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidS
     return problem
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A value at its position in a text."""
-
-    value: Any
-    text: str  #: name of the referenced schema; empty for the schema itself
-    at: str
-    context: ResolutionContext
-
-    def below(self, value: Any, token: str | int) -> _Part:
-        return _Part(value, self.text, join_pointer(self.at, token), self.context)
-
-    def error(self, sentence: str) -> InvalidSchema:
-        at = f"{self.text}#{self.at}" if self.text else self.at
-        return InvalidSchema(f"not a schema of {self.context.draft.name}: {sentence}", at=at)
+def _error(position: SchemaPosition, sentence: str) -> InvalidSchema:
+    return InvalidSchema(f"not a schema of {position.context.draft.name}: {sentence}", at=position.location)
 
 
 class _ReferenceLoader:
@@ -102,91 +94,86 @@ class _ReferenceLoader:
 
     def __init__(self, schema: JsonSchema, referenced: Mapping[str, str]) -> None:
         self._documents = Documents(schema, referenced)
-        root = self._documents.root()
-        self.pending = deque([_Part(root.contents, "", "", root.context)])  #: values that must be schemas
+        self.pending = deque([self._documents.root()])  #: values that must be schemas
 
     def errors(self) -> Iterator[InvalidSchema]:
         """Yield the errors of the parser."""
         seen = set[int]()
         while self.pending:
             part = self.pending.popleft()
-            if isinstance(part.value, dict):
-                if id(part.value) not in seen:
-                    seen.add(id(part.value))
-                    yield from self._load(_Part(part.value, part.text, part.at, self._context_within(part)))
-            elif not isinstance(part.value, bool):
-                yield part.error(f"{_describe(part.value)} is not a schema (an object, true or false)")
+            if isinstance(part.contents, dict):
+                if id(part.contents) not in seen:
+                    seen.add(id(part.contents))
+                    yield from self._load(self._documents.below(part))
+            elif not isinstance(part.contents, bool):
+                yield _error(part, f"{_describe(part.contents)} is not a schema (an object, true or false)")
 
-    def _context_within(self, part: _Part) -> ResolutionContext:
-        return self._documents.context_within(part.value, part.context)
-
-    def _load(self, part: _Part) -> Iterator[InvalidSchema]:
+    def _load(self, part: SchemaPosition) -> Iterator[InvalidSchema]:
         """Load the keywords of a schema; the older parser reads only annotations next to a ``$ref``."""
         loaders = _LOADERS[part.context.draft.name]
-        if "$ref" in part.value and loaders is not _SINCE_2019:
-            loaders = {keyword: loader for keyword, loader in loaders.items() if keyword in _READ_NEXT_TO_REF}
+        if "$ref" in part.contents and loaders is not _SINCE_2019:
+            loaders = {keyword: loader for keyword, loader in loaders.items() if keyword in KEYWORDS_NEXT_TO_REF}
         for keyword, loader in loaders.items():
-            if keyword in part.value:
-                yield from loader(self, part.below(part.value[keyword], keyword))
-        for keyword in _CONDITIONAL_KEYWORDS if loaders is _SINCE_2019 and "if" in part.value else ():
-            if keyword in part.value:
-                yield from _load_schema(self, part.below(part.value[keyword], keyword))
+            if keyword in part.contents:
+                yield from loader(self, part.child(keyword))
+        for keyword in CONDITIONAL_KEYWORDS if loaders is _SINCE_2019 and "if" in part.contents else ():
+            if keyword in part.contents:
+                yield from _load_schema(self, part.child(keyword))
 
-    def follow(self, part: _Part) -> Iterator[InvalidSchema]:
+    def follow(self, part: SchemaPosition) -> Iterator[InvalidSchema]:
         """Load the target of a reference."""
-        reference = part.value
+        reference = part.contents
         if not isinstance(reference, str):
-            yield part.error(f"{_describe(reference)} is not a string")
+            yield _error(part, f"{_describe(reference)} is not a string")
             return
         target = self._documents.follow(reference, part.context)
         if target is not None:
-            text, _, at = target.location.rpartition("#")
-            self.pending.append(_Part(target.contents, text, at, target.context))
+            self.pending.append(target)
         elif not is_meta_schema(reference):
             message = (
                 f'"{truncate_message(reference)}" is neither in the schema nor among its references, and is not fetched'
             )
-            yield InvalidSchema(message, at=part.error("").at)
+            yield InvalidSchema(message, at=part.location)
 
 
-Loader = Callable[[_ReferenceLoader, _Part], Iterator[InvalidSchema]]
+Loader = Callable[[_ReferenceLoader, SchemaPosition], Iterator[InvalidSchema]]
 
 
 def _value_loader(description: str, is_valid: Callable[[Any], bool]) -> Loader:
     """Return a loader for a value without subschemas; ``description`` completes the message "… is not …"."""
 
-    def load(_loader: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
-        if not is_valid(part.value):
-            yield part.error(f"{_describe(part.value)} is not {description}")
+    def load(_loader: _ReferenceLoader, part: SchemaPosition) -> Iterator[InvalidSchema]:
+        if not is_valid(part.contents):
+            yield _error(part, f"{_describe(part.contents)} is not {description}")
 
     return load
 
 
-def _load_schema(reference_loader: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
+def _load_schema(reference_loader: _ReferenceLoader, part: SchemaPosition) -> Iterator[InvalidSchema]:
     reference_loader.pending.append(part)
     return iter(())
 
 
 def _item_loader(loader: Loader) -> Loader:
-    def load_all(loading: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
-        if not isinstance(part.value, list):
-            yield part.error(f"{_describe(part.value)} is not an array")
+    def load_all(loading: _ReferenceLoader, part: SchemaPosition) -> Iterator[InvalidSchema]:
+        if not isinstance(part.contents, list):
+            yield _error(part, f"{_describe(part.contents)} is not an array")
             return
-        for index, item in enumerate(part.value):
-            yield from loader(loading, part.below(item, index))
+        for index in range(len(part.contents)):
+            yield from loader(loading, part.child(index))
 
     return load_all
 
 
 def _member_loader(loader: Loader, is_valid_name: Callable[[str], bool] = lambda _name: True) -> Loader:
-    def load_all(loading: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
-        if not isinstance(part.value, dict):
-            yield part.error(f"{_describe(part.value)} is not an object")
+    def load_all(loading: _ReferenceLoader, part: SchemaPosition) -> Iterator[InvalidSchema]:
+        if not isinstance(part.contents, dict):
+            yield _error(part, f"{_describe(part.contents)} is not an object")
             return
-        for name, member in part.value.items():
-            inner = part.below(member, name)
+        for name in part.contents:
+            inner = part.child(name)
             if not is_valid_name(name):
-                yield inner.error(f"{_describe(name)} is not a regular expression")
+                yield _error(inner, f"{_describe(name)} is not a regular expression")
             yield from loader(loading, inner)
 
     return load_all
@@ -195,20 +182,20 @@ def _member_loader(loader: Loader, is_valid_name: Callable[[str], bool] = lambda
 def _single_or_item_loader(loader: Loader, single_loader: Loader | None = None) -> Loader:
     """Return a loader for an array of items, or a single value, which ``single_loader`` loads if given."""
     return lambda reference_loader, part: (
-        _item_loader(loader) if isinstance(part.value, list) else single_loader or loader
+        _item_loader(loader) if isinstance(part.contents, list) else single_loader or loader
     )(reference_loader, part)
 
 
-def _load_object(reference_loader: _ReferenceLoader, part: _Part) -> Iterator[InvalidSchema]:
-    if isinstance(part.value, bool):
-        yield part.error(f"{_describe(part.value)} is not an array or an object")
+def _load_object(reference_loader: _ReferenceLoader, part: SchemaPosition) -> Iterator[InvalidSchema]:
+    if isinstance(part.contents, bool):
+        yield _error(part, f"{_describe(part.contents)} is not an array or an object")
     reference_loader.pending.append(part)
 
 
 def _typed_loader(value_type: type, loader: Loader) -> Loader:
     """Return a loader for values of one type that ignores all others."""
     return lambda reference_loader, part: (
-        loader(reference_loader, part) if isinstance(part.value, value_type) else iter(())
+        loader(reference_loader, part) if isinstance(part.contents, value_type) else iter(())
     )
 
 
@@ -254,14 +241,12 @@ _INTEGER: Final = _value_loader("a 32-bit integer", _is_integer)
 _ARRAY: Final = _value_loader("an array", lambda value: isinstance(value, list))
 _PATTERN: Final = _value_loader("a regular expression", _is_pattern)
 _URI: Final = _value_loader("a URI", _is_uri)
-_TYPE: Final = _value_loader("the name of a type", lambda value: isinstance(value, str) and value in _TYPE_NAMES)
+_TYPE: Final = _value_loader("the name of a type", lambda value: isinstance(value, str) and value in TYPES)
 
-_COUNTS: Final = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-_LIMITS: Final = ("exclusiveMaximum", "exclusiveMinimum")
 _COMMON: Final[Mapping[str, Loader]] = {
     **dict.fromkeys(("title", "description", "format"), _STRING),
     **dict.fromkeys(("maximum", "minimum"), _NUMBER),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf"), _item_loader(_load_schema)),
+    **dict.fromkeys(COMBINING_KEYWORDS, _item_loader(_load_schema)),
     **dict.fromkeys(("not", "additionalProperties"), _load_schema),
     "$ref": _ReferenceLoader.follow,
     "enum": _ARRAY,
@@ -274,8 +259,8 @@ _COMMON: Final[Mapping[str, Loader]] = {
 }
 _DRAFT_4: Final[Mapping[str, Loader]] = {
     **_COMMON,
-    **dict.fromkeys(_COUNTS, _INTEGER),
-    **dict.fromkeys(_LIMITS, _FLAG),
+    **dict.fromkeys(COUNT_KEYWORDS, _INTEGER),
+    **dict.fromkeys(EXCLUSIVE_LIMIT_KEYWORDS, _FLAG),
     "$schema": _STRING,
     "id": _URI,
     "multipleOf": _FACTOR,
@@ -285,19 +270,19 @@ _DRAFT_4: Final[Mapping[str, Loader]] = {
 }
 _DRAFT_6: Final[Mapping[str, Loader]] = {
     **{keyword: load for keyword, load in _DRAFT_4.items() if keyword != "id"},
-    **dict.fromkeys(_LIMITS, _NUMBER),
+    **dict.fromkeys(EXCLUSIVE_LIMIT_KEYWORDS, _NUMBER),
     **dict.fromkeys(("contains", "propertyNames"), _load_schema),
     "$id": _URI,
     "items": _single_or_item_loader(_load_schema),
 }
 _DRAFT_7: Final[Mapping[str, Loader]] = {
     **_DRAFT_6,
-    **dict.fromkeys(("if", "then", "else"), _load_schema),
+    **dict.fromkeys(("if", *CONDITIONAL_KEYWORDS), _load_schema),
     **dict.fromkeys(("readOnly", "writeOnly"), _FLAG),
 }
 _SINCE_2019: Final[Mapping[str, Loader]] = {
     **_COMMON,
-    **dict.fromkeys((*_COUNTS, *_LIMITS, "multipleOf"), _NUMBER),
+    **dict.fromkeys((*COUNT_KEYWORDS, *EXCLUSIVE_LIMIT_KEYWORDS, "multipleOf"), _NUMBER),
     **dict.fromkeys(("readOnly", "writeOnly", "deprecated"), _FLAG),
     **dict.fromkeys(
         ("items", "contains", "propertyNames", "if", "unevaluatedItems", "unevaluatedProperties"), _load_schema
@@ -316,4 +301,3 @@ _LOADERS: Final[Mapping[str, Mapping[str, Loader]]] = {
     "2019-09": _SINCE_2019,
     "2020-12": _SINCE_2019,
 }
-_CONDITIONAL_KEYWORDS: Final = ("then", "else")  #: the later parser loads them only next to an ``if``

@@ -2,53 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, ResolvedReference
+from contractlog.compatibility.json_schema.documents import Documents, SchemaPosition
 from contractlog.compatibility.json_schema.parser import JsonSchema
-from contractlog.compatibility.json_text import join_pointer
+from contractlog.compatibility.json_schema.vocabulary import (
+    DATA_KEYWORDS,
+    DEFINITION_KEYWORDS,
+    DYNAMIC_REFERENCES,
+    IDENTITY_KEYWORDS,
+    SCHEMA_MAP_KEYWORDS,
+)
 from contractlog.compatibility.schema import ParsedSchema
 
-__all__ = ["MAX_PAIRS", "are_equivalent"]
+__all__ = ["MAX_PAIRS", "is_same_inlined"]
 
 MAX_PAIRS: Final = 200_000  #: maximum number of compared pairs of positions
-#: name -> schema
-_SCHEMA_MAPS: Final = frozenset({"properties", "patternProperties", "dependencies", "dependentSchemas"})
-#: keywords in which a ``$ref`` is plain data
-_DATA_KEYWORDS: Final = frozenset({"enum", "const", "default", "examples"})
-_DEFINITION_KEYWORDS: Final = frozenset({"definitions", "$defs"})  #: compared at their uses
-_DOCUMENT_KEYWORDS: Final = _DEFINITION_KEYWORDS | {
-    "$schema",
-    "$id",
-    "id",
-}  #: dropped when a referenced schema is inlined
-_DYNAMIC_REFERENCES: Final = frozenset({"$dynamicRef", "$recursiveRef"})  #: their target depends on where they occur
-_DRAFTS_WITH_EXCLUSIVE_REF: Final = frozenset({"draft-04", "draft-06", "draft-07"})
+_DOCUMENT_KEYWORDS: Final = IDENTITY_KEYWORDS.union(DEFINITION_KEYWORDS)  #: dropped when a schema is inlined
 Pair = tuple["_Position", "_Position"]
 
 
-def are_equivalent(first: ParsedSchema, second: ParsedSchema) -> bool:
-    """Return True if both have the same references and text, or one has all references inlined.
+def is_same_inlined(first: ParsedSchema, second: ParsedSchema) -> bool:
+    """Return True if two schemas have the same content with all references inlined.
 
     An inlined schema replaces the ``$ref``, or is among the schema's own definitions.
 
     Raises:
         InvalidSchema: there is too much to compare.
     """
-    first_references, second_references = set(first.references), set(second.references)
-    if first_references == second_references:
-        return first.normalized == second.normalized
-    return not (first_references and second_references) and _have_equal_content(_Side(first), _Side(second))
+    return _have_equal_content(_Side(first), _Side(second))
 
 
 @dataclass(frozen=True, slots=True)
 class _Position:
     """A value of one side at its position."""
 
-    target: ResolvedReference
+    target: SchemaPosition
     is_schema: bool = True
 
     @property
@@ -82,22 +73,20 @@ class _Side:
             self.documents.context_within(target.contents, target.context) if position.is_schema else target.context
         )
         is_inlined_root = target.context.text and target.location.endswith("#")
-        excluded = (_DOCUMENT_KEYWORDS if is_inlined_root else _DEFINITION_KEYWORDS) if position.is_schema else ()
+        excluded = (_DOCUMENT_KEYWORDS if is_inlined_root else DEFINITION_KEYWORDS) if position.is_schema else ()
         return {
-            keyword: self.member(target, keyword, value, context, position)
-            for keyword, value in target.contents.items()
+            keyword: self.member(replace(target, context=context), keyword, position)
+            for keyword in target.contents
             if keyword not in excluded
         }
 
-    def member(
-        self, target: ResolvedReference, keyword: str, value: Any, context: ResolutionContext, parent: _Position
-    ) -> _Position:
-        if parent.is_schema and keyword == "$ref" and isinstance(value, str):
-            referenced = self.documents.follow(value, context)
+    def member(self, target: SchemaPosition, keyword: str, parent: _Position) -> _Position:
+        member = target.child(keyword)
+        if parent.is_schema and keyword == "$ref" and isinstance(member.contents, str):
+            referenced = self.documents.follow(member.contents, target.context)
             if referenced is not None:
                 return _Position(referenced)
-        member = ResolvedReference(join_pointer(target.location, keyword), value, context)
-        return _Position(member, is_schema=not (parent.is_schema and keyword in _SCHEMA_MAPS))
+        return _Position(member, is_schema=not (parent.is_schema and keyword in SCHEMA_MAP_KEYWORDS))
 
 
 def _have_equal_content(first_side: _Side, second_side: _Side) -> bool:
@@ -131,10 +120,10 @@ def _pairs_below(first_side: _Side, first: _Position, second_side: _Side, second
         case dict(), dict():
             first_content, second_content = first_side.members(first), second_side.members(second)
             if first_content.keys() != second_content.keys() or (
-                first.is_schema and _DYNAMIC_REFERENCES & first_content.keys()
+                first.is_schema and not first_content.keys().isdisjoint(DYNAMIC_REFERENCES)
             ):
                 return None
-            data_keywords = {keyword for keyword in first_content if first.is_schema and keyword in _DATA_KEYWORDS}
+            data_keywords = {keyword for keyword in first_content if first.is_schema and keyword in DATA_KEYWORDS}
             if any(
                 first_content[keyword].target.contents != second_content[keyword].target.contents
                 for keyword in data_keywords
@@ -145,21 +134,16 @@ def _pairs_below(first_side: _Side, first: _Position, second_side: _Side, second
                 for keyword in first_content
                 if keyword not in data_keywords
             ]
-        case list() as first_content, list() as second_content if len(first_content) == len(second_content):
-            return list(zip(_items(first, first_content), _items(second, second_content), strict=True))
+        case list() as first_items, list() as second_items if len(first_items) == len(second_items):
+            return [
+                (_Position(first.target.child(n)), _Position(second.target.child(n))) for n in range(len(first_items))
+            ]
         case first_content, second_content:
             return [] if type(first_content) is type(second_content) and first_content == second_content else None
 
 
-def _items(position: _Position, items: list[Any]) -> Iterator[_Position]:
-    for index, item in enumerate(items):
-        yield _Position(ResolvedReference(join_pointer(position.target.location, index), item, position.target.context))
-
-
-def _find_reference(target: ResolvedReference) -> str | None:
+def _find_reference(target: SchemaPosition) -> str | None:
     contents = target.contents
     reference = contents.get("$ref") if isinstance(contents, dict) else None
-    alone = target.context.draft.name in _DRAFTS_WITH_EXCLUSIVE_REF or (
-        isinstance(contents, dict) and len(contents) == 1
-    )
+    alone = target.context.draft.up_to_7 or (isinstance(contents, dict) and len(contents) == 1)
     return reference if isinstance(reference, str) and alone else None

@@ -11,54 +11,36 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import jsonschema_rs
-from referencing import Registry, Resource, Specification
+from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT4, DRAFT6, DRAFT7, DRAFT201909, DRAFT202012
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.json_schema.urls import urldefrag, urljoin
+from contractlog.compatibility.json_schema.vocabulary import (
+    REFERENCE_KEYWORDS,
+    Draft,
+    detect_draft,
+    is_meta_schema_uri,
+    swap_definition_keywords,
+)
 from contractlog.compatibility.json_text import join_pointer, parse_json, remove_strings, to_plain_numbers
 from contractlog.compatibility.limits import check_dependencies, truncate_message
 
 __all__ = [
-    "DRAFTS",
-    "Draft",
     "JsonSchema",
-    "detect_draft",
     "find_meta_schema_error",
     "find_schema_error",
     "is_meta_schema",
     "parse_json_schema",
-    "swap_definition_keywords",
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A version of JSON Schema."""
-
-    name: str
-    uri: str  #: value of ``$schema``, without an empty fragment
-    specification: Specification[Any]
-
-
-DRAFTS: Final = (
-    Draft("draft-04", "http://json-schema.org/draft-04/schema", DRAFT4),
-    Draft("draft-06", "http://json-schema.org/draft-06/schema", DRAFT6),
-    Draft("draft-07", "http://json-schema.org/draft-07/schema", DRAFT7),
-    Draft("2019-09", "https://json-schema.org/draft/2019-09/schema", DRAFT201909),
-    Draft("2020-12", "https://json-schema.org/draft/2020-12/schema", DRAFT202012),
-)
-_DEFAULT_DRAFT: Final = DRAFTS[2]
-_DRAFTS_BY_URI: Final = {draft.uri.partition(":")[2]: draft for draft in DRAFTS}
-_DEFINITION_PREFIXES: Final = ("#/definitions/", "#/$defs/")
 MAX_OBJECTS: Final = 20_000
 """Maximum number of objects in one text.
 
 A node of the tree takes about a kilobyte and 30 microseconds to make and to meet, so 100,000 of them take over two
 seconds and 200 MB. Equal parts cannot be made once: each knows its place, and a ``$ref`` in it its base.
 """
-_REFERENCE_KEYWORDS: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -69,14 +51,6 @@ class JsonSchema:
     draft: Draft
     inner_ids: bool = True  #: False only if no part has its own id
     derived: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)  #: cache of derived values
-
-
-def detect_draft(value: Any) -> Draft:
-    """Return the draft that ``$schema`` names; draft 7 if it is absent or unknown."""
-    uri = value.get("$schema") if isinstance(value, dict) else None
-    if not isinstance(uri, str):
-        return _DEFAULT_DRAFT
-    return _DRAFTS_BY_URI.get(uri.removesuffix("#").partition(":")[2], _DEFAULT_DRAFT)
 
 
 def parse_json_schema(text: str, referenced: Mapping[str, str]) -> JsonSchema:
@@ -117,7 +91,7 @@ def find_schema_error(schema: JsonSchema, referenced: Mapping[str, str]) -> Inva
 
 def is_meta_schema(reference: str) -> bool:
     """Return True if a reference is to the meta-schema of a draft."""
-    return urldefrag(reference).url.partition(":")[2] in _DRAFTS_BY_URI
+    return is_meta_schema_uri(urldefrag(reference).url)
 
 
 def _may_have_inner_ids(text: str, value: Any, draft: Draft) -> bool:
@@ -125,9 +99,8 @@ def _may_have_inner_ids(text: str, value: Any, draft: Draft) -> bool:
 
     The text is searched for the keyword, which is much faster than visiting all objects.
     """
-    keyword = "id" if draft.name == "draft-04" else "$id"
-    root_ids = isinstance(value, dict) and keyword in value
-    return "\\u" in text or text.count(f'"{keyword}"') > root_ids
+    root_ids = isinstance(value, dict) and draft.id_keyword in value
+    return "\\u" in text or text.count(f'"{draft.id_keyword}"') > root_ids
 
 
 def find_meta_schema_error(schema: JsonSchema, referenced: Mapping[str, str]) -> InvalidSchema | None:
@@ -196,7 +169,7 @@ def _iterate_references(root: Resource[Any], resolver: Any) -> Iterator[tuple[st
         if isinstance(contents, dict):
             yield from (
                 (contents[keyword], base_resolver)
-                for keyword in _REFERENCE_KEYWORDS
+                for keyword in REFERENCE_KEYWORDS
                 if isinstance(contents.get(keyword), str)
             )
         pending.extend(
@@ -211,7 +184,7 @@ def _find_reference_pointer(contents: Any, reference: str) -> str:
         at, value = pending.pop()
         members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for key, member in members:
-            if key in _REFERENCE_KEYWORDS and member == reference:
+            if key in REFERENCE_KEYWORDS and member == reference:
                 return join_pointer(at, key)
             pending.append((join_pointer(at, key), member))
     return ""
@@ -229,10 +202,3 @@ def _can_look_up(reference: str, resolver: Any) -> bool:
     except Unresolvable:
         return False
     return True
-
-
-def swap_definition_keywords(reference: str) -> Iterator[str]:
-    """Yield the reference with ``definitions`` and ``$defs`` exchanged: either name finds the other."""
-    for prefix, replacement in (_DEFINITION_PREFIXES, _DEFINITION_PREFIXES[::-1]):
-        if prefix in reference:
-            yield reference.replace(prefix, replacement, 1)

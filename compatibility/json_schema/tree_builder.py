@@ -17,7 +17,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 
-from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, ResolvedReference
+from contractlog.compatibility.json_schema.documents import Documents, ResolutionContext, SchemaPosition
 from contractlog.compatibility.json_schema.nodes import (
     AlwaysNode,
     ArrayNode,
@@ -38,70 +38,20 @@ from contractlog.compatibility.json_schema.nodes import (
     SchemaNode,
     StringNode,
     Tokens,
-    canonical_value,
+    compute_target_digests,
 )
 from contractlog.compatibility.json_schema.parser import JsonSchema
-from contractlog.compatibility.json_schema.target_digests import compute_target_digests
-from contractlog.compatibility.json_text import Number
+from contractlog.compatibility.json_schema.vocabulary import (
+    COMBINING_KEYWORDS,
+    DYNAMIC_REFERENCES,
+    IGNORED_KEYWORDS,
+    KEYWORDS_BY_TYPE,
+    PERMITTING_KEYWORDS,
+)
+from contractlog.compatibility.json_text import Number, canonical_value
 from contractlog.compatibility.memo import Memo
 
 __all__ = ["build_tree"]
-
-_DRAFTS_UP_TO_7: Final = frozenset({"draft-04", "draft-06", "draft-07"})
-_COMBINING_KEYWORDS: Final = ("allOf", "anyOf", "oneOf")
-_STRING_KEYWORDS: Final = ("maxLength", "minLength", "pattern")
-_NUMBER_KEYWORDS: Final = ("maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf")
-_OBJECT_KEYWORDS: Final = (
-    "properties",
-    "required",
-    "additionalProperties",
-    "patternProperties",
-    "propertyNames",
-    "maxProperties",
-    "minProperties",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "unevaluatedProperties",
-)
-_ARRAY_KEYWORDS: Final = (
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "unevaluatedItems",
-    "contains",
-    "maxItems",
-    "minItems",
-    "uniqueItems",
-    "maxContains",
-    "minContains",
-)
-#: keywords introduced in 2019-09
-_KEYWORDS_SINCE_2019: Final = frozenset(
-    {"dependentRequired", "dependentSchemas", "unevaluatedProperties", "unevaluatedItems", "maxContains", "minContains"}
-)
-_IGNORED_KEYWORDS: Final[Mapping[str, frozenset[str]]] = {
-    "draft-04": _KEYWORDS_SINCE_2019 | {"prefixItems", "propertyNames", "contains", "const", "if"},
-    "draft-06": _KEYWORDS_SINCE_2019 | {"prefixItems", "if"},
-    "draft-07": _KEYWORDS_SINCE_2019 | {"prefixItems"},
-    "2019-09": frozenset({"prefixItems", "dependencies"}),
-    "2020-12": frozenset({"additionalItems", "dependencies"}),
-}  #: keywords that a draft ignores
-
-#: these do not even add a family since 2019-09
-_PERMITTING_KEYWORDS: Final[tuple[tuple[str, Any], ...]] = (
-    ("properties", {}),
-    ("patternProperties", {}),
-)
-_FAMILIES: Final = tuple(
-    (family, frozenset(words))
-    for family, words in (
-        ("object", _OBJECT_KEYWORDS),
-        ("array", _ARRAY_KEYWORDS),
-        ("number", _NUMBER_KEYWORDS),
-        ("string", _STRING_KEYWORDS),
-    )
-)
 
 _MAX_SHARED_NESTING: Final = 4  #: deeper properties are not shared, which limits how often a text is serialized
 _CHARACTERS_PER_WEIGHT: Final = 200  #: characters of a schema text per unit of weight in the memo
@@ -128,7 +78,7 @@ class _TreeBuilder:
         self.memo = memo
         self.nesting = 0  #: number of enclosing named schemas
         self.scope = ReferenceScope()
-        self.targets: dict[str, ResolvedReference] = {}
+        self.targets: dict[str, SchemaPosition] = {}
         self.references_by_target: dict[str, set[str]] = {}  #: location of a target -> locations that it refers to
         self.pending: list[str] = []
         self._current_references = set[str]()
@@ -154,12 +104,12 @@ class _TreeBuilder:
             return NeverNode() if contents is False else AlwaysNode() if contents is True else EmptyNode()
         context = self.documents.context_within(contents, context)
         metadata = _annotations(contents, context)
-        is_old = context.draft.name in _DRAFTS_UP_TO_7
+        is_old = context.draft.up_to_7
         effective = {
             keyword: value
             for keyword, value in contents.items()
-            if keyword not in _IGNORED_KEYWORDS[context.draft.name]
-            and (is_old or (keyword, value) not in _PERMITTING_KEYWORDS)
+            if keyword not in IGNORED_KEYWORDS[context.draft.name]
+            and (is_old or (keyword, value) not in PERMITTING_KEYWORDS)
         }
         factories = [*self.reference_factories(effective, context)]
         if not factories or not is_old:
@@ -185,8 +135,8 @@ class _TreeBuilder:
         reference = contents.get("$ref")
         if isinstance(reference, str):
             yield self.reference_factory(reference, context)
-        for keyword in ("$dynamicRef", "$recursiveRef"):
-            if context.draft.name not in _DRAFTS_UP_TO_7 and isinstance(contents.get(keyword), str):
+        for keyword in DYNAMIC_REFERENCES:
+            if not context.draft.up_to_7 and isinstance(contents.get(keyword), str):
                 yield partial(OpaqueNode, keyword=keyword, target=contents[keyword])
 
     def reference_factory(self, reference: str, context: ResolutionContext) -> NodeFactory:
@@ -208,7 +158,7 @@ class _TreeBuilder:
 
     def combination_factories(self, contents: dict[str, Any], context: ResolutionContext) -> Iterator[NodeFactory]:
         """Yield node constructors for combinations, ``not`` and ``if``."""
-        for keyword in _COMBINING_KEYWORDS:
+        for keyword in COMBINING_KEYWORDS:
             if isinstance(contents.get(keyword), list):
                 parts = [
                     part
@@ -237,14 +187,14 @@ class _TreeBuilder:
         elif isinstance(types, str):
             families.add(_family_of_type(types))
             yield self.factory_of_type(types, contents, context)
-        for family, keywords in _FAMILIES:
+        for family, keywords in KEYWORDS_BY_TYPE.items():
             if family not in families and not keywords.isdisjoint(contents):
                 yield self.factory_of_family(family, contents, context)
         if (
             types is None
-            and context.draft.name in _DRAFTS_UP_TO_7
+            and context.draft.up_to_7
             and "format" in contents
-            and not _has_any_keyword(contents, _STRING_KEYWORDS)
+            and KEYWORDS_BY_TYPE["string"].isdisjoint(contents)
         ):
             yield partial(StringNode, typed=False)
 
@@ -296,7 +246,7 @@ class _TreeBuilder:
         names = _name_sets(dependencies) | _name_sets(contents.get("dependentRequired"))
         schemas = {key: value for key, value in dependencies.items() if not isinstance(value, list)}
         dependent_schemas = contents.get("dependentSchemas")
-        is_old = context.draft.name in _DRAFTS_UP_TO_7
+        is_old = context.draft.up_to_7
         keyword_names = {} if is_old else {"names": "dependentRequired", "schemas": "dependentSchemas"}
         required = contents.get("required")
         return partial(
@@ -323,12 +273,12 @@ class _TreeBuilder:
         )
 
     def array_factory(self, contents: dict[str, Any], context: ResolutionContext) -> NodeFactory:
-        is_old = context.draft.name in _DRAFTS_UP_TO_7
+        is_old = context.draft.up_to_7
         item_schemas = contents.get("prefixItems") or contents.get("items")
         listed = (
             tuple(self.build_node(item, context) for item in item_schemas) if isinstance(item_schemas, list) else None
         )
-        additional_keyword = "items" if context.draft.name == "2020-12" else "additionalItems"
+        additional_keyword = "items" if context.draft.has_prefix_items else "additionalItems"
         keyword_names = {"listed": "prefixItems", "additional": "items"} if additional_keyword == "items" else {}
         schemas = {"contains": "contains", "unevaluated": "unevaluatedItems"}
         schemas |= {"additional": additional_keyword} if listed is not None else {"items": "items"}
@@ -399,7 +349,7 @@ def _flatten_branch(branch: SchemaNode, path: Tokens, *, is_product: bool) -> It
 
 
 def _annotations(contents: dict[str, Any], context: ResolutionContext) -> dict[str, Any]:
-    identity = contents.get("id" if context.draft.name == "draft-04" else "$id")
+    identity = contents.get(context.draft.id_keyword)
     return {
         "id": identity if isinstance(identity, str) else None,
         "title": _string_or_none(contents, "title"),
@@ -415,10 +365,6 @@ def _family_of_type(kind: str) -> str:
 
 def _is_string(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def _has_any_keyword(contents: dict[str, Any], keywords: tuple[str, ...]) -> bool:
-    return any(keyword in contents for keyword in keywords)
 
 
 def _number_or_none(contents: dict[str, Any], keyword: str) -> Decimal | None:

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from contractlog.compatibility.avro.tags import Entity, EntityType
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import (
     BadRequest,
@@ -19,6 +18,7 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
+from contractlog.compatibility.tags import Entity, EntityType
 from contractlog.registry.registration.drafts import Derivation, TagEdits
 
 __all__ = [

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from msgspec import UNSET, Struct, UnsetType
 
-from contractlog.compatibility.avro.tags import Entity
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.tags import Entity
 from contractlog.registry.http.request_bodies import ReferenceBody, SchemaEntityBody, SchemaTagsBody
 
 __all__ = [

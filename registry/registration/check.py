@@ -9,13 +9,13 @@ from typing import Any, Final
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Verdict
-from contractlog.compatibility.formats import list_top_level_fields
+from contractlog.compatibility.formats import FORMATS, list_top_level_fields
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
 from contractlog.compatibility.metadata import list_reserved_fields
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.policy import Policy
-from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema, SchemaType
+from contractlog.compatibility.schema import ParsedSchema, RegisteredSchema
 from contractlog.registry.execution.request_work import current_work
 from contractlog.registry.registration.parser import ParsedDraft, SchemaParser
 from contractlog.registry.storage.model import ScopeSettings, scope_chain
@@ -72,10 +72,13 @@ class CompatibilityChecker:
 
     def reject_invalid_fields(self, candidate: ParsedDraft, configured: ScopeSettings) -> None:
         """Raise ``InvalidSchema`` for invalid field names, if fields are validated."""
-        if configured.validate_fields and candidate.draft.type is SchemaType.JSON:
-            names = list_top_level_fields(candidate.parsed)
-            if any(name.startswith("$$") for name in names):
-                raise InvalidSchema("Field names cannot start with $$ prefix")
+        prefix = FORMATS[candidate.draft.type].reserved_field_prefix
+        if (
+            configured.validate_fields
+            and prefix
+            and any(name.startswith(prefix) for name in list_top_level_fields(candidate.parsed))
+        ):
+            raise InvalidSchema(f"Field names cannot start with {prefix} prefix")
 
     def reject_nonconforming(self, candidate: ParsedDraft, configured: ScopeSettings) -> None:
         """Raise ``InvalidSchema`` if the meta-schema rejects the schema and ``strictJsonSchemas`` is set."""

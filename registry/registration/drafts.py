@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
-from contractlog.compatibility.avro import tags as avro_tags
-from contractlog.compatibility.avro.tags import Entity
+from contractlog.compatibility import formats
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.formats import list_inline_tags
-from contractlog.compatibility.json_schema import tags as json_tags
 from contractlog.compatibility.metadata import (
     VERSION_PROPERTY,
     add_version_property,
@@ -19,12 +15,11 @@ from contractlog.compatibility.metadata import (
     merge_rule_sets,
     remove_rules,
 )
-from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft
+from contractlog.compatibility.tags import Entity
 from contractlog.registry.storage.model import ScopeSettings
 
 __all__ = ["Derivation", "TagEdits", "complete_draft", "edit_tags"]
-
-_TAG_WRITERS: Final = {SchemaType.AVRO: avro_tags.edit_tags, SchemaType.JSON: json_tags.edit_tags}
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +118,8 @@ def edit_tags(draft: SchemaDraft, tags: TagEdits) -> SchemaDraft:
     """
     if not (tags.add or tags.remove):
         return draft
-    write = _TAG_WRITERS.get(draft.type)
-    if write is None:
-        raise InvalidSchema(f"Invalid schema type {draft.type}")
     try:
-        return replace(draft, text=write(draft.text, tags.add, tags.remove))
+        return replace(draft, text=formats.edit_tags(draft.type, draft.text, tags.add, tags.remove))
     except (KeyError, TypeError, ValueError, RecursionError):
         raise InvalidSchema(f"The text is no {draft.type} schema, so it has no place for tags") from None
 
@@ -135,7 +127,7 @@ def edit_tags(draft: SchemaDraft, tags: TagEdits) -> SchemaDraft:
 def _propagate_tags(draft: SchemaDraft, previous: RegisteredSchema | None) -> SchemaDraft:
     if previous is None or previous.type is not draft.type:
         return draft
-    for entity, tags in list_inline_tags(previous.type, previous.text).items():
+    for entity, tags in formats.list_inline_tags(previous.type, previous.text).items():
         try:
             draft = edit_tags(draft, TagEdits(add={entity: tags}))
         except InvalidSchema:

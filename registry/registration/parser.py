@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from contractlog.compatibility.content_identity import compute_guid, hash_content
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.formats import build_shape, find_nonconformity, parse_schema, supported_types
+from contractlog.compatibility.formats import FORMATS, build_shape, find_nonconformity, parse_schema, supported_types
 from contractlog.compatibility.memo import Memo, WeightedCache
 from contractlog.compatibility.metadata import none_if_empty_metadata, none_if_empty_rules, remove_version_property
 from contractlog.compatibility.names import Subject
@@ -133,7 +133,7 @@ class SchemaParser:
                 self._cache.move_to_end(key)
                 return parsed
             parsed = self._cache.get((schema.guid or "", _EXPECTED_ID, ""))
-        if parsed is None or schema.type is not SchemaType.AVRO or schema.references or parsed.canonical != schema.text:
+        if parsed is None or not _parses_canonical_alike(schema) or parsed.canonical != schema.text:
             parsed = _parse(
                 schema.draft, resolve_references(snapshot, subject, schema.references, Deleted.INCLUDED), strict=False
             )
@@ -143,9 +143,9 @@ class SchemaParser:
     def cache_expected(self, content: Content, parsed: ParsedSchema) -> None:
         """Cache a parsed draft that may be stored, for the check of the subject's next version.
 
-        Only Avro drafts are cached whose stored text parses to the same: it lacks nothing but white space.
+        Only drafts are cached whose stored text parses to the same: it lacks nothing but white space.
         """
-        if content.type is SchemaType.AVRO and content.text == parsed.canonical and not content.references:
+        if content.text == parsed.canonical and _parses_canonical_alike(content):
             self._add_to_cache((content.guid, _EXPECTED_ID, ""), parsed)
 
     def _add_to_cache(self, key: _CacheKey, parsed: ParsedSchema) -> None:
@@ -231,6 +231,11 @@ def hash_draft(draft: SchemaDraft, text: str, normalized: str) -> tuple[str, str
             _mark_type(draft.type, normalized), sorted(set(references)), remove_version_property(metadata), rule_set
         ),
     )
+
+
+def _parses_canonical_alike(schema: RegisteredSchema | Content) -> bool:
+    """Return True if a draft with this text and no more has the tree of the stored schema."""
+    return schema.type in FORMATS and FORMATS[schema.type].parses_canonical_alike and not schema.references
 
 
 def _mark_type(schema_type: SchemaType, text: str) -> str:

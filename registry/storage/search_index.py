@@ -17,7 +17,7 @@ from sqlalchemy import bindparam, insert, select, tuple_, update
 
 from contractlog.compatibility.data_contract import Metadata
 from contractlog.compatibility.schema import SchemaType
-from contractlog.compatibility.search_terms.term import Term
+from contractlog.compatibility.search_terms import Term
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.dialects import in_numbers
 from contractlog.registry.storage.locks import lock_background_jobs

@@ -9,8 +9,9 @@ from typing import Any, Final
 import jsonschema_rs
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.json_schema.parser import JsonSchema, detect_draft
+from contractlog.compatibility.json_schema.parser import JsonSchema
 from contractlog.compatibility.json_schema.urls import urljoin
+from contractlog.compatibility.json_schema.vocabulary import detect_draft
 from contractlog.compatibility.json_text import join_pointer, parse_json, to_plain_numbers
 from contractlog.compatibility.schema import ParsedSchema, SchemaType
 from contractlog.compatibility.terminal_text import escape_line
@@ -102,7 +103,7 @@ def prepare_schema(
 def collect_documents(schema: JsonSchema, referenced: Mapping[str, str]) -> tuple[str, Any, dict[str, Any]]:
     """Return the base URI, the schema as a tree, and its dependencies by each form of their names."""
     contents = _prepare_contents(to_plain_numbers(schema.value), schema.draft.uri)
-    schema_id = contents.get("id" if schema.draft.name == "draft-04" else "$id") if isinstance(contents, dict) else None
+    schema_id = contents.get(schema.draft.id_keyword) if isinstance(contents, dict) else None
     base = schema_id if isinstance(schema_id, str) and ":" in schema_id else _DEFAULT_BASE_URI
     resources: dict[str, Any] = {}
     for name, text in referenced.items():

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from contractlog.compatibility.json_schema.urls import urljoin
-from contractlog.compatibility.json_text import join_pointer
+from contractlog.compatibility.json_text import join_pointer, parse_pointer
 
 __all__ = ["SchemaTexts", "Subschema"]
 
@@ -106,8 +106,7 @@ def _base_uri(base: str, node: Any) -> str:
 
 
 def _descend(at: Subschema, fragment: str) -> Subschema | None:
-    for step in fragment.split("/")[1:]:
-        name = step.replace("~1", "/").replace("~0", "~")
+    for name in parse_pointer(fragment):
         try:
             at = at.child(int(name) if isinstance(at.node, list) else name)
         except (KeyError, IndexError, ValueError, TypeError):

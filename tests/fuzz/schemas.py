@@ -33,7 +33,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility, find_differences
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding as Broken
-from contractlog.compatibility.fixes.engine import find_fix
 from contractlog.compatibility.formats import are_equivalent, format_schema, parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
@@ -41,6 +40,7 @@ from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
 from contractlog.compatibility.schema_change import classify_change_between
 
+from support.fix_search import find_fix
 from support.schema_texts import Texts
 
 T = TypeVar("T")

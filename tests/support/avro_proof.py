@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from contractlog.compatibility.catalogue import AVRO_WARNINGS, CATALOGUE
+from contractlog.compatibility.avro.catalogue import AVRO_WARNINGS
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.formats import compare_schemas, find_warnings, parse_schema
+from contractlog.compatibility.formats import CATALOGUE, compare_schemas, find_warnings, parse_schema
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.verdict_messages import format_messages

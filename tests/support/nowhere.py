@@ -9,11 +9,12 @@ from typing import Any
 
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.fixes.engine import find_fix
 from contractlog.compatibility.formats import are_equivalent, parse_schema
 from contractlog.compatibility.level import Direction, Level
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, Reference, SchemaDraft, SchemaType
+
+from support.fix_search import find_fix
 
 __all__ = ["DRAFTS", "everything_of", "leading_to"]
 

@@ -13,6 +13,8 @@ import pytest
 from support.deadlines import WAIT_SECONDS
 
 ROOT = Path(__file__).parents[2]
+
+
 PARTS = (
     "benchmarks",
     "clients",
@@ -24,7 +26,11 @@ PARTS = (
     "serdes",
     "spark_validation",
 )
+
+
 LONGEST_FIRST_LINE = 100
+
+
 #: A first line says what a thing is or does; it is no indirect question.
 QUESTION = re.compile(r"(What|How|Where|Which|Who|Whether|When|Whatever|Whoever)\b")
 
@@ -55,6 +61,8 @@ def test_the_rule_for_docstrings_sees_modules_classes_and_functions() -> None:
 
 
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)#?([^)\s]*)\)")
+
+
 DOCUMENTS = [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 
 
@@ -96,8 +104,12 @@ BANNED_WORDS = frozenset(
     sought standing telling told turns understanding understood words
     """.split()  # noqa: SIM905 -- easier to read and extend
 )
+
+
 #: Modules named by an activity that the field has a noun for.
 GERUNDS_ALLOWED = frozenset({"finding", "located_finding", "logging", "sampling", "serving", "testing"})
+
+
 IRREGULAR_PARTICIPLES = frozenset(
     """
     asked bought bound brought chosen come done drawn driven foreseen forgotten found given gone held hidden kept
@@ -105,7 +117,11 @@ IRREGULAR_PARTICIPLES = frozenset(
     understood written
     """.split()  # noqa: SIM905 -- easier to read and extend
 )
+
+
 VERBS_IN_ED = frozenset({"embed", "exceed", "feed", "need", "proceed", "seed", "shed", "speed", "succeed"})
+
+
 #: Names that users import, or that are the reference's.
 NAMES_ALLOWED = frozenset(
     {
@@ -114,8 +130,12 @@ NAMES_ALLOWED = frozenset(
         "started",  # a method of `Registry`, beside `live` and `ready`
     }
 )
+
+
 #: Classes that confluent-kafka has too, under the names that its users know.
 REFERENCE_MODULES = ("clients/confluent/", "serdes/serialization.py")
+
+
 PRODUCT = tuple(part for part in PARTS if part not in {"benchmarks", "examples"})
 
 
@@ -284,7 +304,11 @@ def test_files_are_replaced_by_one_helper() -> None:
 
 #: Clocks whose difference is what a machine and its neighbours make of it.
 CLOCKS = frozenset({"monotonic", "perf_counter", "process_time", "thread_time", "time"})
+
+
 DEADLINES = "tests/support/deadlines.py"  #: may wait for as long as its callers say
+
+
 SHORTEST_DEADLINE = 20  #: seconds: a deadline finds what hangs, and is never near what it waits for
 
 
@@ -470,3 +494,79 @@ def test_the_settings_of_a_scope_are_declared_once_and_stored_under_their_names(
     names = {member.name for member in fields(ScopeSettings)}
     assert {column.name for column in settings.columns} == names | {"key", "context", "name"}
     assert config_to_columns({}).keys() == names - {"mode"}
+
+
+#: Avro is the type that the API omits; everything else that differs by format is a member of ``SchemaFormat``.
+DEFAULT_TYPE_MODULES = frozenset({"compatibility/schema.py", "registry/registration/parser.py"})
+
+
+#: `contractlog pull` writes schemas of every type of the API without loading the formats.
+UNPARSED_TYPE_MODULES = frozenset({"clients/cli/pull.py"})
+
+
+def test_the_table_of_formats_is_the_only_place_that_tells_formats_apart() -> None:
+    wrong = [
+        f"{path}:{node.lineno}: {ast.unparse(node)}"
+        for path, tree in modules()
+        if path.startswith(("clients/", "compatibility/", "registry/"))
+        and path not in DEFAULT_TYPE_MODULES | UNPARSED_TYPE_MODULES
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        and isinstance(node.ops[0], ast.Is | ast.IsNot)
+        and ast.unparse(node.comparators[0]).startswith("SchemaType.")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_keywords_of_json_schema_are_listed_in_the_vocabulary() -> None:
+    from contractlog.compatibility.json_schema import vocabulary
+
+    keywords = vocabulary.SCHEMA_KEYWORDS | vocabulary.ASSERTING_KEYWORDS | vocabulary.ANNOTATION_KEYWORDS
+    keywords = keywords.union(vocabulary.SCHEMA_LIST_KEYWORDS, vocabulary.SCHEMA_MAP_KEYWORDS, vocabulary.DATA_KEYWORDS)
+    wrong = [
+        f"{path}:{node.lineno}: {ast.unparse(node)}"
+        for path, tree in modules()
+        if path.startswith("compatibility/") and path != "compatibility/json_schema/vocabulary.py"
+        for assignment in tree.body
+        if isinstance(assignment, ast.Assign | ast.AnnAssign) and assignment.value is not None
+        for node in ast.walk(assignment.value)
+        if isinstance(node, ast.Tuple | ast.List | ast.Set)
+        and f"fromkeys({ast.unparse(node)}" not in ast.unparse(assignment.value)  # a function or check by keyword
+        and len(node.elts) > 2
+        and all(isinstance(item, ast.Constant) and item.value in keywords for item in node.elts)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_drafts_of_json_schema_are_told_apart_by_their_facts() -> None:
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules()
+        if path.startswith("compatibility/") and path != "compatibility/json_schema/vocabulary.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare) and re.search(r"'(draft-0\d|20\d\d-\d\d)'", ast.unparse(node))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_json_pointers_are_decoded_in_one_place() -> None:
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules()
+        if path != "compatibility/json_text.py"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and node.value in {"~1", "~0"}
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_references_of_json_schemas_are_resolved_by_documents() -> None:
+    """Only the check of a new schema looks up its references itself, as the meta-schema's vocabulary defines them."""
+    wrong = [
+        path
+        for path, tree in modules()
+        if path.startswith("compatibility/")
+        and path not in {"compatibility/json_schema/documents.py", "compatibility/json_schema/parser.py"}
+        and any(isinstance(node, ast.Attribute) and node.attr == "lookup" for node in ast.walk(tree))
+    ]
+    assert not wrong

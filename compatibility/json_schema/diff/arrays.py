@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
 
-from contractlog.compatibility.json_schema.diff.additional_members import compare_additional_members
-from contractlog.compatibility.json_schema.diff.content_models import ContentModel, resolve_array_model
+from contractlog.compatibility.json_schema.diff.content_models import (
+    ContentModel,
+    compare_additional_members,
+    compare_partially_open,
+    compare_removed_member,
+    resolve_array_model,
+)
 from contractlog.compatibility.json_schema.diff.pairs import (
-    CompatibilityQuery,
     KeywordDifference,
     NodePair,
     PairWalk,
     Rule,
-    RuleItem,
 )
 from contractlog.compatibility.json_schema.diff.scalars import compare_limit, compare_presence
 from contractlog.compatibility.json_schema.nodes import AlwaysNode, ArrayNode, EmptyNode, NeverNode, SchemaNode, Tokens
@@ -70,29 +72,11 @@ def _compare_listed_items(pairs: PairWalk, original: ArrayNode, update: ArrayNod
         reader: Tokens = (_keyword(update, "listed", "items"), index)
         path: Tokens = ("items", index)
         if index >= len(after):
-            yield from _compare_removed_item(before[index], resolve_array_model(update), path, writer)
+            yield from compare_removed_member("ITEM", before[index], resolve_array_model(update), path, writer)
         elif index >= len(before):
             yield from _compare_added_item(after[index], resolve_array_model(original), path, reader)
         elif before[index] != after[index]:
             yield NodePair(before[index], after[index], path, writer, reader)
-
-
-def _compare_removed_item(
-    schema: SchemaNode, model: tuple[SchemaNode, Tokens] | ContentModel, path: Tokens, writer: Tokens
-) -> Rule:
-    item = str(path[1])
-    if model is ContentModel.OPEN:
-        yield KeywordDifference("ITEM_REMOVED_FROM_OPEN_CONTENT_MODEL", path, writer, before=item)
-    elif isinstance(model, ContentModel):
-        never = isinstance(schema.resolve(), NeverNode)
-        kind = "ITEM_WITH_FALSE_REMOVED_FROM_CLOSED" if never else "ITEM_REMOVED_FROM_CLOSED"
-        yield KeywordDifference(f"{kind}_CONTENT_MODEL", path, writer, before=item)
-    else:
-        covered = yield from _compare_partially_open(NodePair(schema, model[0], path, writer, model[1]))
-        kind = "IS_COVERED" if covered else "NOT_COVERED"
-        yield KeywordDifference(
-            f"ITEM_REMOVED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, writer, model[1], before=item
-        )
 
 
 def _compare_added_item(
@@ -106,18 +90,11 @@ def _compare_added_item(
     elif isinstance(model, ContentModel):
         yield KeywordDifference("ITEM_ADDED_TO_CLOSED_CONTENT_MODEL", path, reader=reader, after=item)
     else:
-        covered = yield from _compare_partially_open(NodePair(model[0], schema, path, model[1], reader))
+        covered = yield from compare_partially_open(NodePair(model[0], schema, path, model[1], reader))
         kind = "IS_COVERED" if covered else "NOT_COVERED"
         yield KeywordDifference(
             f"ITEM_ADDED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, model[1], reader, after=item
         )
-
-
-def _compare_partially_open(pair: NodePair) -> Generator[RuleItem, bool, bool]:
-    """Compare with the schema of the content model; its differences count, too."""
-    covered = yield CompatibilityQuery(pair.original, pair.update)
-    yield pair
-    return covered
 
 
 def _keyword(node: ArrayNode, role: str, default: str) -> str:

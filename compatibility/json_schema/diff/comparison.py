@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
 
 from contractlog.compatibility.finding import Finding
 from contractlog.compatibility.json_schema.diff.arrays import compare_arrays
+from contractlog.compatibility.json_schema.diff.catalogue import DIFFERENCE_KINDS, check_id
 from contractlog.compatibility.json_schema.diff.combinations import (
     compare_branches_with_update,
     compare_combinations,
@@ -13,14 +15,18 @@ from contractlog.compatibility.json_schema.diff.combinations import (
     compare_original_with_branches,
 )
 from contractlog.compatibility.json_schema.diff.objects import compare_objects
-from contractlog.compatibility.json_schema.diff.pairs import DiffLimitReached, KeywordDifference, PairWalk, Rule
+from contractlog.compatibility.json_schema.diff.pairs import (
+    KeywordDifference,
+    LocatedDifference,
+    PairWalk,
+    Rule,
+)
 from contractlog.compatibility.json_schema.diff.scalars import (
     compare_consts,
     compare_enums,
     compare_numbers,
     compare_strings,
 )
-from contractlog.compatibility.json_schema.messages import create_finding
 from contractlog.compatibility.json_schema.nodes import (
     AlwaysNode,
     ArrayNode,
@@ -36,7 +42,8 @@ from contractlog.compatibility.json_schema.nodes import (
     SchemaNode,
     StringNode,
 )
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.limits import truncate_message
+from contractlog.compatibility.steps import Steps, StepsExceeded
 from contractlog.compatibility.walk import STEP_LIMIT, work_limit_exceeded
 
 __all__ = ["compare_trees", "create_walk"]
@@ -64,7 +71,7 @@ def compare_trees(
     try:
         for difference in pairs.differences(original, update):
             yield create_finding(difference)
-    except DiffLimitReached:
+    except StepsExceeded:
         yield work_limit_exceeded(limit if pairs.limit == limit else shared.limit)
     finally:
         shared.spend(pairs.steps)
@@ -166,3 +173,50 @@ def describe_type(node: SchemaNode) -> str:
             return node.keyword
         case _:
             return type(node).__name__.removesuffix("Node").lower()
+
+
+_MESSAGES: Final[Mapping[str, str]] = {
+    "none": "",
+    "keyword": "The keyword at path '%s' in the {reader} schema is not present in the {writer} schema",
+    "raised": "The value at path '%s' in the {reader} schema is more than its value in the {writer} schema",
+    "lowered": "The value at path '%s' in the {reader} schema is less than its value in the {writer} schema",
+    "changed": "The value at path '%s' is different between the {reader} and {writer} schema",
+    "fewer": "An array or combined type at path '%s' has fewer elements in the {reader} schema "
+    "than the {writer} schema",
+    "more": "An array or combined type at path '%s' has more elements in the {reader} schema than the {writer} schema",
+    "type": "A type at path '%s' is different between the {reader} schema and the {writer} schema",
+    "open": "The {reader} schema has an open content model and has a property or item at path '%s' which is missing in "
+    "the {writer} schema",
+    "unopen": "The {reader} schema has an unopen content model and has a required property at path '%s' which is "
+    "missing in the {writer} schema",
+    "closed": "The {reader} has a closed content model and is missing a property or item present at path '%s' in the "
+    "{writer} schema",
+    "lost": "A property or item is missing in the {reader} schema but present at path '%s' in the "
+    "{writer} schema and is not covered by its partially open content model",
+    "alien": "The {reader} schema has a property or item at path '%s' which is missing in the {writer} "
+    "schema and is not covered by its partially open content model",
+}
+
+
+def create_finding(located: LocatedDifference) -> Finding:
+    """Return the finding of a difference.
+
+    The message matches the reference implementation to the letter, including its unbalanced last quote.
+    """
+    kind = DIFFERENCE_KINDS[located.difference.kind]
+    path = "#/" + "/".join(map(str, located.path))
+    text = _MESSAGES[kind.family].replace("%s", path.replace("{", "{{").replace("}", "}}"))
+    return Finding(
+        check_id(kind.name),
+        located.reader_at,
+        located.writer_at,
+        f"{kind.title[0].lower()}{kind.title[1:]} at {path}{_describe_values(located)}",
+        f'{{{{errorType:"{kind.name}", description:"{text}\'}}}}',
+    )
+
+
+def _describe_values(located: LocatedDifference) -> str:
+    before, after = truncate_message(located.difference.before), truncate_message(located.difference.after)
+    if before and after:
+        return f": {after}, and not {before}"
+    return f": {after or before}" if after or before else ""

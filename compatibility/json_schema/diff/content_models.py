@@ -1,18 +1,28 @@
-"""Content models of objects and arrays for unlisted members: open, closed or partially open."""
+"""Differences in what is permitted for unlisted members; content models: open, closed or partial."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from enum import Enum
-from typing import Final
 
-import jsonschema_rs
-
+from contractlog.compatibility.json_schema.diff.pairs import (
+    CompatibilityQuery,
+    KeywordDifference,
+    NodePair,
+    PatternCache,
+    Rule,
+    RuleItem,
+)
 from contractlog.compatibility.json_schema.nodes import AlwaysNode, ArrayNode, NeverNode, ObjectNode, SchemaNode, Tokens
 
-__all__ = ["ContentModel", "PatternCache", "resolve_array_model", "resolve_object_model"]
-
-_BACKTRACK_LIMIT: Final = 100_000
-_MAX_PATTERN_LENGTH: Final = 1_000
+__all__ = [
+    "ContentModel",
+    "compare_additional_members",
+    "compare_partially_open",
+    "compare_removed_member",
+    "resolve_array_model",
+    "resolve_object_model",
+]
 
 
 class ContentModel(Enum):
@@ -20,37 +30,6 @@ class ContentModel(Enum):
 
     OPEN = "open"
     CLOSED = "closed"
-
-
-class PatternCache:
-    """Cache of compiled regular expressions for one comparison.
-
-    It has no fixed size: a global cache would, and a schema with one pattern more than that would have each pattern
-    compiled again for each name.
-    """
-
-    def __init__(self) -> None:
-        self._compiled: dict[str, jsonschema_rs.Validator | None] = {}
-
-    def __len__(self) -> int:
-        return len(self._compiled)
-
-    def __contains__(self, pattern: str) -> bool:
-        return pattern in self._compiled
-
-    def clear(self) -> None:
-        """Remove all patterns."""
-        self._compiled.clear()
-
-    def matches(self, pattern: str, name: str) -> bool:
-        """Return True if a regular expression matches in a name; an unusable one never does."""
-        if pattern not in self._compiled:
-            self._compiled[pattern] = _compile_pattern(pattern)
-        validator = self._compiled[pattern]
-        try:
-            return validator is not None and validator.is_valid(name)
-        except (ValueError, jsonschema_rs.ValidationError):
-            return False
 
 
 def resolve_object_model(
@@ -96,12 +75,69 @@ def _permits_all(node: SchemaNode | None) -> bool:
     return node is None or isinstance(node, AlwaysNode)
 
 
-def _compile_pattern(pattern: str) -> jsonschema_rs.Validator | None:
-    if len(pattern) > _MAX_PATTERN_LENGTH:
-        return None
-    for options in (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT)):
-        try:
-            return jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=options, offline=True)
-        except (ValueError, jsonschema_rs.ValidationError):
-            continue
-    return None
+def compare_partially_open(pair: NodePair) -> Generator[RuleItem, bool, bool]:
+    """Compare with the schema of the content model; its differences count, too."""
+    covered = yield CompatibilityQuery(pair.original, pair.update)
+    yield pair
+    return covered
+
+
+def compare_removed_member(
+    prefix: str, schema: SchemaNode, model: tuple[SchemaNode, Tokens] | ContentModel, path: Tokens, writer: Tokens
+) -> Rule:
+    """Compare a member that only the writer lists with the reader's content model.
+
+    Args:
+        prefix: prefix of the kinds of differences.
+        schema: the writer's schema of the member.
+        model: the reader's content model.
+        path: the member's path in messages.
+        writer: tokens to the member in the writer's schema.
+    """
+    name = str(path[1])
+    if model is ContentModel.OPEN:
+        yield KeywordDifference(f"{prefix}_REMOVED_FROM_OPEN_CONTENT_MODEL", path, writer, before=name)
+    elif isinstance(model, ContentModel):
+        never = "_WITH_FALSE" if isinstance(schema.resolve(), NeverNode) else ""
+        yield KeywordDifference(f"{prefix}{never}_REMOVED_FROM_CLOSED_CONTENT_MODEL", path, writer, before=name)
+    else:
+        covered = yield from compare_partially_open(NodePair(schema, model[0], path, writer, model[1]))
+        kind = f"{prefix}_REMOVED_{'IS' if covered else 'NOT'}_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
+        yield KeywordDifference(kind, path, writer, model[1], before=name)
+
+
+def compare_additional_members(
+    kind: str, keywords: tuple[str, str], original: SchemaNode | None, update: SchemaNode | None
+) -> Rule:
+    """Compare whether unlisted members are permitted, and their schema.
+
+    Args:
+        kind: prefix of the kinds of differences.
+        keywords: the keyword in the original and in the update.
+        original: the writer's schema for unlisted members.
+        update: the reader's schema for unlisted members.
+    """
+    path: Tokens = (path_keyword(kind),)
+    writer: Tokens = () if original is None else (keywords[0],)
+    reader: Tokens = () if update is None else (keywords[1],)
+    if isinstance(original, NeverNode) is not isinstance(update, NeverNode):
+        change = "ADDED" if isinstance(original, NeverNode) else "REMOVED"
+        yield KeywordDifference(f"{kind}_{change}", path, writer, reader)
+        return
+    before, after = _schema_or_none(original), _schema_or_none(update)
+    if before is None and after is not None:
+        yield KeywordDifference(f"{kind}_NARROWED", path, writer, reader)
+    elif before is not None and after is None:
+        yield KeywordDifference(f"{kind}_EXTENDED", path, writer, reader)
+    elif before is not None and after is not None:
+        yield NodePair(before, after, path, writer, reader)
+
+
+def path_keyword(kind: str) -> str:
+    """Return the keyword used in paths: ``ADDITIONAL_ITEMS`` is ``additionalItems``."""
+    first, second = kind.lower().split("_")
+    return first + second.title()
+
+
+def _schema_or_none(node: SchemaNode | None) -> SchemaNode | None:
+    return None if isinstance(node, (AlwaysNode, NeverNode)) else node

@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from contractlog.compatibility.json_schema.catalogue import allowed_kinds
 from contractlog.compatibility.json_schema.diff.comparison import create_walk
-from contractlog.compatibility.json_schema.diff.pairs import DiffLimitReached, PairWalk
+from contractlog.compatibility.json_schema.diff.pairs import PairWalk
 from contractlog.compatibility.json_schema.nodes import ObjectNode, SchemaNode
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.policy import ALLOWED_CHECKS, Policy
-from contractlog.compatibility.steps import Steps, StepsExceeded
+from contractlog.compatibility.policy import Policy
+from contractlog.compatibility.steps import Steps
 from contractlog.compatibility.walk import STEP_LIMIT
 
 __all__ = ["JsonHistoryCheck", "JsonShape", "intern_shape"]
@@ -103,8 +104,7 @@ class JsonHistoryCheck:
         key = ("walk", self._policy)
         pairs: PairWalk | None = self._memo.merged.entries.get(key)
         if pairs is None:
-            admitted = {check_id.removeprefix("JSON_") for check_id in ALLOWED_CHECKS[self._policy]}
-            pairs = self._memo.merged.put(key, create_walk(admitted, STEP_LIMIT))
+            pairs = self._memo.merged.put(key, create_walk(allowed_kinds(self._policy), STEP_LIMIT))
         pairs.trim(_MAX_CACHED_PAIRS)
         return pairs
 
@@ -170,8 +170,6 @@ class JsonHistoryCheck:
         self._pairs.steps, self._pairs.limit = 0, min(STEP_LIMIT, self._steps.left)
         try:
             return self._pairs.compatible(original, update)
-        except DiffLimitReached:
-            raise StepsExceeded from None
         finally:
             self._steps.take(1 + self._pairs.steps)
 

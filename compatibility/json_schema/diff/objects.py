@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Final
 
-from contractlog.compatibility.json_schema.diff.additional_members import compare_additional_members
-from contractlog.compatibility.json_schema.diff.content_models import ContentModel, resolve_object_model
+from contractlog.compatibility.json_schema.diff.content_models import (
+    ContentModel,
+    compare_additional_members,
+    compare_partially_open,
+    compare_removed_member,
+    resolve_object_model,
+)
 from contractlog.compatibility.json_schema.diff.pairs import (
-    CompatibilityQuery,
     KeywordDifference,
     NodePair,
     PairWalk,
     Rule,
-    RuleItem,
 )
 from contractlog.compatibility.json_schema.diff.scalars import compare_limit
 from contractlog.compatibility.json_schema.nodes import (
     AlwaysNode,
     EmptyNode,
-    NeverNode,
     ObjectNode,
     ReferenceNode,
     SchemaNode,
@@ -68,29 +69,12 @@ def _compare_properties(pairs: PairWalk, original: ObjectNode, update: ObjectNod
     for name, schema in original.properties.items():
         path: Tokens = ("properties", name)
         if name not in update.properties:
-            yield from _compare_removed_property(pairs, schema, update, path)
+            yield from compare_removed_member("PROPERTY", schema, _resolve_model(pairs, update, name), path, path)
         elif (reader_schema := update.properties[name]) is not schema and reader_schema != schema:
             yield NodePair(schema, reader_schema, path, path, path)
     for name, schema in update.properties.items():
         if name not in original.properties:
             yield from _compare_added_property(pairs, original, update, name, schema)
-
-
-def _compare_removed_property(pairs: PairWalk, schema: SchemaNode, update: ObjectNode, path: Tokens) -> Rule:
-    name = str(path[1])
-    model = _resolve_model(pairs, update, name)
-    if model is ContentModel.OPEN:
-        yield KeywordDifference("PROPERTY_REMOVED_FROM_OPEN_CONTENT_MODEL", path, path, before=name)
-    elif isinstance(model, ContentModel):
-        never = isinstance(schema.resolve(), NeverNode)
-        kind = "PROPERTY_WITH_FALSE_REMOVED_FROM_CLOSED" if never else "PROPERTY_REMOVED_FROM_CLOSED"
-        yield KeywordDifference(f"{kind}_CONTENT_MODEL", path, path, before=name)
-    else:
-        covered = yield from _compare_partially_open(NodePair(schema, model[0], path, path, model[1]))
-        kind = "IS_COVERED" if covered else "NOT_COVERED"
-        yield KeywordDifference(
-            f"PROPERTY_REMOVED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, path, model[1], before=name
-        )
 
 
 def _compare_added_property(
@@ -105,19 +89,12 @@ def _compare_added_property(
         yield KeywordDifference(f"{kind}_ADDED_TO_OPEN_CONTENT_MODEL", path, reader=path, after=name)
         return
     if not isinstance(model, ContentModel):
-        covered = yield from _compare_partially_open(NodePair(model[0], schema, path, model[1], path))
+        covered = yield from compare_partially_open(NodePair(model[0], schema, path, model[1], path))
         kind = "IS_COVERED" if covered else "NOT_COVERED"
         yield KeywordDifference(
             f"PROPERTY_ADDED_{kind}_BY_PARTIALLY_OPEN_CONTENT_MODEL", path, model[1], path, after=name
         )
     yield KeywordDifference(f"{added_kind}_ADDED_TO_UNOPEN_CONTENT_MODEL", path, reader=path, after=name)
-
-
-def _compare_partially_open(pair: NodePair) -> Generator[RuleItem, bool, bool]:
-    """Compare with the schema of the content model; its differences count, too."""
-    covered = yield CompatibilityQuery(pair.original, pair.update)
-    yield pair
-    return covered
 
 
 def _added_property_kind(update: ObjectNode, name: str, schema: SchemaNode) -> str:

@@ -16,22 +16,27 @@ from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from contractlog.compatibility.json_schema.diff.content_models import PatternCache
+import jsonschema_rs
+
 from contractlog.compatibility.json_schema.nodes import ReferenceNode, SchemaNode, Tokens
 from contractlog.compatibility.json_text import join_pointer
+from contractlog.compatibility.steps import StepsExceeded
 from contractlog.compatibility.walk import STEP_LIMIT
 
 __all__ = [
     "CompatibilityQuery",
-    "DiffLimitReached",
     "KeywordDifference",
     "LocatedDifference",
     "NodePair",
     "PairWalk",
+    "PatternCache",
     "Rule",
+    "RuleItem",
 ]
 
 
+_BACKTRACK_LIMIT: Final = 100_000
+_MAX_PATTERN_LENGTH: Final = 1_000
 _MAX_CACHED_PATTERNS: Final = 1_000  #: compiled patterns cached across checks, some kilobytes each
 
 
@@ -82,8 +87,35 @@ class LocatedDifference:
     reader_at: str
 
 
-class DiffLimitReached(Exception):
-    """The step limit of the walk is exceeded."""
+class PatternCache:
+    """Cache of compiled regular expressions for one comparison.
+
+    It has no fixed size: a global cache would, and a schema with one pattern more than that would have each pattern
+    compiled again for each name.
+    """
+
+    def __init__(self) -> None:
+        self._compiled: dict[str, jsonschema_rs.Validator | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._compiled)
+
+    def __contains__(self, pattern: str) -> bool:
+        return pattern in self._compiled
+
+    def clear(self) -> None:
+        """Remove all patterns."""
+        self._compiled.clear()
+
+    def matches(self, pattern: str, name: str) -> bool:
+        """Return True if a regular expression matches in a name; an unusable one never does."""
+        if pattern not in self._compiled:
+            self._compiled[pattern] = _compile_pattern(pattern)
+        validator = self._compiled[pattern]
+        try:
+            return validator is not None and validator.is_valid(name)
+        except (ValueError, jsonschema_rs.ValidationError):
+            return False
 
 
 @dataclass(slots=True)
@@ -102,11 +134,11 @@ class PairWalk:
         """Count work.
 
         Raises:
-            DiffLimitReached: the limit is exceeded.
+            StepsExceeded: the limit is exceeded.
         """
         self.steps += count
         if self.steps > self.limit:
-            raise DiffLimitReached
+            raise StepsExceeded
 
     def trim(self, limit: int) -> None:
         """Drop the final results if there are more than ``limit`` pairs, and the patterns if too many."""
@@ -120,7 +152,7 @@ class PairWalk:
         """Yield every difference of two schemas, each pair once per position.
 
         Raises:
-            DiffLimitReached: after the differences found until then.
+            StepsExceeded: after the differences found until then.
         """
         if _resolve_pair(original, update) is None:
             return
@@ -285,3 +317,14 @@ def _next_item(rule: Rule, answer: bool | None) -> RuleItem | None:  # noqa: FBT
         return rule.send(answer)
     except StopIteration:
         return None
+
+
+def _compile_pattern(pattern: str) -> jsonschema_rs.Validator | None:
+    if len(pattern) > _MAX_PATTERN_LENGTH:
+        return None
+    for options in (jsonschema_rs.RegexOptions(), jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACK_LIMIT)):
+        try:
+            return jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=options, offline=True)
+        except (ValueError, jsonschema_rs.ValidationError):
+            continue
+    return None

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from contractlog.compatibility.json_schema.vocabulary import COUNT_KEYWORDS, KEYWORDS_BY_TYPE, SAME_VALUE_KEYWORDS
+
 __all__ = [
     "ALLOWED_EXACT_CHECKS",
     "CHECKS_BY_KEYWORD",
@@ -126,23 +128,8 @@ CHECKS_BY_KEYWORD: Final[Mapping[str, ExactCheck]] = MappingProxyType(
         "pattern": _PATTERN,
         **dict.fromkeys(("required", "dependentRequired", "dependencies", "dependentSchemas"), _REQUIRED),
         **dict.fromkeys(("contains", "uniqueItems"), _ITEMS),
-        **dict.fromkeys(("anyOf", "oneOf", "allOf", "not", "if", "then", "else"), _COMBINED),
-        **dict.fromkeys(
-            (
-                "minimum",
-                "maximum",
-                "exclusiveMinimum",
-                "exclusiveMaximum",
-                "multipleOf",
-                "minLength",
-                "maxLength",
-                "minItems",
-                "maxItems",
-                "minProperties",
-                "maxProperties",
-            ),
-            _BOUND,
-        ),
+        **dict.fromkeys(SAME_VALUE_KEYWORDS, _COMBINED),
+        **dict.fromkeys((*COUNT_KEYWORDS, *KEYWORDS_BY_TYPE["number"]), _BOUND),
     }
 )
 

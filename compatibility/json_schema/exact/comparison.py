@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.json_schema.exact.catalogue import UNDECIDED
+from contractlog.compatibility.json_schema.exact.arrays import ArrayDemands
+from contractlog.compatibility.json_schema.exact.catalogue import FORMAT, UNDECIDED, ExactCheck, find_check
 from contractlog.compatibility.json_schema.exact.counterexample import ValueSearch
 from contractlog.compatibility.json_schema.exact.demand_builder import DemandBuilder
-from contractlog.compatibility.json_schema.exact.demands import SchemaDemand
-from contractlog.compatibility.json_schema.exact.engine import STEP_LIMIT, ProofEngine, ProofLimitReached
-from contractlog.compatibility.json_schema.exact.findings import FindingReporter
+from contractlog.compatibility.json_schema.exact.demands import (
+    Conjunction,
+    Demand,
+    ItemValues,
+    Literal,
+    MatchesPattern,
+    MemberValues,
+    SchemaDemand,
+    Undecidable,
+)
+from contractlog.compatibility.json_schema.exact.engine import STEP_LIMIT, ProofEngine
+from contractlog.compatibility.json_schema.exact.json_values import format_value
+from contractlog.compatibility.json_schema.exact.objects import MemberCase, ObjectDemands, single_name
+from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
 from contractlog.compatibility.json_schema.parser import JsonSchema, find_meta_schema_error
-from contractlog.compatibility.steps import Steps
+from contractlog.compatibility.steps import Steps, StepsExceeded
 from contractlog.compatibility.walk import work_limit_exceeded
 
 __all__ = ["compare_exactly"]
@@ -104,7 +118,7 @@ class _Comparison:
             if not findings and (_has_formats(reader) or _has_formats(writer)):
                 sides = _root_demand("reader", reader, formats=True), _root_demand("writer", writer, formats=True)
                 findings = self._decide(*sides, formats=True)
-        except (ProofLimitReached, RecursionError):
+        except (StepsExceeded, RecursionError):
             findings = [work_limit_exceeded(self.limit if self.shared.left > 0 else self.shared.limit)]
         return findings
 
@@ -123,7 +137,7 @@ class _Comparison:
         with self._count_steps(engine):
             try:
                 findings.extend(FindingReporter(engine, reader, writer, formats=formats).findings())
-            except ProofLimitReached:
+            except StepsExceeded:
                 if not findings:
                     raise
         return findings
@@ -139,3 +153,186 @@ class _Comparison:
 
     def _engine(self, *, thorough: bool = False) -> AbstractContextManager[ProofEngine]:
         return self._count_steps(ProofEngine(thorough=thorough))
+
+
+_MAX_FINDINGS: Final = 50
+_MAX_BRANCHES: Final = 4
+_MAX_LIFTED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _WriterPosition:
+    """A position in the documents: the writer's demands there, and how to embed a value in a document."""
+
+    writer: tuple[Literal, ...]
+    writer_at: str
+    lift: Callable[[Any], Iterator[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _UnprovenDemand:
+    """A demand of the reader that is not proven at a position."""
+
+    position: _WriterPosition
+    demand: Demand
+    at: str
+    keyword: str
+
+
+class FindingReporter:
+    """Reporter of the findings of a pair that is not proven."""
+
+    def __init__(
+        self, engine: ProofEngine, reader: SchemaDemand, writer: SchemaDemand, *, formats: bool = False
+    ) -> None:
+        self._engine = engine
+        self._search = ValueSearch(engine)
+        self._reader = reader
+        self._writer = writer
+        self._formats = formats
+        self._goal = frozenset({(writer, True), (reader, False)})
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield a finding for each keyword that rejects, or may reject, what the writer admits."""
+        document = [] if self._formats else self._search.value(self._goal)
+        root = _WriterPosition(((self._writer, True),), "", lambda value: iter((value,)))
+        unproven_demands = islice(self._find_unproven(_UnprovenDemand(root, self._reader, "", "")), _MAX_FINDINGS)
+        first = next(unproven_demands, None)
+        second = next(unproven_demands, None)
+        for unproven in (first, second):
+            if unproven is not None:
+                yield self._finding(unproven, document if second is None else [])
+        for unproven in unproven_demands:
+            yield self._finding(unproven, [])
+
+    def _find_unproven(self, start: _UnprovenDemand) -> Iterator[_UnprovenDemand]:
+        pending, seen = [start], set[tuple[frozenset[Literal], str]]()
+        while pending:
+            unproven = pending.pop()
+            goal = frozenset((*unproven.position.writer, (unproven.demand, False)))
+            if (goal, unproven.at) in seen or self._engine.is_closed(goal):
+                continue
+            seen.add((goal, unproven.at))
+            parts = list(self._split(unproven))
+            if parts:
+                pending.extend(reversed(parts))
+            else:
+                yield unproven
+
+    def _split(self, unproven: _UnprovenDemand) -> Iterator[_UnprovenDemand]:
+        match unproven.demand:
+            case SchemaDemand():
+                for part in unproven.demand.parts:
+                    yield _UnprovenDemand(unproven.position, part.demand, part.at, part.keyword or unproven.keyword)
+            case Conjunction():
+                parts = self._engine.find_violable(unproven.position.writer, unproven.demand.parts)
+                yield from (_UnprovenDemand(unproven.position, part, unproven.at, unproven.keyword) for part in parts)
+            case MemberValues() | ItemValues():
+                position = self._descend(unproven.position, unproven.demand)
+                if position is not None:
+                    at = unproven.demand.body.at if isinstance(unproven.demand.body, SchemaDemand) else unproven.at
+                    yield _UnprovenDemand(position, unproven.demand.body, at, unproven.keyword)
+            case _:
+                pass
+
+    def _descend(self, position: _WriterPosition, demand: MemberValues | ItemValues) -> _WriterPosition | None:
+        """Descend to a member or item that may violate the demand."""
+        goal = frozenset((*position.writer, (demand, False)))
+        for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
+            inner_position = self._member(position, demand, branch.atoms) if isinstance(demand, MemberValues) else None
+            if isinstance(demand, ItemValues):
+                inner_position = self._item(position, demand, branch.atoms)
+            if inner_position is not None:
+                return inner_position
+        return None
+
+    def _member(self, position: _WriterPosition, demand: MemberValues, atoms: list[Literal]) -> _WriterPosition | None:
+        demands = ObjectDemands.of(atoms)
+        for case in self._cases(demands, demand):
+            if not self._engine.seems_closed(case.value) and not (
+                case.name_demands and self._engine.seems_closed(case.name_demands)
+            ):
+
+                def lift(value: Any, case: MemberCase = case) -> Iterator[Any]:
+                    for document in islice(self._search.build_objects(demands, 0, (case, value)), _MAX_LIFTED):
+                        yield from position.lift(document)
+
+                return self._position_of(position, case.value, (demand.body, False), lift)
+        return None
+
+    def _cases(self, demands: ObjectDemands, demand: MemberValues) -> Iterator[MemberCase]:
+        name = single_name(demand.names)
+        if name is not None:
+            yield MemberCase(name, (), tuple(demands.at(name)))
+        for member in demands.required_members:
+            if member.names == demand.names and member.value == ((demand.body, False),):
+                yield from demands.cases(member, self._engine.evaluator)
+
+    def _item(self, position: _WriterPosition, demand: ItemValues, atoms: list[Literal]) -> _WriterPosition | None:
+        demands = ArrayDemands(atoms)
+        for index in demands.starts(demand.start, demand.stop):
+            literals = (*demands.at(index), (demand.body, False))
+            if self._engine.seems_closed(literals):
+                continue
+
+            def lift(value: Any, index: int = index) -> Iterator[Any]:
+                for document in islice(self._search.build_arrays(demands, 0, (index, value)), _MAX_LIFTED):
+                    yield from position.lift(document)
+
+            return self._position_of(position, literals, (demand.body, False), lift)
+        return None
+
+    @staticmethod
+    def _position_of(
+        position: _WriterPosition, value: tuple[Literal, ...], excluded: Literal, lift: Callable[[Any], Iterator[Any]]
+    ) -> _WriterPosition:
+        writer = tuple(literal for literal in value if literal != excluded)
+        pointers = [
+            demand.at
+            for demand, wanted in writer
+            if isinstance(demand, SchemaDemand) and wanted and demand.owner == "writer"
+        ]
+        return _WriterPosition(writer, min(pointers, key=len, default=position.writer_at), lift)
+
+    def _finding(self, unproven: _UnprovenDemand, document: list[Any]) -> Finding:
+        if self._formats:
+            return _create_finding(
+                FORMAT, unproven, f"the {_SLOT_READER} requires a format that the {_SLOT_WRITER} does not require"
+            )
+        documents = self._find_document(unproven) or document
+        if documents:
+            detail = f"{format_value(documents[0])} is valid under the {_SLOT_WRITER} and not under the {_SLOT_READER}"
+            return _create_finding(find_check(unproven.keyword), unproven, detail)
+        undecided = f"there is no proof that the {_SLOT_READER} admits all that the {_SLOT_WRITER} admits"
+        return _create_finding(UNDECIDED, unproven, f"{undecided}: {self._reason(unproven)}")
+
+    def _find_document(self, unproven: _UnprovenDemand) -> list[Any]:
+        """Return a whole document that the writer admits and the reader rejects at this position."""
+        for value in self._search.value((*unproven.position.writer, (unproven.demand, False))):
+            for document in islice(unproven.position.lift(value), _MAX_LIFTED):
+                if self._search.satisfies(document, self._goal):
+                    return [document]
+        return []
+
+    def _reason(self, unproven: _UnprovenDemand) -> str:
+        """Return the reason why the proof failed."""
+        goal = frozenset((*unproven.position.writer, (unproven.demand, False)))
+        for branch in islice(self._engine.open_branches(goal), _MAX_BRANCHES):
+            for demand, _ in branch.literals:
+                if isinstance(demand, Undecidable):
+                    return demand.reason
+                if isinstance(demand, MatchesPattern) and compile_pattern(demand.text) is None:
+                    return f"the pattern {format_value(demand.text)} is not regular"
+        return "no document was found that shows the opposite"
+
+
+_WRITER_FIX: Final = "narrow the schema, so that nothing is valid here that the earlier version refuses"
+_SLOT_READER: Final = "\0reader\0"
+_SLOT_WRITER: Final = "\0writer\0"
+
+
+def _create_finding(check: ExactCheck, unproven: _UnprovenDemand, sentence: str) -> Finding:
+    detail = sentence.replace(_SLOT_READER, "reader").replace(_SLOT_WRITER, "writer")
+    text = f"{check.title} (path '{unproven.at or '/'}'): {sentence}".replace("{", "{{").replace("}", "}}")
+    message = text.replace(_SLOT_READER, "{reader} schema").replace(_SLOT_WRITER, "{writer} schema")
+    return Finding(check.id, unproven.at, unproven.position.writer_at, detail, message, check.fix, _WRITER_FIX)

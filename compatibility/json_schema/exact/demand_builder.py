@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
+from contractlog.compatibility.json_schema.documents import Documents, SchemaPosition
 from contractlog.compatibility.json_schema.exact.demands import (
     FALSE,
     TRUE,
@@ -33,20 +37,18 @@ from contractlog.compatibility.json_schema.exact.demands import (
     UniqueItems,
     ValueIn,
 )
-from contractlog.compatibility.json_schema.exact.document_index import DocumentIndex, SchemaPosition
+from contractlog.compatibility.json_schema.exact.digests import SchemaDigests
 from contractlog.compatibility.json_schema.exact.json_values import NumberTooLarge, to_exact, to_fraction, value_key
 from contractlog.compatibility.json_schema.exact.unevaluated_keywords import (
     unevaluated_items_demand,
     unevaluated_members_demand,
 )
 from contractlog.compatibility.json_schema.parser import JsonSchema
+from contractlog.compatibility.json_schema.vocabulary import DRAFTS
 from contractlog.compatibility.json_text import Number, join_pointer
 
 __all__ = ["DemandBuilder"]
 
-_DRAFT_ORDER: Final = {
-    name: number for number, name in enumerate(("draft-04", "draft-06", "draft-07", "2019-09", "2020-12"))
-}
 _D6, _D7, _2019, _2020 = 1, 2, 3, 4
 _SIZES: Final = {
     "minLength": "string", "maxLength": "string", "minItems": "array", "maxItems": "array",
@@ -69,32 +71,47 @@ class DemandBuilder:
         """
         self.owner = owner
         self.formats = formats
-        self.documents = DocumentIndex(schema, referenced)
-        self._schemas: dict[tuple[str, str], SchemaDemand] = {}
+        self.documents = Documents(schema, referenced)
+        self.digests = SchemaDigests(self.documents, formats=formats)
+        self._schemas: dict[str, SchemaDemand] = {}
 
     def root(self) -> SchemaDemand:
         """Return the whole schema."""
-        return self.schema(self.documents.root)
+        return self.schema(self.documents.root())
 
     def schema(self, position: SchemaPosition) -> SchemaDemand:
         """Return the schema at a position, converted on first use."""
-        key = (position.document, position.at)
-        if key not in self._schemas:
-            digest = self.documents.digest(position, formats=self.formats)
-            self._schemas[key] = SchemaDemand(digest, position.pointer, self.owner, lambda: self._parts(position))
-        return self._schemas[key]
+        location = position.location
+        if location not in self._schemas:
+            digest = self.digests.digest(position)
+            self._schemas[location] = SchemaDemand(digest, location, self.owner, lambda: self._parts(position))
+        return self._schemas[location]
+
+    @cached_property
+    def ambiguous_anchors(self) -> frozenset[Any]:
+        """The dynamic anchors that occur more than once."""
+        anchors = Counter(
+            str(schema["$dynamicAnchor"]) for schema in self.documents.schemas() if "$dynamicAnchor" in schema
+        )
+        return frozenset(anchor for anchor, count in anchors.items() if count > 1)
+
+    @cached_property
+    def has_several_resources(self) -> bool:
+        """True if there is more than one schema with its own URL."""
+        inner = islice(self.documents.schemas(), 1, None)
+        return len(self.documents.values()) > 1 or any(isinstance(schema.get("$id"), str) for schema in inner)
 
     def _parts(self, position: SchemaPosition) -> Iterator[KeywordDemand]:
-        value = self.documents.value(position)
+        value = position.contents
         if not isinstance(value, dict):
             if value is False:
-                yield KeywordDemand("", position.pointer, FALSE)
+                yield KeywordDemand("", position.location, FALSE)
             return
         keywords = _SchemaKeywords(self, position, value)
         for keyword in keywords.effective():
             demand = keywords.demand(keyword)
             if demand is not None and demand != TRUE:
-                yield KeywordDemand(keyword, join_pointer(position.pointer, keyword), demand)
+                yield KeywordDemand(keyword, join_pointer(position.location, keyword), demand)
 
 
 class _SchemaKeywords:
@@ -104,7 +121,7 @@ class _SchemaKeywords:
         self.builder = builder
         self.position = position
         self.value = value
-        self.draft = _DRAFT_ORDER[position.draft.name]
+        self.draft = DRAFTS.index(position.context.draft)
 
     def effective(self) -> list[str]:
         """Return the effective keywords in textual order, but ``type`` first, as it decides most."""
@@ -126,7 +143,7 @@ class _SchemaKeywords:
             return self.unknown(f"the number {str(number)[:40]} is too large to be compared exactly", keyword)
 
     def unknown(self, reason: str, keyword: str) -> Undecidable:
-        return Undecidable(reason, (keyword, self.builder.documents.digest(self.position)))
+        return Undecidable(reason, (keyword, self.builder.digests.digest(self.position)))
 
     def subschema(self, *tokens: str | int) -> SchemaDemand:
         return self.builder.schema(self.builder.documents.below(self.position, *tokens))
@@ -256,24 +273,24 @@ class _SchemaKeywords:
         return Disjunction((Negation(condition) if keyword == "then" else condition, self.subschema(keyword)))
 
     def reference(self, _word: str, body: Any) -> Demand:
-        target = self.builder.documents.find_target(body, self.position)
+        target = self.builder.documents.follow_from(self.position, body)
         if target is None:
             return Undecidable(f'the reference "{body[:80]}" cannot be resolved', ("$ref", body))
         return self.builder.schema(target)
 
     def dynamic(self, keyword: str, body: Any) -> Demand:
-        documents = self.builder.documents
-        target = documents.find_target(body, self.position)
-        target_schema = target and documents.value(target)
-        is_dynamic = isinstance(target_schema, dict) and target_schema.get("$dynamicAnchor") == body.rpartition("#")[2]
-        if target is None or (is_dynamic and body.rpartition("#")[2] in documents.dynamic):
+        target = self.builder.documents.follow_from(self.position, body)
+        anchor = body.rpartition("#")[2]
+        schema = None if target is None else target.contents
+        is_dynamic = isinstance(schema, dict) and schema.get("$dynamicAnchor") == anchor
+        if target is None or (is_dynamic and anchor in self.builder.ambiguous_anchors):
             return self.unknown(f"{keyword} leads to different places in the course of a validation", keyword)
         return self.builder.schema(target)
 
     def recursive(self, keyword: str, _body: Any) -> Demand:
-        if self.builder.documents.has_several_resources:
+        if self.builder.has_several_resources:
             return self.unknown(f"{keyword} leads to different places in the course of a validation", keyword)
-        return self.builder.schema(self.builder.documents.root)
+        return self.builder.root()
 
     def unevaluated_members(self, keyword: str, body: Any) -> Demand:
         if body is True:

@@ -33,15 +33,12 @@ from contractlog.compatibility.json_schema.exact.demands import (
 )
 from contractlog.compatibility.json_schema.exact.evaluator import Evaluator
 from contractlog.compatibility.json_schema.exact.json_values import JSON_TYPES, value_of_key
+from contractlog.compatibility.steps import StepsExceeded
 
-__all__ = ["STEP_LIMIT", "ProofEngine", "ProofLimitReached"]
+__all__ = ["STEP_LIMIT", "ProofEngine"]
 
 STEP_LIMIT: Final = 100_000
 _WIDE_CHOICE: Final = 16  #: number of alternatives from which a choice is filtered before branching
-
-
-class ProofLimitReached(Exception):
-    """The step limit is exceeded."""
 
 
 class ProofEngine:
@@ -68,7 +65,7 @@ class ProofEngine:
         """Count a step, and more for a larger piece of work."""
         self.steps += 1 + (size >> 3)
         if self.steps > self.limit:
-            raise ProofLimitReached
+            raise StepsExceeded
 
     def _charge(self, search: Hashable, visits: int) -> None:
         """Count the states that a search visited, once for each search: its result is cached."""

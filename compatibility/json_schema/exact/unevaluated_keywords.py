@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, Final
 
+from contractlog.compatibility.json_schema.documents import Documents, SchemaPosition
 from contractlog.compatibility.json_schema.exact.demands import (
     FALSE,
     TRUE,
@@ -24,13 +25,11 @@ from contractlog.compatibility.json_schema.exact.demands import (
     Negation,
     SchemaDemand,
 )
-from contractlog.compatibility.json_schema.exact.document_index import DocumentIndex, SchemaPosition
 
 __all__ = ["unevaluated_items_demand", "unevaluated_members_demand"]
 
 _MAX_CASES: Final = 32
 _MAX_DEPTH: Final = 16
-_DRAFT_2020_12: Final = "2020-12"
 
 DemandFactory = Callable[[SchemaPosition], SchemaDemand]
 
@@ -64,14 +63,14 @@ class _TooManyCases(Exception):
 
 
 def unevaluated_members_demand(
-    documents: DocumentIndex, position: SchemaPosition, make: DemandFactory, body: Demand
+    documents: Documents, position: SchemaPosition, make: DemandFactory, body: Demand
 ) -> Demand | None:
     """Return the keyword's demand on members; None if unknown."""
     return _build_demand(documents, position, make, "unevaluatedProperties", lambda case: _members_demand(case, body))
 
 
 def unevaluated_items_demand(
-    documents: DocumentIndex, position: SchemaPosition, make: DemandFactory, body: Demand
+    documents: Documents, position: SchemaPosition, make: DemandFactory, body: Demand
 ) -> Demand | None:
     """Return the keyword's demand on items; None if unknown."""
     return _build_demand(documents, position, make, "unevaluatedItems", lambda case: _items_demand(case, body))
@@ -90,7 +89,7 @@ def _items_demand(case: _BranchCase, body: Demand) -> Demand:
 
 
 def _build_demand(
-    documents: DocumentIndex,
+    documents: Documents,
     position: SchemaPosition,
     make: DemandFactory,
     keyword: str,
@@ -109,14 +108,14 @@ def _build_demand(
 class _CaseEnumeration:
     """Enumeration of the cases of a schema."""
 
-    def __init__(self, documents: DocumentIndex, make: DemandFactory, *, items: bool) -> None:
+    def __init__(self, documents: Documents, make: DemandFactory, *, items: bool) -> None:
         self.documents = documents
         self.items = items
         self.make = make
 
     def enumerate(self, position: SchemaPosition, *, without: str = "", depth: int) -> list[_BranchCase]:
         """Return the cases in which the schema is valid."""
-        value = self.documents.value(position)
+        value = position.contents
         if not isinstance(value, dict):
             return [_BranchCase(demands=(FALSE,))] if value is False else [_BranchCase()]
         if depth > _MAX_DEPTH or "$dynamicRef" in value or "$recursiveRef" in value:
@@ -132,7 +131,7 @@ class _CaseEnumeration:
 
     def _case_of_keywords(self, value: dict[str, Any], position: SchemaPosition, without: str) -> _BranchCase:
         """Return what the schema's own keywords evaluate."""
-        newest = position.draft.name == _DRAFT_2020_12
+        newest = position.context.draft.has_prefix_items
         if self.items and "contains" in value and not newest:
             raise _TooManyCases  # validators differ in whether ``contains`` evaluates items in 2019-09
         listed = value.get("prefixItems") if newest else value.get("items")
@@ -155,7 +154,7 @@ class _CaseEnumeration:
         body = value[keyword]
         match keyword:
             case "$ref":
-                found = self.documents.find_target(body, position)
+                found = self.documents.follow_from(position, body)
                 if found is None:
                     raise _TooManyCases
                 return self.enumerate(found, depth=depth + 1)

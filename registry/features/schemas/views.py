@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from contractlog.compatibility.avro.tags import Entity
 from contractlog.compatibility.formats import format_schema, list_inline_tags, supported_types
 from contractlog.compatibility.schema import RegisteredSchema
+from contractlog.compatibility.tags import Entity
 from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage.snapshot import Snapshot
 

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Final
 
 from contractlog.compatibility.errors import ContractlogError
-from contractlog.compatibility.search_terms.extraction import extract_terms
-from contractlog.compatibility.search_terms.term import Term
+from contractlog.compatibility.formats import extract_terms
+from contractlog.compatibility.search_terms import Term
 from contractlog.registry.features.change_log.follower import JournalFollower
 from contractlog.registry.storage import journal, search_index
 from contractlog.registry.storage.search_index import Key, SearchableSchema

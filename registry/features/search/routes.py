@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query
 
 from contractlog.compatibility.errors import InvalidQuery, Overloaded
-from contractlog.compatibility.search_terms.term import TermKind
+from contractlog.compatibility.search_terms import TermKind
 from contractlog.registry.features.bodies import HitBody, HitsBody
 from contractlog.registry.features.search.service import MAX_HITS
 from contractlog.registry.features.search.store import SearchWord

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from contractlog.compatibility.catalogue import CATALOGUE, CheckSpec
+from contractlog.compatibility.catalogue import CheckSpec
 from contractlog.compatibility.engine import DIFFERENT_TYPE, ParsedVersion, check_compatibility
-from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.formats import CATALOGUE, parse_schema
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.compatibility.walk import work_limit_exceeded

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.finding import Finding
@@ -46,6 +46,7 @@ def at(text: str, pointer: str) -> Any:
 
 
 @given(VALUES, st.sampled_from([None, 1, 4]), st.booleans())
+@settings(deadline=None)
 def test_a_pointer_leads_to_its_value(value: Any, indent: int | None, ascii_only: bool) -> None:  # noqa: FBT001
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     for pointer, member in walk(value):
@@ -77,6 +78,7 @@ def test_a_text_of_a_million_brackets_is_walked_without_recursion() -> None:
 
 
 @given(VALUES, st.sampled_from([None, 1]), st.lists(st.sampled_from(["", "/a", "/0", "/a/0/x", "/b/b"])))
+@settings(deadline=None)
 def test_many_pointers_lead_where_each_leads_alone(value: Any, indent: int | None, others: list[str]) -> None:
     text = json.dumps(value, indent=indent)
     pointers = [*(pointer for pointer, _ in walk(value)), *others]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidSchema
@@ -30,6 +30,7 @@ VALUES = st.recursive(
 
 
 @given(value=VALUES, sort_keys=st.booleans())
+@settings(deadline=None)
 def test_what_is_written_is_what_was_read(value: Any, *, sort_keys: bool) -> None:
     text = json.dumps(value, ensure_ascii=False)
     again = write_json(parse_json(text, comments=True), lambda number: number.text, sort_keys=sort_keys)
@@ -60,6 +61,7 @@ def test_brackets_in_strings_and_comments_do_not_nest() -> None:
 
 
 @given(TEXT)
+@settings(deadline=None)
 def test_strings_are_written_so_that_all_json_readers_read_them(text: str) -> None:
     assert json.loads(quote_json(text)) == text
 

@@ -1,7 +1,7 @@
 """Subjects: qualified and plain names are one thing."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.errors import InvalidSubject
@@ -12,6 +12,7 @@ from contractlog.compatibility.names import Subject
     st.from_regex(r"\.[a-z0-9]*", fullmatch=True),
     st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), min_size=1),
 )
+@settings(deadline=None)
 def test_a_subject_is_what_its_text_says(context: str, name: str) -> None:
     subject = Subject(context, name)
     if subject.ambiguous:
@@ -22,6 +23,7 @@ def test_a_subject_is_what_its_text_says(context: str, name: str) -> None:
 
 
 @given(st.lists(st.sampled_from([":", ".", "*", "a", ":.", ":.eu:"]), max_size=6).map("".join))
+@settings(deadline=None)
 def test_what_is_accepted_is_written_as_nothing_else(text: str) -> None:
     subject = Subject.parse(text)
     try:

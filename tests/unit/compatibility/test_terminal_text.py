@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.terminal_text import escape_json_line, escape_line
@@ -20,6 +20,7 @@ def shows_all(line: str) -> bool:
 
 
 @given(TEXTS)
+@settings(deadline=None)
 def test_a_line_stays_one_line_and_commands_nothing(text: str) -> None:
     line = escape_line(text)
     assert shows_all(line)
@@ -29,6 +30,7 @@ def test_a_line_stays_one_line_and_commands_nothing(text: str) -> None:
 
 
 @given(TEXTS)
+@settings(deadline=None)
 def test_a_json_line_keeps_its_value(text: str) -> None:
     for document in (json.dumps({"a": text}), json.dumps([text], ensure_ascii=False)):
         line = escape_json_line(document)

@@ -44,6 +44,7 @@ def test_numbers_are_written_as_java_writes_them(text: str, written: str) -> Non
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
+@settings(deadline=None)
 def test_no_double_is_changed_by_being_written(double: float) -> None:
     assert float(format_java_number(Number(repr(double)))) == double
 

@@ -10,19 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.avro.format import reads_all, shape
+from contractlog.compatibility.avro.format import AVRO_FORMAT
 from contractlog.compatibility.avro.shapes import AvroShape
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.formats import compare_schemas, parse_schema
+from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.policy import Policy, select_breaking
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 from contractlog.compatibility.steps import Steps, StepsExceeded
 
 from support.avro_schemas import Schemas, evolved
+
+reads_all, shape = AVRO_FORMAT.reads_all, AVRO_FORMAT.build_shape
 
 
 def parsed(schema: Any) -> ParsedSchema:

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from contractlog.compatibility.catalogue import AVRO_WARNINGS, CATALOGUE
+from contractlog.compatibility.avro.catalogue import AVRO_WARNINGS
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.finding import Finding
-from contractlog.compatibility.formats import compare_schemas, find_warnings, parse_schema
+from contractlog.compatibility.formats import CATALOGUE, compare_schemas, find_warnings, parse_schema
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft
 
 from support.avro_schemas import Schemas, datum, evolved

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
-from contractlog.compatibility.avro.tags import Entity, EntityType, edit_tags, list_inline_tags
+from contractlog.compatibility import formats
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
-from contractlog.compatibility.schema import SchemaDraft
+from contractlog.compatibility.schema import SchemaDraft, SchemaType
+from contractlog.compatibility.tags import Entity, EntityType
 
+list_inline_tags = partial(formats.list_inline_tags, SchemaType.AVRO)
+edit_tags = partial(formats.edit_tags, SchemaType.AVRO)
 TEXT = (
     '{"type":"record","name":"T1","namespace":"ns","fields":['
     '{"name":"a","type":{"type":"record","name":"T2","fields":[{"name":"b","type":"int"}]}},'

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.compatibility.fixes.edits import (
@@ -30,6 +30,7 @@ CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(NAMES, VALUES, max_s
 
 
 @given(VALUES, st.sampled_from(LAYOUTS))
+@settings(deadline=None)
 def test_every_value_is_found_where_it_stands(value: Any, layout: dict[str, Any]) -> None:
     source = JsonSource(json.dumps(value, **layout))
     waiting = [("", value)]
@@ -44,6 +45,7 @@ def test_every_value_is_found_where_it_stands(value: Any, layout: dict[str, Any]
 
 
 @given(CONTAINERS, st.sampled_from(LAYOUTS), st.sets(st.integers(0, 3)))
+@settings(deadline=None)
 def test_what_is_removed_is_gone_and_the_rest_is_there(value: Any, layout: dict[str, Any], gone: set[int]) -> None:
     source = JsonSource(json.dumps(value, **layout))
     gone = {index for index in gone if index < len(value)}
@@ -53,6 +55,7 @@ def test_what_is_removed_is_gone_and_the_rest_is_there(value: Any, layout: dict[
 
 
 @given(st.lists(VALUES, max_size=4), st.sampled_from(LAYOUTS), st.integers(0, 4), VALUES)
+@settings(deadline=None)
 def test_what_is_inserted_is_there(value: list[Any], layout: dict[str, Any], index: int, more: Any) -> None:
     source = JsonSource(json.dumps(value, **layout))
     index = min(index, len(value))
@@ -62,6 +65,7 @@ def test_what_is_inserted_is_there(value: list[Any], layout: dict[str, Any], ind
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4), st.sampled_from(LAYOUTS), NAMES, VALUES)
+@settings(deadline=None)
 def test_a_member_that_is_set_is_there(value: dict[str, Any], layout: dict[str, Any], name: str, more: Any) -> None:
     source = JsonSource(json.dumps(value, **layout))
     text = apply_edits(source.text, [source.set_member(source.root, name, json.dumps(more))])

@@ -10,13 +10,14 @@ import pytest
 
 from contractlog.compatibility.engine import find_differences
 from contractlog.compatibility.fixes.edits import count_changed_tokens
-from contractlog.compatibility.fixes.engine import Fix, FixSearch, find_fix
-from contractlog.compatibility.formats import parse_schema
+from contractlog.compatibility.fixes.engine import Fix, FixSearch
+from contractlog.compatibility.formats import parse_schema, select_breaking
 from contractlog.compatibility.level import Direction
-from contractlog.compatibility.policy import Policy, select_breaking
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import SchemaDraft, SchemaType
 from contractlog.compatibility.steps import Steps
 
+from support.fix_search import find_fix
 from support.fixes import EACH_AVRO_CHECK, EACH_EXACT_CHECK, EACH_JSON_CHECK, avro_row, json_row
 
 BACKWARD, FORWARD = Direction.BACKWARD, Direction.FORWARD

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.formats import compare_schemas, parse_schema
-from contractlog.compatibility.policy import Policy, select_breaking
+from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 from support.json_causes import CAUSES, assigned

@@ -12,15 +12,17 @@ from hypothesis import strategies as st
 
 from contractlog.compatibility.engine import ParsedVersion, check_compatibility
 from contractlog.compatibility.errors import InvalidSchema
-from contractlog.compatibility.formats import compare_schemas, parse_schema
-from contractlog.compatibility.json_schema.format import reads_all, shape
+from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
+from contractlog.compatibility.json_schema.format import JSON_FORMAT
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.memo import Memo
-from contractlog.compatibility.policy import Policy, select_breaking
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 from contractlog.compatibility.steps import Steps
 
 from support.json_schemas import Schemas, Versions
+
+reads_all, shape = JSON_FORMAT.reads_all, JSON_FORMAT.build_shape
 
 
 def parsed(schema: Any) -> ParsedSchema:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from contractlog.compatibility.formats import compare_schemas, parse_schema
+from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
 from contractlog.compatibility.json_schema.exact.catalogue import EXACT_CHECKS, FORMAT
 from contractlog.compatibility.json_schema.exact.comparison import compare_exactly
 from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
-from contractlog.compatibility.policy import Policy, select_breaking
+from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
 
 from support.deadlines import hang_guard

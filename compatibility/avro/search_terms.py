@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from contractlog.compatibility.search_terms.term import Term, TermKind, join_path, tag_terms
+from contractlog.compatibility.avro.names import qualify_name
+from contractlog.compatibility.avro.types import NAMED_TYPES, PRIMITIVES
+from contractlog.compatibility.search_terms import Term, TermKind, join_path, load_json, tag_terms
 
 __all__ = ["extract_avro_terms"]
-
-_PRIMITIVE: Final = frozenset({"null", "boolean", "int", "long", "float", "double", "bytes", "string"})
-_NAMED: Final = frozenset({"record", "error", "enum", "fixed"})
 
 
 class _Location(NamedTuple):
@@ -19,13 +18,13 @@ class _Location(NamedTuple):
     namespace: str
 
 
-def extract_avro_terms(root: Any) -> Iterator[Term]:
-    """Yield the terms of a schema parsed as JSON, from beginning to end."""
-    pending = [_Location(root, "", "")]
+def extract_avro_terms(text: str) -> Iterator[Term]:
+    """Yield the terms of a schema, from beginning to end."""
+    pending = [_Location(load_json(text), "", "")]
     while pending:
         node, path, namespace = pending.pop()
         if isinstance(node, str):
-            yield from _type_terms(node if node in _PRIMITIVE else _qualify_name(node, namespace), path)
+            yield from _type_terms(node if node in PRIMITIVES else qualify_name(node, namespace), path)
         elif isinstance(node, list):
             pending += [_Location(branch, path, namespace) for branch in reversed(node)]
         elif isinstance(node, dict):
@@ -37,9 +36,9 @@ def _object_terms(node: dict[str, Any], path: str, namespace: str, pending: list
     kind, name, logical = node.get("type"), node.get("name"), node.get("logicalType")
     if isinstance(logical, str):
         yield Term(TermKind.TYPE, logical, logical, path)
-    if isinstance(kind, str) and kind in _NAMED and isinstance(name, str):
+    if isinstance(kind, str) and kind in NAMED_TYPES and isinstance(name, str):
         written_namespace = node.get("namespace")
-        full = _qualify_name(name, written_namespace if isinstance(written_namespace, str) else namespace)
+        full = qualify_name(name, written_namespace if isinstance(written_namespace, str) else namespace)
         yield from _type_terms(full, path)
         fields = node.get("fields")
         inner = full.rpartition(".")[0]
@@ -77,7 +76,3 @@ def _type_terms(full: str, path: str) -> Iterator[Term]:
     short = full.rpartition(".")[2]
     if short != full:
         yield Term(TermKind.TYPE, short, full, path)
-
-
-def _qualify_name(name: str, namespace: str) -> str:
-    return name if "." in name or not namespace else f"{namespace}.{name}"

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
-from contractlog.compatibility.search_terms.term import Term, TermKind, join_path, tag_terms
+from contractlog.compatibility.json_schema.vocabulary import (
+    CLOSING_KEYWORDS,
+    DEFINITION_KEYWORDS,
+    ITEM_KEYWORDS,
+    SAME_VALUE_KEYWORDS,
+)
+from contractlog.compatibility.search_terms import Term, TermKind, join_path, load_json, tag_terms
 
 __all__ = ["extract_json_terms"]
-
-_SINGLE_SCHEMA: Final = ("not", "if", "then", "else", "propertyNames", "contains")
-_SCHEMA_LISTS: Final = ("allOf", "anyOf", "oneOf")
-_ITEM_SCHEMAS: Final = ("items", "prefixItems", "additionalItems", "unevaluatedItems")
-_OTHER_PROPERTIES: Final = ("additionalProperties", "unevaluatedProperties")
-_DEFINITIONS: Final = ("$defs", "definitions")
 
 _Location = tuple[Any, str]
 
 
-def extract_json_terms(root: Any) -> Iterator[Term]:
-    """Yield the terms of a schema parsed as JSON."""
-    pending: list[_Location] = [(root, "")]
+def extract_json_terms(text: str) -> Iterator[Term]:
+    """Yield the terms of a schema."""
+    pending: list[_Location] = [(load_json(text), "")]
     while pending:
         node, path = pending.pop()
         if isinstance(node, list):
@@ -54,12 +54,12 @@ def _property_terms(node: dict[str, Any], path: str) -> Iterator[Term]:
 def _inner_schemas(node: dict[str, Any], path: str) -> Iterator[_Location]:
     yield from _members(node.get("properties"), path)
     yield from _members(node.get("patternProperties"), path)
-    yield from ((node.get(keyword), f"{path}{{}}") for keyword in _OTHER_PROPERTIES)
-    yield from ((node.get(keyword), f"{path}[]") for keyword in _ITEM_SCHEMAS)
-    yield from ((node.get(keyword), path) for keyword in (*_SCHEMA_LISTS, *_SINGLE_SCHEMA))
+    yield from ((node.get(keyword), f"{path}{{}}") for keyword in CLOSING_KEYWORDS)
+    yield from ((node.get(keyword), f"{path}[]") for keyword in ITEM_KEYWORDS)
+    yield from ((node.get(keyword), path) for keyword in (*SAME_VALUE_KEYWORDS, "propertyNames", "contains"))
     dependent = node.get("dependentSchemas")
     yield from ((inner, path) for inner in (dependent.values() if isinstance(dependent, dict) else ()))
-    for keyword in _DEFINITIONS:
+    for keyword in DEFINITION_KEYWORDS:
         yield from _members(node.get(keyword), f"{path}#{keyword}" if path else f"#{keyword}")
 
 

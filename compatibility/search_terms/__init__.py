@@ -1,1 +1,0 @@
-"""Search terms of schemas: fields, types, tags and properties."""
