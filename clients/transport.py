@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from contractlog.clients.calls import Call
 from contractlog.clients.hooks import Exchange, Watch
-from contractlog.clients.response_body import BoundedBody
+from contractlog.clients.response_body import BoundedBody, MemoryBudget
 from contractlog.clients.retry import (
     Attempt,
     NoResponse,
@@ -93,6 +93,7 @@ class HttpTransportBase:
         self.token_source = token if isinstance(token, TokenSource) else None
         self.proxy = proxy
         self.watch = watch
+        self.budget: MemoryBudget | None = None  #: for all responses together
         self.verify: Any = self.security.tls_context() or self._tls_verification()
 
     def _tls_verification(self) -> Any:
@@ -218,7 +219,7 @@ class Transport(HttpTransportBase):
                 self._limit.within(deadline - time.monotonic()),
                 self._client.stream(**request) as response,
             ):
-                body = BoundedBody(response)
+                body = BoundedBody(response, self.budget)
                 try:
                     for chunk in () if body.fault else response.iter_bytes():
                         if not body.add(chunk):

@@ -12,6 +12,7 @@ from typing import Final, Protocol
 
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.cli.broker import Brokers
+from contractlog.clients.response_body import MemoryBudget
 from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UsageError
 from contractlog.registry.transfer.file_format import read_lines
 from contractlog.registry.transfer.progress import TransferProgress
@@ -25,6 +26,7 @@ from contractlog.registry.transfer.topic_replay import TopicReplay
 __all__ = ["FileSource", "RestSource", "TopicSource", "TransferSource", "is_url", "open_source"]
 
 _SQLITE: Final = b"SQLite format 3\0"
+_MAX_MEMORY: Final = 4 << 30  #: for what a live registry answers; an endless one would fill the memory
 _UNAUTHENTICATED: Final = (
     "does not know who asks: give --source-user NAME and --source-password-file FILE (or CONTRACTLOG_SOURCE_PASSWORD), "
     "--source-token-file FILE, or --source-certificate FILE"
@@ -135,6 +137,7 @@ class RestSource:
         transport = AsyncTransport(
             self.url, timeout=self.timeout, security=self.access.security, headers=self.access.headers
         )
+        transport.budget = MemoryBudget(_MAX_MEMORY)
         transport.untrusted_advice = "name its CA by --source-ca FILE or CONTRACTLOG_SOURCE_CA"
         try:
             return await RestReader(transport, report, report_progress).take_snapshot()

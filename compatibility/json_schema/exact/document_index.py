@@ -60,6 +60,7 @@ class DocumentIndex:
         self._hashes: dict[int, tuple[bytes, frozenset[str]]] = {}
         self._target_hashes: dict[str, tuple[bytes, frozenset[str]]] = {}  #: hashes of reference targets
         self._hash_of_all: bytes | None = None
+        self._indexed: dict[tuple[str, str], Any] = {}  #: schemas by document and JSON Pointer
         self.has_several_resources = False  #: True if there is more than one resource with its own URL
         root_base = _id_of(schema.value, schema.draft) or ""
         self.root = SchemaPosition("", "", root_base, schema.draft)
@@ -80,8 +81,10 @@ class DocumentIndex:
 
     def value(self, position: SchemaPosition) -> Any:
         """Return the JSON value at a position."""
-        value, _ = self._walk(position.document, position.at)
-        return value
+        key = (position.document, position.at)
+        if key not in self._indexed:
+            self._indexed[key], _ = self._walk(*key)
+        return self._indexed[key]
 
     def below(self, position: SchemaPosition, *tokens: str | int) -> SchemaPosition:
         """Return the position of a subschema."""
@@ -143,6 +146,7 @@ class DocumentIndex:
         pending = [(value, position)]
         while pending:
             schema, schema_position = pending.pop()
+            self._indexed[schema_position.document, schema_position.at] = schema
             if not isinstance(schema, dict):
                 continue
             if _id_of(schema, schema_position.draft):
@@ -269,7 +273,9 @@ def equal_text(value: Any) -> str:
         case list():
             return "[" + ",".join(map(equal_text, value)) + "]"
         case Number():
-            return format_decimal(value.decimal)
+            # integers without trailing zeros are in this form already; a list may have a hundred thousand of them
+            is_plain = value.text.isdecimal() and not value.text.endswith("0")
+            return value.text if is_plain else format_decimal(value.decimal)
         case _:
             return repr(value)
 
