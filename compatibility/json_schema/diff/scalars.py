@@ -85,7 +85,10 @@ def compare_numbers(pairs: PairWalk, original: NumericNode, update: NumericNode)
 
 
 def _digits(node: NumericNode) -> int:
-    """Return the number of digits of all limits; a number may have a thousand, which take a tenth of a millisecond."""
+    """Return the number of digits of all limits.
+
+    A number may have a thousand, which take a tenth of a millisecond.
+    """
     numbers = (node.maximum, node.minimum, node.exclusive_maximum, node.exclusive_minimum, node.multiple_of)
     return sum(len(number.as_tuple().digits) for number in numbers if number is not None)
 

@@ -73,7 +73,7 @@ class ArrayDemands:
 
 
 def _by_position(everywhere: list[tuple[int, int | None, Literal]]) -> dict[int | None, list[int]]:
-    """Return the indexes of the demands by the single position that each concerns, None for several positions."""
+    """Return the indexes of the demands by the position that each concerns; None for several positions."""
     numbers: dict[int | None, list[int]] = {}
     for number, (start, stop, _) in enumerate(everywhere):
         numbers.setdefault(start if stop == start + 1 else None, []).append(number)

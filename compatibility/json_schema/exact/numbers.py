@@ -128,7 +128,7 @@ def _holds(number: Fraction, demand: Demand, *, wanted: bool) -> bool:
 
 
 def candidate_numbers(literals: list[Literal], charge: Callable[[int], None]) -> Iterator[Fraction]:
-    """Yield numbers that satisfy the demands, simplest first; ``charge`` is called with the cost of the arithmetic."""
+    """Yield numbers that satisfy the demands, simplest first; ``charge`` is called with the cost."""
     cost = _cost(literals, charge)
     interval = _Interval(literals)
     seen = set[Fraction]()
