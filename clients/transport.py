@@ -31,7 +31,7 @@ from contractlog.compatibility.errors import UsageError
 if TYPE_CHECKING:
     import httpx2
 
-__all__ = ["ASGIApp", "BoundedBody", "HttpTransportBase", "Transport"]
+__all__ = ["ASGIApp", "BoundedBody", "HttpTransportBase", "MemoryBudget", "Transport"]
 
 T = TypeVar("T")
 Message = MutableMapping[str, Any]
@@ -51,6 +51,8 @@ MAX_RATIO: Final = 250  #: decoded bytes per byte received; five hundred version
 MAX_ENCODINGS: Final = 1
 _SHOWN_BYTES: Final = 200  # bytes of a rejected body that are shown in messages
 _MIB: Final = 1024 * 1024
+_VALUE_BYTES: Final = 64  #: memory that a JSON value takes beside its text: ``[]`` has two bytes
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 
 
 def _check_timeout(timeout: Any) -> None:
@@ -63,6 +65,21 @@ def _check_timeout(timeout: Any) -> None:
         raise UsageError(f"a timeout is a number of seconds above 0, not {timeout!r}")
 
 
+class MemoryBudget:
+    """Limit on the memory of all responses together, for a client that collects them.
+
+    Counted are the bytes of the bodies, and an estimate of what JSON values take in memory.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = self._left = limit
+
+    def take(self, size: int) -> bool:
+        """Count some bytes; return False when the limit is exceeded."""
+        self._left -= size
+        return self._left >= 0
+
+
 class BoundedBody:
     """Decoded body of a response, read until it exceeds a limit.
 
@@ -70,8 +87,9 @@ class BoundedBody:
     only one encoding is decoded, and above ``UNCHECKED_BYTES`` the ratio of decoded to received bytes is limited.
     """
 
-    def __init__(self, response: httpx2.Response) -> None:
+    def __init__(self, response: httpx2.Response, budget: MemoryBudget | None = None) -> None:
         self._response = response
+        self._budget = budget
         self._content = bytearray()
         named = response.headers.get_list("content-encoding", split_commas=True)
         encodings = [name for name in (part.strip().lower() for part in named) if name not in {"", "identity"}]
@@ -93,7 +111,13 @@ class BoundedBody:
                 f"expands more than {MAX_RATIO} times: {received:,} bytes received, more than {size / _MIB:.0f} MiB "
                 "decoded; if this is intended, send the header 'Accept-Encoding: identity'"
             )
+        else:
+            self._spend(len(chunk))
         return not self.fault
+
+    def _spend(self, size: int) -> None:
+        if self._budget is not None and not self._budget.take(size):
+            self.fault = f"exceeds the limit of {self._budget.limit / _MIB:g} MiB for all responses together"
 
     def reject_encoding(self, error: httpx2.DecodingError) -> None:
         """Reject a body that does not match its content encoding."""
@@ -101,6 +125,9 @@ class BoundedBody:
 
     def response(self) -> Response:
         """Return the response; of a rejected body only the start."""
+        if self._budget is not None and not self.fault:
+            structure = _STRING.sub(b"", self._content)
+            self._spend(_VALUE_BYTES * sum(map(structure.count, (b"[", b"{", b","))))
         content = bytes(memoryview(self._content)[:_SHOWN_BYTES] if self.fault else self._content)
         headers = {name.lower(): value for name, value in self._response.headers.items()}
         return Response(self._response.status_code, content, headers, self.fault)
@@ -142,6 +169,7 @@ class HttpTransportBase:
         self.token_source = token if isinstance(token, TokenSource) else None
         self.proxy = proxy
         self.watch = watch
+        self.budget: MemoryBudget | None = None  #: for all responses together
         self.verify: Any = self.security.tls_context() or self._tls_verification()
 
     def _tls_verification(self) -> Any:
@@ -260,7 +288,7 @@ class Transport(HttpTransportBase):
                 self._limit.within(deadline - time.monotonic()),
                 self._client.stream(**request) as response,
             ):
-                body = BoundedBody(response)
+                body = BoundedBody(response, self.budget)
                 try:
                     for chunk in () if body.fault else response.iter_bytes():
                         if not body.add(chunk):

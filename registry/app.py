@@ -91,7 +91,7 @@ def create_app(
         description="The schema registry that reads the log. Paths outside `/contractlog/v1` are the reference's.",
         docs_url=None,
         redoc_url=None,
-        openapi_url="/contractlog/v1/openapi.json",
+        openapi_url=None,  # FastAPI's own route would answer HEAD, which no other path does
         generate_unique_id_function=operation_id,
         redirect_slashes=False,
         default_response_class=ApiResponse,

@@ -17,7 +17,7 @@ from contractlog.registry.registration.hash_upgrade import upgrade_hashes
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage import tables
 from contractlog.registry.storage.engines import Engines, file_lock, is_in_memory, mask_url, open_engines, parse_url
-from contractlog.registry.storage.store import Store, create_tables
+from contractlog.registry.storage.store import Store, create_tables, is_disk_full
 from contractlog.registry.storage.transaction import Transaction
 
 __all__ = ["current_revision", "downgrade", "newest_revision", "open_store", "upgrade"]
@@ -159,6 +159,8 @@ def _translate_errors(text: str) -> Iterator[None]:
                 f"the database {shown} was not changed: a statement took longer than it may; "
                 "run this again when the database has less to do"
             ) from error
+        if is_disk_full(error):
+            raise Unreachable(f"the database {shown} cannot be used: the disk is full") from error
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
         raise Unreachable(f"the database {shown} cannot be used: {reason}") from error
     except SQLAlchemyError as error:

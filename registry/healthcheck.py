@@ -10,6 +10,7 @@ from __future__ import annotations
 import http.client
 import ssl
 import sys
+from threading import Thread
 from typing import Final
 
 from contractlog.compatibility.errors import UsageError
@@ -19,7 +20,8 @@ from contractlog.registry.settings import ClientCertificates, Settings
 
 __all__ = ["check_readiness", "main"]
 
-_SECONDS: Final = 2.0
+_SECONDS: Final = 2.0  #: for each wait
+_ALL_SECONDS: Final = 4.0  #: for the whole check: a server may send a byte each second, a resolver may hang
 _READY: Final = "/healthz/ready"
 _OK: Final = 200
 _MOST_SHOWN: Final = 1_000  #: bytes of a response that are read
@@ -36,8 +38,19 @@ def main() -> int:
     return bool(problem)
 
 
-def check_readiness(settings: Settings) -> str:
-    """Request readiness; return the problem, or an empty string."""
+def check_readiness(settings: Settings, *, seconds: float = _ALL_SECONDS) -> str:
+    """Request readiness; return the problem, or an empty string.
+
+    The request runs on a thread that is left behind when ``seconds`` are over, so that nothing can hold the check.
+    """
+    problems = [f"the registry does not answer on {settings.host}:{settings.port} within {seconds:g} seconds"]
+    thread = Thread(target=lambda: problems.append(_request_readiness(settings)), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return problems[-1]
+
+
+def _request_readiness(settings: Settings) -> str:
     host = _local_address(settings.host)
     name = AllowedHosts(settings.allowed_hosts, settings.host).name
     try:

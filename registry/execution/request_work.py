@@ -22,6 +22,7 @@ from contractlog.compatibility.errors import TooManyRequests, WorkLimitExceeded
 from contractlog.compatibility.steps import Steps
 
 __all__ = [
+    "LONG_CHARACTERS",
     "SHORT_STEPS",
     "Abandoned",
     "CallerUsage",
@@ -33,6 +34,7 @@ __all__ = [
 
 T = TypeVar("T")
 SHORT_STEPS: Final = 10_000  #: limit of short work, which runs in parallel with other short work
+LONG_CHARACTERS: Final = 32_768  #: text length from which work is long, references included
 _CHARACTERS_PER_STEP: Final = 40  #: characters of parsed text that count as one step
 _FREE_STEPS: Final = 2_000  #: steps of each piece of work that are not counted against the caller
 _CALM_STEPS: Final = 200_000  #: a caller with fewer steps within a minute is calm
@@ -98,6 +100,8 @@ class RequestWork:
         Raises:
             WorkLimitExceeded, ShortWorkExceeded, Abandoned: as for ``compare``.
         """
+        if self._short is not None and characters > LONG_CHARACTERS:
+            raise ShortWorkExceeded
         (self.steps if self._short is None else self._short).spend(characters // _CHARACTERS_PER_STEP)
         self.require()
 

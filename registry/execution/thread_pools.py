@@ -16,6 +16,7 @@ from typing import Final, ParamSpec, TypeVar
 from contractlog.compatibility.errors import Overloaded
 from contractlog.compatibility.steps import Steps
 from contractlog.registry.execution.request_work import (
+    LONG_CHARACTERS,
     SHORT_STEPS,
     CallerUsage,
     RequestWork,
@@ -87,7 +88,6 @@ class FairQueue:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_LONG_CHARACTERS: Final = 32_768  #: text length from which work is long
 _MAX_LONG_WAITING: Final = 64
 _REDUCED_SHORT_STEPS: Final = 1_000  #: limit of short work for callers with much recent work
 _SWITCH_SECONDS: Final = 0.001  #: switch interval during long work; Python's default is 0.005
@@ -155,7 +155,7 @@ class ThreadPools:
         """
         request = request_work()
         self._callers.require(request.caller)
-        if len(text) <= _LONG_CHARACTERS and not request.long:
+        if len(text) <= LONG_CHARACTERS and not request.long:
             with suppress(ShortWorkExceeded):
                 steps = request.begin_short(
                     SHORT_STEPS if self._callers.is_calm(request.caller) else _REDUCED_SHORT_STEPS

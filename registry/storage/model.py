@@ -259,16 +259,20 @@ class Page:
     offset: int = 0
     limit: int = -1
 
+    @property
+    def start(self) -> int:
+        """The index of the first item; no list is longer than the largest one."""
+        return min(max(self.offset, 0), _MAX_ROWS)
+
     def of(self, statement: Select[Any]) -> Select[Any]:
         """Return a statement limited to the page."""
         if self.limit > 0:
             statement = statement.limit(min(self.limit, _MAX_ROWS))
-        return statement.offset(min(self.offset, _MAX_ROWS)) if self.offset > 0 else statement
+        return statement.offset(self.start) if self.start else statement
 
     def cut(self, items: list[T]) -> list[T]:
         """Return the page of a list."""
-        start = max(self.offset, 0)
-        return items[start : start + self.limit] if self.limit > 0 else items[start:]
+        return items[self.start : self.start + self.limit] if self.limit > 0 else items[self.start :]
 
     def within(self, default: int, most: int) -> Page:
         """Return the page with its limit if the server allows that, else with the default."""

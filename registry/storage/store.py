@@ -32,7 +32,7 @@ from contractlog.registry.storage.snapshot import CachedSnapshot, Snapshot
 from contractlog.registry.storage.transaction import Transaction
 from contractlog.registry.storage.writer import Writer
 
-__all__ = ["Store", "create_tables"]
+__all__ = ["Store", "create_tables", "is_disk_full"]
 
 T = TypeVar("T")
 _LOG: Final = logging.getLogger("contractlog.registry.storage")
@@ -205,7 +205,7 @@ class Store:
         try:
             outcomes = self._commit_batch(batch)
         except DBAPIError as error:
-            self._note_disk(full=_is_disk_full(error))
+            self._note_disk(full=is_disk_full(error))
             translated = _translate_error(error)
             lost = error.connection_invalidated or error.statement is None
             if len(batch) == 1 or lost or self._disk_full or isinstance(translated, StoreTimeout):
@@ -294,7 +294,7 @@ def _touched_contexts(batch: Sequence[Any]) -> Collection[str] | None:
 def _translate_error(error: SQLAlchemyError) -> RegistryError:
     """Return an error without address, statement and parameters, which only the log gets."""
     cause = error.orig if isinstance(error, DBAPIError) else None
-    if _is_disk_full(error):
+    if is_disk_full(error):
         _LOG.error("disk full: the database cannot store what is written; free space, or raise its quota: %s", error)
         return StoreError(detail="disk full")
     _LOG.error("the database failed: %s", error)
@@ -307,7 +307,7 @@ def _translate_error(error: SQLAlchemyError) -> RegistryError:
     return StoreError(detail=type(cause or error).__name__)
 
 
-def _is_disk_full(error: BaseException | None) -> bool:
+def is_disk_full(error: BaseException | None) -> bool:
     """Return True if a disk is full.
 
     A later error, such as that of a rollback to a savepoint, may hide the cause.

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 from contractlog.clients.async_transport import AsyncTransport
 from contractlog.clients.calls import Call
 from contractlog.clients.settings import Security
+from contractlog.clients.transport import MemoryBudget
 from contractlog.compatibility.errors import Forbidden, RegistryError, Unauthorized, Unreachable, UnreadableAnswer
 from contractlog.compatibility.level import Level, Mode
 from contractlog.compatibility.names import DEFAULT_CONTEXT, GLOBAL_CONTEXT, Subject
@@ -38,6 +39,7 @@ __all__ = [
 
 _PAGE: Final = 1_000  #: the reference's limit for one page
 _MAX_CONCURRENT: Final = 16
+_MAX_MEMORY: Final = 4 << 30  #: for what a live registry answers; an endless one would fill the memory
 _MAX_VERSIONS: Final = 10_000_000  #: limit for a registry; a longer list is considered endless
 _ABSENT: Final = frozenset({"400", "404", "405", "422"})  #: responses for what does not exist or is unsupported
 _DEFAULT_CONFIG: Final = {"compatibilityLevel": Level.BACKWARD.value}
@@ -351,6 +353,7 @@ class RestSource:
         transport = AsyncTransport(
             self.url, timeout=self.timeout, security=self.access.security, headers=self.access.headers
         )
+        transport.budget = MemoryBudget(_MAX_MEMORY)
         transport.untrusted_advice = "name its CA by --source-ca FILE or CONTRACTLOG_SOURCE_CA"
         try:
             return await RestReader(transport, report, report_progress).take_snapshot()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import socket
+import time
 from contextlib import suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -66,6 +67,28 @@ def test_nobody_listens() -> None:
 @pytest.mark.parametrize("host", ["a b", ".x", f"{'a' * 70}.x"])
 def test_a_host_that_is_no_name_is_a_sentence(host: str) -> None:
     assert host in check_readiness(Settings(host=host, port=1))
+
+
+def test_a_response_that_trickles_does_not_hold_the_check() -> None:
+    ended = Event()
+
+    def answer(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\n")
+            while not ended.wait(0.2):
+                connection.sendall(b"X")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(60)
+        thread = Thread(target=answer, args=(listener,))
+        thread.start()
+        start = time.monotonic()
+        problem = check_readiness(Settings(port=listener.getsockname()[1]), seconds=3)
+        ended.set()
+        assert problem.endswith("within 3 seconds")
+        assert time.monotonic() - start < 30
+        thread.join(timeout=60)
 
 
 def test_of_a_response_only_the_beginning_is_read() -> None:

@@ -140,7 +140,7 @@ def _compare_keywords(pairs: PairWalk, original: SchemaNode, update: SchemaNode)
         case StringNode(), StringNode():
             yield from compare_strings(original, update)
         case NumericNode(), NumericNode():
-            yield from compare_numbers(original, update)
+            yield from compare_numbers(pairs, original, update)
         case EnumNode(), EnumNode():
             yield from compare_enums(pairs, original, update)
         case ConstNode(), ConstNode():

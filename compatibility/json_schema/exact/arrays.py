@@ -46,12 +46,16 @@ class ArrayDemands:
                     pass
         if False in self.unique:
             self.min_size = max(self.min_size, 2)
+        self._numbers = _by_position(self.everywhere)
 
     def at(self, index: int) -> list[Literal]:
         """Return the demands on the item at an index."""
-        return [
-            literal for start, stop, literal in self.everywhere if start <= index and (stop is None or index < stop)
+        ranges = [
+            number
+            for number in self._numbers.get(None, ())
+            if self.everywhere[number][0] <= index and (self.everywhere[number][1] or index + 1) > index
         ]
+        return [self.everywhere[number][2] for number in sorted(self._numbers.get(index, []) + ranges)]
 
     def starts(self, start: int, stop: int | None) -> list[int]:
         """Return the start of each range of indexes with the same demands, up to the maximum length."""
@@ -66,6 +70,14 @@ class ArrayDemands:
             if demands and seems_closed(demands):
                 self.max_size = _smaller_limit(self.max_size, index)
                 return
+
+
+def _by_position(everywhere: list[tuple[int, int | None, Literal]]) -> dict[int | None, list[int]]:
+    """Return the indexes of the demands by the position that each concerns; None for several positions."""
+    numbers: dict[int | None, list[int]] = {}
+    for number, (start, stop, _) in enumerate(everywhere):
+        numbers.setdefault(start if stop == start + 1 else None, []).append(number)
+    return numbers
 
 
 def is_unsatisfiable(literals: list[Literal], seems_closed: ClosedCheck) -> bool:

@@ -62,6 +62,8 @@ CHARACTER_CLASSES: Final = {
 
 MAX_STATES: Final = 1_500
 MAX_CONFIGURATIONS: Final = 2_000
+_MAX_VISITS: Final = 1_000_000  #: states that the matching of a text may visit; each takes less than a microsecond
+_TRANSITION: Final = 8  #: what a transition that is not cached costs beside its states, in visits
 
 
 class NotRegular(Exception):
@@ -76,6 +78,8 @@ class Automaton:
     #: transitions without a character: always, only at the start (``^``) or only at the end (``$``)
     empty_transitions: list[list[tuple[str, int]]] = field(default_factory=lambda: [[], []])
     _steps: dict[tuple[frozenset[int], int], frozenset[int]] = field(default_factory=dict)
+    _accepted: dict[tuple[frozenset[int], bool], bool] = field(default_factory=dict)
+    _start: frozenset[int] | None = None
 
     def add_state(self) -> int:
         """Add a state and return it."""
@@ -114,14 +118,33 @@ class Automaton:
 
     def accepts(self, states: frozenset[int], *, start: bool) -> bool:
         """Return True if the pattern is found when the text ends here."""
-        return 1 in states or 1 in self.closure(states, start=start, end=True)
+        accepted = self._accepted.get((states, start))
+        if accepted is None:
+            accepted = 1 in states or 1 in self.closure(states, start=start, end=True)
+            if len(self._accepted) < MAX_CONFIGURATIONS:
+                self._accepted[states, start] = accepted
+        return accepted
 
-    def matches(self, text: str) -> bool:
-        """Return True if the pattern is found in a text."""
-        states = self.closure({0}, start=True)
-        for character in text:
-            states = self.step(states, ord(character))
-        return self.accepts(states, start=not text)
+    def match(self, text: str) -> tuple[bool | None, int]:
+        """Return whether the pattern is found in a text, and the number of states visited.
+
+        The result is None if that would visit too many states: a long text and a pattern with many states. A cached
+        transition counts as half a state.
+        """
+        if self._start is None:
+            self._start = self.closure({0}, start=True)
+        states = self._start
+        visits = 0
+        for number, character in enumerate(text):
+            if 1 in states:
+                return True, visits + number // 2
+            code = ord(character)
+            if (states, code) not in self._steps:
+                visits += _TRANSITION + len(states)
+            if visits > _MAX_VISITS:
+                return None, visits
+            states = self.step(states, code)
+        return self.accepts(states, start=not text), visits + len(text) // 2
 
 
 def _contains(ranges: CharacterRanges, character: int) -> bool:

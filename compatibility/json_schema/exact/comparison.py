@@ -263,7 +263,7 @@ class FindingReporter:
     def _cases(self, demands: ObjectDemands, demand: MemberValues) -> Iterator[MemberCase]:
         name = single_name(demand.names)
         if name is not None:
-            yield MemberCase(name, (), tuple(demands.at(name)))
+            yield MemberCase(name, (), tuple(demands.at(name, self._engine.evaluator)))
         for member in demands.required_members:
             if member.names == demand.names and member.value == ((demand.body, False),):
                 yield from demands.cases(member, self._engine.evaluator)

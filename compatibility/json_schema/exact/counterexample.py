@@ -62,7 +62,7 @@ class ValueSearch:
             case "boolean":
                 yield from (True, False)
             case "number":
-                yield from numbers.candidate_numbers(branch.atoms)
+                yield from numbers.candidate_numbers(branch.atoms, self._engine.step)
             case "string":
                 text = strings.build_string(branch.atoms)
                 if isinstance(text, str):
@@ -145,7 +145,7 @@ class ValueSearch:
             return
         for name in contents.required:
             if name not in members and not self._add_case(
-                members, MemberCase(name, (), tuple(contents.at(name))), depth
+                members, MemberCase(name, (), tuple(contents.at(name, self._engine.evaluator))), depth
             ):
                 return
         for member in contents.required_members if forced is None else ():

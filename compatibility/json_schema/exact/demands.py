@@ -55,7 +55,7 @@ class _CachedHash:
 
 @dataclass_transform(frozen_default=True)
 def _composite(cls: type[T]) -> type[T]:
-    """Declare a class of composed demands, whose hash is computed once."""
+    """Declare a class of demands with parts or long numbers, whose hash is computed once."""
     decorated = dataclass(frozen=True, slots=True)(cls)
     compute_hash = decorated.__hash__
 
@@ -135,8 +135,8 @@ class IntegerNotation(Atom):
     kind: ClassVar[str] = "number"
 
 
-@dataclass(frozen=True, slots=True)
-class NumericLimit(Atom):
+@_composite
+class NumericLimit(_CachedHash, Atom):
     """The number is on one side of a limit."""
 
     kind: ClassVar[str] = "number"
@@ -145,8 +145,8 @@ class NumericLimit(Atom):
     open: bool  #: True if the limit itself is excluded
 
 
-@dataclass(frozen=True, slots=True)
-class MultipleOf(Atom):
+@_composite
+class MultipleOf(_CachedHash, Atom):
     """The number is a multiple of ``step``."""
 
     kind: ClassVar[str] = "number"

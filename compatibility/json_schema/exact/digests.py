@@ -104,6 +104,8 @@ def _write_equal(value: Any) -> str:
         case list():
             return "[" + ",".join(map(_write_equal, value)) + "]"
         case Number():
-            return format_decimal(value.decimal)
+            # integers without trailing zeros are in this form already; a list may have a hundred thousand of them
+            is_plain = value.text.isdecimal() and not value.text.endswith("0")
+            return value.text if is_plain else format_decimal(value.decimal)
         case _:
             return repr(value)

@@ -152,8 +152,7 @@ class ProofEngine:
         """Return True if the literal requires a member to violate a demand that it cannot violate."""
         if wanted or not isinstance(demand, MemberValues) or (name := objects.single_name(demand.names)) is None:
             return False
-        self.evaluator.charge_match(demands.patterns)
-        return self.seems_closed([*demands.at(name), (demand.body, False)])
+        return self.seems_closed([*demands.at(name, self.evaluator), (demand.body, False)])
 
     def _decide(self) -> None:
         outer = self._current
@@ -198,7 +197,7 @@ class ProofEngine:
             case Negation():
                 pending.append((demand.body, not wanted))
             case ExactlyOne():
-                self.step(len(demand.parts) ** 2)
+                self.step(2 * len(demand.parts) ** 2)
                 branch.choices.append(tuple(_exactly_one(demand) if wanted else _not_exactly_one(demand)))
             case TypeIn():
                 pending.append((MultipleOf(Fraction(1)), wanted))
@@ -239,7 +238,7 @@ class ProofEngine:
         possible = []
         for alternative in choice:
             truths = [branch.truth_of(literal) for literal in alternative]
-            self.step(branch.inspected)
+            self.step(branch.inspected + len(alternative))
             branch.inspected = 0
             if False in truths:
                 continue
@@ -261,7 +260,7 @@ class ProofEngine:
             case "boolean":
                 return self._reject_listed_values(branch, [True, False])
             case "number":
-                return numbers.is_unsatisfiable(branch.atoms)
+                return numbers.is_unsatisfiable(branch.atoms, self.step)
             case "string":
                 return strings.is_unsatisfiable(branch.atoms, self._charge)
             case "array":

@@ -31,23 +31,9 @@ from contractlog.compatibility.json_schema.exact.demands import (
 from contractlog.compatibility.json_schema.exact.json_values import json_type, value_key
 from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
 
-__all__ = ["Evaluator", "contains_name"]
+__all__ = ["Evaluator"]
 
-_MATCH_STEPS: Final = 16  #: cost of matching one pattern
-
-
-def contains_name(names: NameSet, name: str) -> bool | None:
-    """Return whether a name is in a set; None if a pattern is not supported."""
-    if name in names.names:
-        return not names.inverted
-    unknown = False
-    for pattern in names.patterns:
-        compiled = compile_pattern(pattern)
-        if compiled is None:
-            unknown = True
-        elif compiled.matches(name):
-            return not names.inverted
-    return None if unknown else names.inverted
+_MATCH_STEPS: Final = 16  #: cost of matching one pattern, beside the states visited
 
 
 def _conjunction(truths: Iterable[bool | None]) -> bool | None:
@@ -81,10 +67,26 @@ class Evaluator:
         self._plain_integers = plain_integers
         self._open: set[tuple[bytes, int]] = set()  #: open pairs of schema and value, to detect circular references
 
-    def charge_match(self, patterns: int) -> None:
-        """Charge the matching of a text with patterns."""
-        if patterns:
-            self._step(_MATCH_STEPS * patterns)
+    def match(self, pattern: str, text: str) -> bool | None:
+        """Return whether a pattern is found in a text; None if that cannot be decided in time."""
+        automaton = compile_pattern(pattern)
+        if automaton is None:
+            return None
+        found, visits = automaton.match(text)
+        self._step(_MATCH_STEPS + visits)
+        return found
+
+    def contains_name(self, names: NameSet, name: str) -> bool | None:
+        """Return whether a name is in a set; None if a pattern cannot be matched."""
+        if name in names.names:
+            return not names.inverted
+        unknown = False
+        for pattern in names.patterns:
+            found = self.match(pattern, name)
+            if found:
+                return not names.inverted
+            unknown = unknown or found is None
+        return None if unknown else names.inverted
 
     def evaluate(self, value: Any, demand: Demand) -> bool | None:  # noqa: PLR0911 - one for each combination
         """Return whether the value satisfies the demand; None if unknown."""
@@ -139,8 +141,7 @@ class Evaluator:
                 size = len(value)
                 return size >= demand.size if isinstance(demand, MinSize) else size <= demand.size
             case "string" if isinstance(demand, MatchesPattern):
-                compiled = compile_pattern(demand.text)
-                return compiled.matches(value) if compiled else None
+                return self.match(demand.text, value)
             case "array":
                 return self._evaluate_array(value, demand)
             case "object":
@@ -168,7 +169,7 @@ class Evaluator:
                 return demand.name in value
             case MemberValues():
                 return _conjunction(
-                    self._evaluate_member(value, name, demand) for name in _candidate_names(demand.names, value)
+                    self._evaluate_member(value, name, demand) for name in self._candidate_names(demand.names, value)
                 )
             case MemberNames():
                 return _conjunction(self.evaluate(name, demand.body) for name in value)
@@ -177,16 +178,17 @@ class Evaluator:
 
     def _evaluate_member(self, value: dict[str, Any], name: str, demand: MemberValues) -> bool | None:
         truth = self.evaluate(value[name], demand.body)
-        return truth or _disjunction((_negation(contains_name(demand.names, name)), truth))
+        return truth or _disjunction((_negation(self.contains_name(demand.names, name)), truth))
 
-
-def _candidate_names(names: NameSet, value: dict[str, Any]) -> Iterable[str]:
-    """Return the names of members that may be in a set; for a single name by lookup."""
-    if names.patterns:
-        return [name for name in value if contains_name(names, name) is not False]
-    if names.inverted:
-        return [name for name in value if name not in names.names]
-    return [name for name in (value if len(names.names) > 1 else names.names) if name in names.names and name in value]
+    def _candidate_names(self, names: NameSet, value: dict[str, Any]) -> Iterable[str]:
+        """Return the names of members that may be in a set; for a single name by lookup."""
+        if names.patterns:
+            return [name for name in value if self.contains_name(names, name) is not False]
+        if names.inverted:
+            return [name for name in value if name not in names.names]
+        return [
+            name for name in (value if len(names.names) > 1 else names.names) if name in names.names and name in value
+        ]
 
 
 def _evaluate_number(value: Any, demand: Demand) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Hashable
 from fractions import Fraction
 from typing import Any, Final
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 JSON_TYPES: Final = ("null", "boolean", "number", "string", "array", "object")
+_SHORT: Final = 20  #: length of the numbers that are read directly, which takes half the time
 _LARGEST_EXPONENT: Final = 2_000  #: a larger exponent would make the exact fraction of a short text fill the memory
 
 
@@ -35,6 +37,8 @@ def to_fraction(number: Number) -> Fraction:
     Raises:
         NumberTooLarge: the exponent is out of bounds.
     """
+    if len(number.text) < _SHORT and number.text.isdecimal():
+        return Fraction(int(number.text))
     decimal = number.decimal
     exponent = decimal.as_tuple().exponent
     if not isinstance(exponent, int) or abs(exponent) > _LARGEST_EXPONENT:
@@ -105,7 +109,8 @@ def format_value(value: Any) -> str:
 def _writable(value: Any) -> Any:
     match value:
         case Fraction():
-            return value.numerator if value.denominator == 1 else float(value)
+            # beyond the range of floats, the digits of the fraction are not shown
+            return int(value) if value.denominator == 1 or abs(value) > sys.float_info.max else float(value)
         case list():
             return [_writable(item) for item in value]
         case dict():

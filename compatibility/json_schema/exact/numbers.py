@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from math import ceil, floor, gcd, lcm
 from typing import Final
@@ -19,6 +19,7 @@ from contractlog.compatibility.json_schema.exact.demands import (
 __all__ = ["candidate_numbers", "is_unsatisfiable"]
 
 _MAX_LISTED: Final = 64
+_MAX_STEP_BITS: Final = 10_000  #: of a common multiple; 3,000 digits, as of the largest number in a schema
 
 
 class _Interval:
@@ -39,13 +40,19 @@ class _Interval:
             case NumericLimit():
                 self._add_limit(demand.limit, upper=demand.upper is wanted, excluded=demand.open is wanted)
             case MultipleOf() if wanted:
-                self.step = demand.step if self.step is None else _common_multiple(self.step, demand.step)
+                self._add_step(demand.step)
             case MultipleOf():
                 self.excluded_steps.append(demand.step)
             case IntegerNotation():
                 self.integer_notations.add(wanted)
             case ValueIn():
                 self.listed_values += [number for kind, number in demand.keys if kind == "number"]
+
+    def _add_step(self, step: Fraction) -> None:
+        """Add a step; one that makes the common multiple too large is ignored, which only proves less."""
+        common = step if self.step is None else _common_multiple(self.step, step)
+        if common.numerator.bit_length() <= _MAX_STEP_BITS:
+            self.step = common
 
     def _add_limit(self, limit: Fraction, *, upper: bool, excluded: bool) -> None:
         if upper and (self.high is None or (limit, not excluded) < (self.high[0], not self.high[1])):
@@ -72,8 +79,9 @@ class _Interval:
         ]
 
 
-def is_unsatisfiable(literals: list[Literal]) -> bool:
-    """Return True if certainly no number satisfies the demands."""
+def is_unsatisfiable(literals: list[Literal], charge: Callable[[int], None]) -> bool:
+    """Return True if certainly no number satisfies the demands; ``charge`` is called with the cost."""
+    cost = _cost(literals, charge)
     interval = _Interval(literals)
     if interval.empty or interval.integer_notations == {True, False}:
         return True
@@ -82,11 +90,27 @@ def is_unsatisfiable(literals: list[Literal]) -> bool:
     ):
         return True
     numbers = interval.list_all()
-    return numbers is not None and not any(_fits(number, literals) for number in numbers)
+    return numbers is not None and not any(_fits(number, literals, cost) for number in numbers)
 
 
-def _fits(number: Fraction, literals: list[Literal]) -> bool:
+def _cost(literals: list[Literal], charge: Callable[[int], None]) -> Callable[[], None]:
+    """Charge a look at all demands, and return a function that charges another one.
+
+    The cost of a division grows with the square of the number of digits.
+    """
+    cost = len(literals)
+    for demand, _ in literals:
+        number = demand.limit if isinstance(demand, NumericLimit) else getattr(demand, "step", None)
+        if number is not None:
+            bits = number.numerator.bit_length() + number.denominator.bit_length()
+            cost += bits // 64 + bits * bits // 1_000_000
+    charge(cost)
+    return lambda: charge(cost)
+
+
+def _fits(number: Fraction, literals: list[Literal], cost: Callable[[], None]) -> bool:
     """Return True if a number violates no demand that can be decided."""
+    cost()
     return all(_holds(number, demand, wanted=wanted) for demand, wanted in literals)
 
 
@@ -103,12 +127,13 @@ def _holds(number: Fraction, demand: Demand, *, wanted: bool) -> bool:
     return holds is wanted
 
 
-def candidate_numbers(literals: list[Literal]) -> Iterator[Fraction]:
-    """Yield numbers that satisfy the demands, simplest first."""
+def candidate_numbers(literals: list[Literal], charge: Callable[[int], None]) -> Iterator[Fraction]:
+    """Yield numbers that satisfy the demands, simplest first; ``charge`` is called with the cost."""
+    cost = _cost(literals, charge)
     interval = _Interval(literals)
     seen = set[Fraction]()
     for number in [*(interval.list_all() or ()), *_trial_numbers(interval)]:
-        if number not in seen and _fits(number, literals):
+        if number not in seen and _fits(number, literals, cost):
             seen.add(number)
             yield number
 

@@ -22,7 +22,7 @@ from contractlog.compatibility.json_schema.exact.demands import (
     TypeIn,
     ValueIn,
 )
-from contractlog.compatibility.json_schema.exact.evaluator import Evaluator, contains_name
+from contractlog.compatibility.json_schema.exact.evaluator import Evaluator
 from contractlog.compatibility.json_schema.exact.strings import size_limits
 
 __all__ = ["MemberCase", "ObjectDemands", "RequiredMember", "is_unsatisfiable", "single_name"]
@@ -61,7 +61,7 @@ class ObjectDemands:
     everywhere: list[tuple[NameSet, Literal]] = field(default_factory=list)
     name_demands: list[Literal] = field(default_factory=list)
     required_members: list[RequiredMember] = field(default_factory=list)
-    patterns: int = 0  #: number of patterns that a name must be matched with
+    _mentioned: list[str] | None = None
     _indexes: dict[str | None, list[int]] = field(default_factory=dict)  #: indexes into ``everywhere`` by single name
 
     @classmethod
@@ -89,20 +89,23 @@ class ObjectDemands:
                     pass
         for index, (names, _) in enumerate(contents.everywhere):
             contents._indexes.setdefault(single_name(names), []).append(index)
-            contents.patterns += len(names.patterns)
         return contents
 
     def mentioned_names(self) -> list[str]:
         """Return every name that the demands mention."""
-        mentioned = dict(self.required)
-        for names in [names for names, _ in self.everywhere] + [member.names for member in self.required_members]:
-            mentioned |= dict.fromkeys(sorted(names.names))
-        return list(mentioned)
+        if self._mentioned is None:
+            mentioned = dict(self.required)
+            for names in [names for names, _ in self.everywhere] + [member.names for member in self.required_members]:
+                if names.names:
+                    mentioned |= dict.fromkeys(sorted(names.names))
+            self._mentioned = list(mentioned)
+        return self._mentioned
 
-    def at(self, name: str) -> list[Literal]:
+    def at(self, name: str, evaluator: Evaluator) -> list[Literal]:
         """Return the demands that certainly apply to the member of a name."""
         certain = self._indexes.get(name, [])
-        matching = [index for index in self._indexes.get(None, ()) if contains_name(self.everywhere[index][0], name)]
+        several = self._indexes.get(None, ())
+        matching = [index for index in several if evaluator.contains_name(self.everywhere[index][0], name)]
         return [self.everywhere[index][1] for index in sorted(certain + matching)]
 
     def cases(self, member: RequiredMember, evaluator: Evaluator) -> Iterator[MemberCase]:
@@ -110,12 +113,10 @@ class ObjectDemands:
         is_full = self.max_size is not None and len(self.required) >= self.max_size
         listed = sorted(member.names.names) if not member.names.inverted and not member.names.patterns else None
         for name in self.mentioned_names() if listed is None else listed:
-            evaluator.charge_match(len(member.names.patterns))
-            if contains_name(member.names, name) is False or (is_full and name not in self.required):
+            if evaluator.contains_name(member.names, name) is False or (is_full and name not in self.required):
                 continue
             if not any(_contradicts(evaluator, name, literal) for literal in (*member.name, *self.name_demands)):
-                evaluator.charge_match(self.patterns)
-                yield MemberCase(name, (), (*member.value, *self.at(name)))
+                yield MemberCase(name, (), (*member.value, *self.at(name, evaluator)))
         if listed is None and not is_full:
             yield from self._unmentioned_cases(member)
 
@@ -161,8 +162,7 @@ def is_unsatisfiable(literals: list[Literal], seems_closed: ClosedCheck, evaluat
     if contents.max_size is not None and min_size > contents.max_size:
         return True
     for name in contents.required:
-        evaluator.charge_match(contents.patterns)
-        demands = contents.at(name)
+        demands = contents.at(name, evaluator)
         if (demands and seems_closed(demands)) or any(
             _contradicts(evaluator, name, literal) for literal in contents.name_demands
         ):

@@ -71,6 +71,12 @@ async def get_health_options() -> Response:
     return Response(status_code=_NO_CONTENT, headers={"allow": "GET, HEAD, OPTIONS"})
 
 
+@router.get("/contractlog/v1/openapi.json", include_in_schema=False)
+async def get_openapi(request: Request) -> ApiResponse:
+    """Return the description of the API."""
+    return ApiResponse(request.app.openapi(), media_type="application/json")
+
+
 @router.get(DOCS_PATH, include_in_schema=False)
 async def get_docs_page(request: Request) -> Response:
     """Return the API documentation as a page that loads nothing from other sites."""

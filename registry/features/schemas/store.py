@@ -157,9 +157,8 @@ def _select_with_rule(snapshot: Snapshot, keys: Select[Any], rule_type: str, pag
         .where(_S.rule_set.is_not(None))
         .add_columns(_S.rule_set)
     )
-    start = max(page.offset, 0)
     matching = (row for row in snapshot.connection.execute(rules) if rule_type in _list_rule_types(row.rule_set))
-    chosen = [(row.subject_id, row.version) for row in islice(matching, start, start + page.limit)]
+    chosen = [(row.subject_id, row.version) for row in islice(matching, page.start, page.start + page.limit)]
     return select(_V.subject_id, _V.version).where(tuple_(_V.subject_id, _V.version).in_(chosen))
 
 

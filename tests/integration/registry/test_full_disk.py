@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import httpx2
@@ -122,3 +125,16 @@ def _fail(connection: object) -> None:
     from sqlalchemy.exc import OperationalError
 
     raise OperationalError(None, None, OSError("the commit failed"))
+
+
+def test_a_start_without_room_says_so(tmp_path: Path) -> None:
+    """The file cannot be opened without space for its index in shared memory."""
+    url = f"sqlite:///{tmp_path / 'r.db'}"
+    open_store(Settings(database_url=url)).close()
+    limited = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (4096, r.RLIM_INFINITY))"
+    serve = f"{limited}; from contractlog.clients.cli.main import main; main(['serve', '--port', '0'])"
+    environment = os.environ | {"CONTRACTLOG_DATABASE_URL": url}
+    done = subprocess.run(
+        [sys.executable, "-c", serve], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert "cannot be used: the disk is full" in done.stderr

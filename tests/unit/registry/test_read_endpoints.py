@@ -65,6 +65,7 @@ def many(http: httpx2.Client) -> httpx2.Client:
         ("?ruleType=CEL", [("c", 1)]),
         ("?ruleType=ENCRYPT", []),
         ("?ruleType=CEL&offset=1", []),
+        (f"?ruleType=CEL&offset={2**63}&limit={2**31 - 1}", []),
         ("?offset=1&limit=2", [("a", 3), ("b", 1)]),
         ("?limit=0", [("a", 1), ("a", 3), ("b", 1), ("c", 1)]),
         ("?limit=100000&offset=", [("a", 1), ("a", 3), ("b", 1), ("c", 1)]),

@@ -17,6 +17,7 @@ from starlette.types import Message
 from contractlog.compatibility.errors import Overloaded, TooManyRequests, WorkLimitExceeded
 from contractlog.compatibility.steps import Steps
 from contractlog.registry.execution.request_work import (
+    LONG_CHARACTERS,
     SHORT_STEPS,
     Abandoned,
     CallerUsage,
@@ -285,3 +286,14 @@ def test_short_work_gives_up_before_it_parses_a_long_history() -> None:
         work.parse(40 * SHORT_STEPS)
     work.begin_long()
     work.parse(40 * SHORT_STEPS)
+
+
+def test_a_schema_with_large_references_is_long_work() -> None:
+    """The text of the schema itself is short, so only the parser knows how much there is to parse."""
+    work = RequestWork()
+    work.begin_short(SHORT_STEPS)
+    work.parse(LONG_CHARACTERS)
+    with pytest.raises(ShortWorkExceeded):
+        work.parse(LONG_CHARACTERS + 1)
+    work.begin_long()
+    work.parse(LONG_CHARACTERS + 1)

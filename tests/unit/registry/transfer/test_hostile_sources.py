@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contractlog.clients.async_transport import AsyncTransport
+from contractlog.clients.transport import MemoryBudget
 from contractlog.compatibility.errors import RegistryError, UnreadableAnswer
 from contractlog.registry.app import create_app
 from contractlog.registry.database import open_store
@@ -93,9 +94,10 @@ def _asked(scope: Any) -> str:
     return f"{scope['raw_path'].decode()}?{scope['query_string'].decode()}"
 
 
-def read_live(app: Any, report: TransferReport, **limits: int) -> RegistrySnapshot:
+def read_live(app: Any, report: TransferReport, memory: int = 1 << 30, **limits: int) -> RegistrySnapshot:
     async def ask() -> RegistrySnapshot:
         transport = AsyncTransport(None, app=app)
+        transport.budget = MemoryBudget(memory)
         try:
             return await RestReader(transport, report, **limits).take_snapshot()
         finally:
@@ -179,6 +181,16 @@ class _Endless:
 def test_a_live_registry_whose_list_does_not_end_ends_the_import() -> None:
     with pytest.raises(UnreadableAnswer, match="more than 50 versions"):
         read_live(_Endless(), TransferReport(), most_versions=50)
+
+
+def test_what_a_live_registry_answers_is_bounded_in_memory() -> None:
+    """Pages of a thousand versions, of a mebibyte each, would fill the memory before their number ends the import."""
+    with pytest.raises(UnreadableAnswer, match=r"exceeds the limit of 0\.5 MiB for all responses together"):
+        read_live(_Endless(), TransferReport(), memory=1 << 19)
+    subjects = next(path for path in answers() if path.startswith("/subjects?"))
+    empty = Source(answers() | {subjects: (200, [[]] * 100_000)})  # 0.3 MB, and 6 MB in memory
+    with pytest.raises(UnreadableAnswer, match="exceeds the limit of 4 MiB"):
+        read_live(empty, TransferReport(), memory=4 << 20)
 
 
 @cache

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,9 +12,11 @@ import pytest
 from contractlog.compatibility.formats import compare_schemas, parse_schema, select_breaking
 from contractlog.compatibility.json_schema.exact.catalogue import EXACT_CHECKS, FORMAT
 from contractlog.compatibility.json_schema.exact.comparison import compare_exactly
+from contractlog.compatibility.json_schema.exact.json_values import format_value
 from contractlog.compatibility.json_schema.exact.regex_parser import compile_pattern
 from contractlog.compatibility.policy import Policy
 from contractlog.compatibility.schema import ParsedSchema, SchemaDraft, SchemaType
+from contractlog.compatibility.steps import Steps
 
 from support.deadlines import hang_guard
 from support.exactness import exactly, parsed
@@ -236,3 +240,61 @@ def test_searches_of_texts_are_counted_together() -> None:
     ]
     reader, writer = ((side.root, side.referenced) for side in sides)
     assert [one.check for one in compare_exactly(reader, writer, limit=2_000)] == ["WORK_LIMIT_EXCEEDED"]
+
+
+@pytest.mark.parametrize(
+    ("reader", "writer"),
+    [
+        (
+            {"patternProperties": {f"^a{number}": {"type": "string"} for number in range(300)}},
+            {"patternProperties": {f"^b{number}": {"type": "string"} for number in range(300)}},
+        ),
+        ({"anyOf": [{"const": number} for number in range(8_000)]}, {"type": "integer", "minimum": 0}),
+        ({"oneOf": [{"const": number} for number in range(800)]}, {"oneOf": [{"const": n} for n in range(801)]}),
+        ({"enum": list(range(60_000))}, {"enum": list(range(1, 60_001))}),
+        ({"pattern": "^(a|b|ab|ba)*c$"}, {"enum": ["ab" * 400_000]}),
+        (
+            {"allOf": [{"multipleOf": 10**900 + number} for number in range(400)]},
+            {"allOf": [{"multipleOf": 10**900 + 1_001 + number} for number in range(400)]},
+        ),
+    ],
+    ids=["pattern-properties", "constants", "one-of", "enum", "long-text", "long-numbers"],
+)
+def test_hostile_pairs_use_few_steps(reader: Any, writer: Any) -> None:
+    """Each took one to five processor seconds, the last ones without counting them."""
+    steps = Steps(2_000_000)
+    findings = list(compare_schemas(parsed(reader), parsed(writer), Policy.EXACT, steps))
+    assert findings
+    assert 10_000 < 2_000_000 - steps.left <= 310_000
+
+
+def test_matching_ends_when_too_many_states_are_visited() -> None:
+    automaton = compile_pattern("^(a|b)*a[ab]{300}$")
+    assert automaton is not None
+    random = Random(1)  # noqa: S311 - repeatable
+    found, visits = automaton.match("".join(random.choices("ab", k=100_000)))
+    assert found is None
+    assert visits < 1_100_000
+    assert automaton.match("a" * 301)[0] is True
+
+
+@pytest.mark.parametrize(
+    ("reader", "writer"),
+    [
+        ({"maximum": 10**400}, {"type": "number", "exclusiveMinimum": 10**400}),
+        ({"multipleOf": 3}, {"multipleOf": 10**900 + 1, "exclusiveMinimum": 0}),
+        ({"type": "string"}, {"allOf": [{"multipleOf": 10**900 + number} for number in range(40)], "minimum": 1}),
+        (
+            {"allOf": [{"multipleOf": number * 1e-290} for number in range(1, 60)]},
+            {"allOf": [{"multipleOf": number * 1e-291} for number in range(1, 60)]},
+        ),
+    ],
+)
+def test_huge_numbers_are_shown(reader: Any, writer: Any) -> None:
+    """Documents with fractions beyond floats, or with over 4,300 digits, raised OverflowError and ValueError."""
+    assert exactly(reader, writer)
+
+
+@pytest.mark.parametrize("value", [Fraction(10**400 * 2 + 1, 2), Fraction(-(10**400), 3), Fraction(10**3000)])
+def test_fractions_beyond_floats_are_written(value: Fraction) -> None:
+    assert len(format_value(value)) > 300

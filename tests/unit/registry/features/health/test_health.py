@@ -192,6 +192,13 @@ def test_health_answers_probes_that_send_head_or_options(http: httpx2.Client, pa
     assert http.head(f"/healthz/{path}").status_code == (503 if path == "ready" else 200)
 
 
+def test_other_paths_refuse_head_and_options(http: httpx2.Client) -> None:
+    paths = ["/", "/subjects", "/schemas/ids/1", "/metrics", "/contractlog/v1/docs", "/contractlog/v1/openapi.json"]
+    for path in paths:
+        for method in ("HEAD", "OPTIONS"):
+            assert (path, http.request(method, path).status_code) == (path, 405)
+
+
 class Breakable:
     """A SQLite store whose engines can be told to refuse connections, as a server that is down does."""
 
