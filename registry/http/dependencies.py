@@ -13,14 +13,21 @@ from contractlog.compatibility.errors import InvalidVersion
 from contractlog.compatibility.names import MAX_VERSION, Subject
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.associations.service import AssociationService
+from contractlog.registry.features.batch.service import BatchService
+from contractlog.registry.features.change_log.follower import JournalFollower
+from contractlog.registry.features.change_log.service import ChangeLogService
 from contractlog.registry.features.compatibility.service import CompatibilityService
 from contractlog.registry.features.config.service import ConfigService
 from contractlog.registry.features.conformance.service import ConformanceService
 from contractlog.registry.features.contexts.service import ContextService
+from contractlog.registry.features.dependencies.service import DependencyService
+from contractlog.registry.features.diff.service import DiffService
+from contractlog.registry.features.fetch_log.service import FetchCounter, FetchLogService
 from contractlog.registry.features.health.service import HealthCheck
 from contractlog.registry.features.schemas.service import SchemaService
+from contractlog.registry.features.search.indexer import SearchIndexer
+from contractlog.registry.features.search.service import SearchService
 from contractlog.registry.features.subjects.service import SubjectService
-from contractlog.registry.http.extension_services import ExtensionServices
 from contractlog.registry.http.fastpath.byte_cache import ByteCache
 from contractlog.registry.http.fastpath.path_cache import PathCache
 from contractlog.registry.http.paths import decode_segment, parse_subject
@@ -30,24 +37,33 @@ from contractlog.registry.registration.service import RegistrationService
 from contractlog.registry.settings import Settings
 from contractlog.registry.storage.store import Store
 from contractlog.registry.telemetry.process_telemetry import Telemetry
+from contractlog.registry.transfer.online_import import OnlineImport
 
 __all__ = [
     "AssociationsDependency",
+    "BatchDependency",
     "CacheDependency",
+    "ChangeLogDependency",
     "CompatibilityDependency",
     "ConfigDependency",
     "ConformanceDependency",
     "ContextsDependency",
     "DeletionDependency",
+    "DependenciesDependency",
+    "DiffDependency",
+    "FetchCountsDependency",
+    "FetchLogDependency",
     "Flag",
     "GuidPath",
     "HealthDependency",
+    "ImportDependency",
     "Limit",
     "Offset",
     "ProfileDependency",
     "RegistrationDependency",
     "SchemaIdPath",
     "SchemasDependency",
+    "SearchDependency",
     "Services",
     "SettingsDependency",
     "SubjectPath",
@@ -67,7 +83,7 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """All services that routes call."""
+    """All services that routes call, and their background tasks."""
 
     settings: Settings
     store: Store
@@ -83,18 +99,35 @@ class Services:
     config: ConfigService
     conformance: ConformanceService
     associations: AssociationService
-    extensions: ExtensionServices
+    follower: JournalFollower
+    change_log: ChangeLogService
+    indexer: SearchIndexer
+    search: SearchService
+    diff: DiffService
+    batch: BatchService
+    dependencies: DependencyService
+    fetch_counter: FetchCounter
+    fetch_log: FetchLogService
+    imports: OnlineImport
     health: HealthCheck
     telemetry: Telemetry
+
+    def start(self) -> None:
+        """Start following the journal, updating the search index and writing fetch counts."""
+        self.follower.start()
+        self.indexer.start()
+        self.fetch_counter.start()
 
     def drain(self) -> None:
         """Announce the shutdown and end long polls; call it on the event loop."""
         self.telemetry.drain()
-        self.extensions.release()
+        self.follower.release()
 
     def close(self) -> None:
         """Stop the threads and close the store."""
-        self.extensions.close()
+        self.follower.close()
+        self.indexer.close()
+        self.fetch_counter.close()
         self.health.close()
         self.threads.close()
         self.store.close()
@@ -127,6 +160,14 @@ ConfigDependency = Annotated[ConfigService, _service("config")]
 ConformanceDependency = Annotated[ConformanceService, _service("conformance")]
 AssociationsDependency = Annotated[AssociationService, _service("associations")]
 TelemetryDependency = Annotated[Telemetry, _service("telemetry")]
+ChangeLogDependency = Annotated[ChangeLogService, _service("change_log")]
+DiffDependency = Annotated[DiffService, _service("diff")]
+FetchCountsDependency = Annotated[FetchCounter, _service("fetch_counter")]
+FetchLogDependency = Annotated[FetchLogService, _service("fetch_log")]
+DependenciesDependency = Annotated[DependencyService, _service("dependencies")]
+BatchDependency = Annotated[BatchService, _service("batch")]
+ImportDependency = Annotated[OnlineImport, _service("imports")]
+SearchDependency = Annotated[SearchService, _service("search")]
 
 
 _TEXT = WithJsonSchema({"type": "string"})

@@ -175,6 +175,22 @@ def test_a_public_class_name_stands_in_one_module() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_each_route_has_its_permission_beside_its_path_and_each_router_is_listed_once() -> None:
+    listed = (ROOT / "registry/features/routers.py").read_text(encoding="utf-8")
+    wrong = []
+    for path, tree in modules():
+        if not re.fullmatch(r"registry/features/\w+/routes\.py", path):
+            continue
+        feature = path.split("/")[2]
+        if listed.count(f"features.{feature} import routes") != 1:
+            wrong.append(f"{path}: not in registry/features/routers.py")
+        for node in ast.walk(tree):
+            decorators = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
+            if any(one.startswith("router.") for one in decorators) and not decorators[-1].startswith("requires("):
+                wrong.append(f"{path}:{node.lineno}: no @requires below the path")
+    assert not wrong, "\n".join(wrong)
+
+
 def test_the_rule_for_functions_knows_participles() -> None:
     names = ("_judged", "told", "feed", "parse_schema")
     assert [is_bare_participle(name) for name in names] == [True, True, False, False]

@@ -56,6 +56,7 @@ from contractlog.registry.http.dependencies import (
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.request_bodies import parse_body, parse_members
+from contractlog.registry.http.route_permissions import READ_ANY, WRITE_ANY, requires
 from contractlog.registry.storage.associations import TOPIC, AssociationFilter, Lifecycle
 
 __all__ = ["router"]
@@ -115,6 +116,7 @@ DryRun = Annotated[Flag, Query(alias="dryRun")]
 
 
 @router.get("/associations/subjects/{subject}", **describe_route(list_schema(AssociationBody), InvalidSubject))
+@requires(READ_ANY)
 async def list_subject_associations(
     subject: SubjectPath, associations: AssociationsDependency, which: Filter, paging: Paging
 ) -> ApiResponse:
@@ -123,6 +125,7 @@ async def list_subject_associations(
 
 
 @router.get("/associations/resources/{resource}", **describe_route(list_schema(AssociationBody)))
+@requires(READ_ANY)
 async def list_resource_associations(
     resource: TextPath, associations: AssociationsDependency, which: Filter, paging: Paging
 ) -> ApiResponse:
@@ -131,6 +134,7 @@ async def list_resource_associations(
 
 
 @router.get("/associations/resources/{namespace}/{name}", **describe_route(list_schema(AssociationBody)))
+@requires(READ_ANY)
 async def list_associations_by_name(
     namespace: TextPath,
     name: TextPath,
@@ -153,6 +157,7 @@ async def _list_page(
 
 
 @router.post("/associations", **describe_route(AssociationResponseBody, *_BIND_ERRORS, body=AssociationRequest))
+@requires(WRITE_ANY)
 async def create_associations(
     request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
 ) -> ApiResponse:
@@ -170,6 +175,7 @@ async def create_associations(
     "/associations/resources/{resource}",
     **describe_route(AssociationResponseBody, *_BIND_ERRORS, body=AssociationRequest),
 )
+@requires(WRITE_ANY)
 async def upsert_associations(
     request: Request,
     resource: TextPath,
@@ -198,6 +204,7 @@ def _without_operations(body: AssociationRequest) -> list[Any]:
         {}, AssociationNotFound, AssociationFrozen, OperationNotPermitted, Overloaded, ReferenceExists, status=204
     ),
 )
+@requires(WRITE_ANY)
 async def delete_associations(
     resource: TextPath,
     associations: AssociationsDependency,
@@ -219,6 +226,7 @@ async def delete_associations(
         AssociationResultsBody, *_BODY_ERRORS, InvalidAssociation, body=AssociationBatchGetRequest, status=_MULTI_STATUS
     ),
 )
+@requires(READ_ANY)
 async def get_associations_in_batch(
     request: Request,
     associations: AssociationsDependency,
@@ -246,6 +254,7 @@ async def get_associations_in_batch(
         AssociationResultsBody, *_BODY_ERRORS, InvalidAssociation, body=AssociationBatchRequest, status=_MULTI_STATUS
     ),
 )
+@requires(WRITE_ANY)
 async def change_associations_in_batch(
     request: Request, associations: AssociationsDependency, context: ContextQuery, *, dry_run: DryRun = False
 ) -> ApiResponse:

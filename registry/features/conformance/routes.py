@@ -19,6 +19,7 @@ from contractlog.registry.http.dependencies import ConformanceDependency, TextPa
 from contractlog.registry.http.errors import ApiResponse
 from contractlog.registry.http.openapi import describe_route, list_schema
 from contractlog.registry.http.request_bodies import parse_object
+from contractlog.registry.http.route_permissions import READ_TOPIC, WRITE_TOPIC, requires
 from contractlog.registry.http.strict_parameters import RejectUnknownParameters, enum_schema
 
 __all__ = ["router"]
@@ -33,6 +34,7 @@ _ENTRY: Final[dict[str, Any]] = {"type": "object", "description": "One entry of 
     "/contractlog/v1/conformance/{topic}",
     **describe_route(_ENTRY, BadRequest, PayloadTooLarge, Unprocessable, InvalidConformance, Overloaded, body=object),
 )
+@requires(WRITE_TOPIC)
 async def record_conformance(request: Request, topic: TextPath, conformance: ConformanceDependency) -> ApiResponse:
     """Store the audit of one part of a topic; if it differs from the previous one, it becomes the newest."""
     return ApiResponse(await conformance.record(topic, parse_object(await request.body())))
@@ -43,6 +45,7 @@ async def record_conformance(request: Request, topic: TextPath, conformance: Con
     dependencies=[RejectUnknownParameters],
     **describe_route(list_schema("object"), InvalidQuery, ConformanceNotFound),
 )
+@requires(READ_TOPIC)
 async def get_conformance(topic: TextPath, conformance: ConformanceDependency, *, part: _Part = "") -> ApiResponse:
     """Return the newest audit of each part of a topic."""
     if part not in _PARTS:

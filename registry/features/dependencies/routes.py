@@ -10,10 +10,10 @@ from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overl
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.registry.features.bodies import EdgeBody, GraphBody, NodeBody, VersionBody
 from contractlog.registry.features.dependencies.service import MAX_DEPTH, WalkDirection
-from contractlog.registry.http.dependencies import SubjectPath
+from contractlog.registry.http.dependencies import DependenciesDependency, SubjectPath
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import DependenciesDependency
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.route_permissions import READ_SUBJECT, requires
 from contractlog.registry.http.strict_parameters import (
     BoundedInteger,
     RejectUnknownParameters,
@@ -40,6 +40,7 @@ _Direction = Annotated[
     "/contractlog/v1/graph/{subject}",
     **describe_route(GraphBody, InvalidQuery, InvalidSubject, SubjectNotFound, VersionNotFound, Overloaded),
 )
+@requires(READ_SUBJECT)
 async def get_dependencies(
     subject: SubjectPath,
     graphs: DependenciesDependency,

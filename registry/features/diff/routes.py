@@ -20,10 +20,11 @@ from contractlog.compatibility.errors import (
 from contractlog.compatibility.level import Level
 from contractlog.compatibility.policy import Policy
 from contractlog.registry.features.bodies import DifferenceBody
+from contractlog.registry.http.dependencies import DiffDependency
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import DiffDependency
 from contractlog.registry.http.openapi import describe_route
 from contractlog.registry.http.request_bodies import RegisterRequest, parse_body
+from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.strict_parameters import (
     RejectUnknownParameters,
     enum_schema,
@@ -47,6 +48,7 @@ _ERRORS: Final = (InvalidQuery, SubjectNotFound, VersionNotFound, InvalidSchema,
 
 
 @router.get(_PATH, **describe_route(DifferenceBody, *_ERRORS, Unprocessable))
+@requires(READ_ALL)
 async def compare_versions(
     differences: DiffDependency,
     *,
@@ -70,6 +72,7 @@ async def compare_versions(
 @router.post(
     _PATH, **describe_route(DifferenceBody, *_ERRORS, BadRequest, PayloadTooLarge, Unprocessable, body=RegisterRequest)
 )
+@requires(READ_ALL)
 async def compare_candidate(
     request: Request,
     differences: DiffDependency,

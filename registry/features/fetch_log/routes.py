@@ -11,10 +11,10 @@ from contractlog.compatibility.errors import InvalidQuery, InvalidSubject, Overl
 from contractlog.compatibility.names import DEFAULT_CONTEXT, MAX_ID
 from contractlog.registry.features.bodies import FetchBody, FetchesBody
 from contractlog.registry.features.fetch_log.service import MAX_FETCHES
-from contractlog.registry.http.dependencies import SubjectQuery
+from contractlog.registry.http.dependencies import FetchLogDependency, SubjectQuery
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import FetchLogDependency
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.strict_parameters import BoundedInteger, RejectUnknownParameters, parse_integer
 
 __all__ = ["router"]
@@ -32,6 +32,7 @@ _DAY: Final = 86_400
 @router.get(
     "/contractlog/v1/fetches", **describe_route(FetchesBody, InvalidQuery, InvalidSubject, SubjectNotFound, Overloaded)
 )
+@requires(READ_ALL)
 async def list_fetches(
     fetches: FetchLogDependency,
     *,

@@ -11,9 +11,10 @@ from contractlog.compatibility.search_terms.term import TermKind
 from contractlog.registry.features.bodies import HitBody, HitsBody
 from contractlog.registry.features.search.service import MAX_HITS
 from contractlog.registry.features.search.store import SearchWord
+from contractlog.registry.http.dependencies import SearchDependency
 from contractlog.registry.http.errors import ApiResponse
-from contractlog.registry.http.extension_services import SearchDependency
 from contractlog.registry.http.openapi import describe_route
+from contractlog.registry.http.route_permissions import READ_ALL, requires
 from contractlog.registry.http.strict_parameters import BoundedInteger, RejectUnknownParameters, enum_schema
 
 __all__ = ["router"]
@@ -31,6 +32,7 @@ _PREFIX_BY_MATCH: Final = {"": False, "exact": False, "prefix": True}
 
 
 @router.get("/contractlog/v1/search", **describe_route(HitsBody, InvalidQuery, Overloaded))
+@requires(READ_ALL)
 async def search_schemas(
     search: SearchDependency,
     *,

@@ -49,6 +49,7 @@ from contractlog.registry.http.profiles import Profile
 from contractlog.registry.http.read_parameters import FormatQuery
 from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
 from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
+from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
 from contractlog.registry.registration.service import RegistrationService
 
 __all__ = ["register_and_respond", "router"]
@@ -73,6 +74,7 @@ _WORK_ERRORS: Final = (TooManyRequests,)
         body=RegisterRequest,
     ),
 )
+@requires(WRITE_SUBJECT)
 async def register_schema(
     request: Request,
     subject: SubjectPath,
@@ -140,6 +142,7 @@ async def register_and_respond(
         body=TagsRequest,
     ),
 )
+@requires(WRITE_SUBJECT)
 async def change_tags(
     request: Request,
     subject: SubjectPath,
@@ -168,6 +171,7 @@ async def change_tags(
         body=RegisterRequest,
     ),
 )
+@requires(READ_SUBJECT)
 async def look_up_schema(
     request: Request,
     subject: SubjectPath,
@@ -200,6 +204,7 @@ async def look_up_schema(
         *_WRITE_ERRORS,
     ),
 )
+@requires(WRITE_SUBJECT)
 async def delete_subject(subject: SubjectPath, deletion: DeletionDependency, *, permanent: Flag = False) -> ApiResponse:
     """Delete a subject: soft delete first, then hard delete."""
     return ApiResponse(await deletion.subject(subject, permanent=permanent))
@@ -219,6 +224,7 @@ async def delete_subject(subject: SubjectPath, deletion: DeletionDependency, *, 
         *_WRITE_ERRORS,
     ),
 )
+@requires(WRITE_SUBJECT)
 async def delete_version(
     subject: SubjectPath, version: VersionPath, deletion: DeletionDependency, *, permanent: Flag = False
 ) -> ApiResponse:

@@ -267,7 +267,7 @@ def test_an_import_whose_caller_has_gone_writes_nothing() -> None:
     ]
     export = "".join(json.dumps(line) + "\n" for line in lines).encode()
     with in_process(Settings(database_url="sqlite://")) as http:
-        receiving: OnlineImport = http.app.state.services.extensions.imports  # type: ignore[attr-defined]
+        receiving: OnlineImport = http.app.state.services.imports  # type: ignore[attr-defined]
         gone = RequestWork()
         gone.abandon()
         token = current_work.set(gone)

@@ -121,7 +121,7 @@ def test_a_closing_process_answers_those_who_wait(node: httpx2.Client) -> None:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(ask, node, since=0, wait=20)
         time.sleep(0.3)
-        node.app.state.services.extensions.release()  # type: ignore[attr-defined]
+        node.app.state.services.follower.release()  # type: ignore[attr-defined]
         assert waiting.result(5)["changes"] == []
     assert ask(node, since=0, wait=20)["changes"] == []
 
