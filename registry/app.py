@@ -188,9 +188,9 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
     store.watch(telemetry)
     parser = SchemaParser()
     checker = CompatibilityChecker(parser, settings.level)
-    registration = RegistrationService(store, threads, parser, checker, allow_id_gap=settings.allow_id_gap)
+    registration = RegistrationService(store, threads, checker, allow_id_gap=settings.allow_id_gap)
     renderer = ViewRenderer(parser)
-    compatibility = CompatibilityService(store, threads, parser, checker)
+    compatibility = CompatibilityService(store, threads, checker)
     follower = JournalFollower(store)
     evict_on_changes(store, cache, follower)
     fetch_counter = FetchCounter(store)
@@ -213,7 +213,7 @@ def _create_services(settings: Settings, store: Store, telemetry: Telemetry) -> 
         change_log=ChangeLogService(store, threads, follower),
         indexer=SearchIndexer(store, follower),
         search=SearchService(store, threads),
-        diff=DiffService(store, threads, parser, checker),
+        diff=DiffService(store, threads, checker),
         batch=BatchService(store, threads, registration, compatibility),
         dependencies=DependencyService(store, threads),
         fetch_counter=fetch_counter,

@@ -19,7 +19,8 @@ from contractlog.compatibility.errors import (
 )
 from contractlog.compatibility.names import MAX_VERSION
 from contractlog.compatibility.schema import Reference, SchemaDraft, SchemaType
-from contractlog.registry.registration.drafts import Derivation, TagEdits
+from contractlog.registry.registration.drafts import Derivation
+from contractlog.registry.registration.request import RequestedVersion, TagEdits, parse_requested_version
 
 __all__ = [
     "MetadataBody",
@@ -233,9 +234,9 @@ class RegisterRequest(Struct, rename="camel"):
         )
 
     @property
-    def requested_version(self) -> int | None:
-        """The requested version number; None for 0, -1 compares with the latest version only."""
-        return _parse_number("version", self.version) or None
+    def requested_version(self) -> RequestedVersion:
+        """The requested version."""
+        return parse_requested_version(_parse_number("version", self.version))
 
     @property
     def requested_id(self) -> int | None:
@@ -264,7 +265,7 @@ class TagsRequest(Struct, rename="camel"):
         if self.rule_set is not None and (self.rules_to_merge is not None or self.rules_to_remove is not None):
             raise InvalidRuleSet("ruleSet should be omitted if specifying rulesToMerge or rulesToRemove")
         return Derivation(
-            version=_parse_number("newVersion", self.new_version) or None,
+            version=parse_requested_version(_parse_number("newVersion", self.new_version)),
             tags=TagEdits(parse_tags(self.tags_to_add), parse_tags(self.tags_to_remove)),
             metadata=parse_metadata(self.metadata),
             rule_set=parse_rule_set(self.rule_set),

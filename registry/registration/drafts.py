@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from contractlog.compatibility.avro import tags as avro_tags
-from contractlog.compatibility.avro.tags import Entity
 from contractlog.compatibility.data_contract import Metadata, RuleSet
 from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import list_inline_tags
@@ -20,31 +18,19 @@ from contractlog.compatibility.metadata import (
     remove_rules,
 )
 from contractlog.compatibility.schema import RegisteredSchema, SchemaDraft, SchemaType
+from contractlog.registry.registration.request import ANY_VERSION, RequestedVersion, TagEdits
 from contractlog.registry.storage.model import ScopeSettings
 
-__all__ = ["Derivation", "TagEdits", "complete_draft", "edit_tags"]
+__all__ = ["Derivation", "complete_draft", "edit_tags"]
 
 _TAG_WRITERS: Final = {SchemaType.AVRO: avro_tags.edit_tags, SchemaType.JSON: json_tags.edit_tags}
-
-
-@dataclass(frozen=True, slots=True)
-class TagEdits:
-    """Changes to the tags inside a schema's text."""
-
-    add: Mapping[Entity, Collection[str]] = field(default_factory=dict)
-    remove: Mapping[Entity, Collection[str]] = field(default_factory=dict)
-    propagate: bool = False  #: copy the previous version's tags to what still exists
-
-    def __bool__(self) -> bool:
-        """Return True if there is anything to change."""
-        return bool(self.add or self.remove or self.propagate)
 
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
     """A new version, as changes to an existing one."""
 
-    version: int | None = None  #: the required version number
+    version: RequestedVersion = ANY_VERSION
     tags: TagEdits = field(default_factory=TagEdits)
     metadata: Metadata | None = None  #: replaces the existing metadata
     rule_set: RuleSet | None = None

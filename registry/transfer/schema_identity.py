@@ -11,7 +11,7 @@ from contractlog.compatibility.errors import InvalidSchema
 from contractlog.compatibility.formats import parse_schema
 from contractlog.compatibility.names import Subject
 from contractlog.compatibility.schema import Reference
-from contractlog.registry.registration.parser import hash_draft
+from contractlog.registry.registration.candidate import hash_draft
 from contractlog.registry.registration.references import resolve_target
 from contractlog.registry.transfer.snapshot import RegistrySnapshot, SchemaKey, SnapshotSchema, VersionKey
 

@@ -191,6 +191,45 @@ def test_each_route_has_its_permission_beside_its_path_and_each_router_is_listed
     assert not wrong, "\n".join(wrong)
 
 
+def count_calls(folder: str, function: str) -> dict[str, int]:
+    """Return how many times each module of a folder calls a function, by its name."""
+    counts = {
+        path: sum(isinstance(node, ast.Call) and ast.unparse(node.func) == function for node in ast.walk(tree))
+        for path, tree in modules()
+        if path.startswith(folder)
+    }
+    return {path: count for path, count in counts.items() if count}
+
+
+def test_a_registration_computes_content_hashes_and_guid_in_one_place() -> None:
+    assert count_calls("registry/", "build_content") == {"registry/registration/candidate.py": 1}
+    for folder in ("registry/registration/", "registry/features/", "registry/http/"):
+        assert set(count_calls(folder, "compute_guid")) <= {"registry/registration/candidate.py"}
+        assert set(count_calls(folder, "Append")) <= {"registry/registration/decision.py"}
+
+
+def test_a_requested_version_is_a_value() -> None:
+    numbers = re.compile(r"version(_number)? (==|!=|<=|>) (0|-1)\b|_LATEST: Final = -1")
+    folder = ROOT / "registry/registration"
+    wrong = [path.name for path in folder.glob("*.py") if numbers.search(path.read_text(encoding="utf-8"))]
+    assert wrong == ["references.py"]  # the number in a reference, as it is stored
+
+
+def test_a_missing_version_and_the_settings_in_force_have_one_implementation() -> None:
+    assert count_calls("registry/", "VersionNotFound") == {
+        "registry/features/compatibility/service.py": 1,  # says so of a missing subject too, as the reference does
+        "registry/registration/deletion.py": 1,  # decided on all versions of the subject, which it has read
+        "registry/registration/existing_version.py": 1,
+    }
+    merging = set(count_calls("registry/features/", "ScopeSettings.merge"))
+    assert merging == {"registry/features/config/service.py"}  # it needs each scope's own settings too
+    assert count_calls("registry/registration/", "ScopeSettings.merge") == {"registry/registration/mode_policy.py": 1}
+    assert set(count_calls("registry/", "retry_stale")) == {
+        "registry/features/associations/service.py",
+        "registry/registration/service.py",
+    }
+
+
 def test_the_rule_for_functions_knows_participles() -> None:
     names = ("_judged", "told", "feed", "parse_schema")
     assert [is_bare_participle(name) for name in names] == [True, True, False, False]

@@ -15,9 +15,7 @@ from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.registration.check import CompatibilityChecker
 from contractlog.registry.registration.drafts import complete_draft
 from contractlog.registry.registration.mode_policy import require_reference_permissions
-from contractlog.registry.registration.parser import SchemaParser
 from contractlog.registry.storage.lookup import resolve_alias
-from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -40,10 +38,9 @@ class CheckResult:
 class CompatibilityService:
     """Checks drafts against existing versions."""
 
-    def __init__(self, store: Store, threads: ThreadPools, parser: SchemaParser, checker: CompatibilityChecker) -> None:
+    def __init__(self, store: Store, threads: ThreadPools, checker: CompatibilityChecker) -> None:
         self._store = store
         self._threads = threads
-        self._parser = parser
         self._checker = checker
 
     async def check(
@@ -86,8 +83,7 @@ class CompatibilityService:
                 raise VersionNotFound(version=version)
             earlier = [existing] if existing else []
         configured = self._checker.read_settings(snapshot, subject)
-        strict = configured.validate_new_schemas is not False
-        parsed = self._parser.draft(snapshot, subject, draft, strict=strict, seen=Deleted.EXCLUDED, new=True)
+        parsed = self._checker.parser.parse_new(snapshot, subject, draft, configured)
         self._checker.reject_invalid_fields(parsed, configured)
         self._checker.reject_nonconforming(parsed, configured)
         if version is None:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from contractlog.compatibility.errors import SubjectNotFound, VersionNotFound
 from contractlog.compatibility.names import Subject
 from contractlog.registry.access.principals import may_read
 from contractlog.registry.execution.thread_pools import ThreadPools
 from contractlog.registry.features.dependencies import store
 from contractlog.registry.features.dependencies.store import VersionNode
-from contractlog.registry.features.diff.service import require_version
+from contractlog.registry.registration.existing_version import missing_version_error, require_version
 from contractlog.registry.registration.references import resolve_target
+from contractlog.registry.storage.model import Deleted
 from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 
@@ -89,15 +89,13 @@ class DependencyService:
 def _find_start(snapshot: Snapshot, subject: Subject, version: str) -> list[VersionNode]:
     number: int | None = None
     if version == "latest":
-        number = require_version(snapshot, subject, None).version
+        number = require_version(snapshot, subject, None, Deleted.INCLUDED).version
     elif version:
         number = int(version)
     nodes = store.find_versions(snapshot, subject, number)
     if nodes:
         return nodes
-    if number is None or not store.find_versions(snapshot, subject, None):
-        raise SubjectNotFound(subject=str(subject))
-    raise VersionNotFound(version=number)
+    raise missing_version_error(snapshot, subject, number, Deleted.INCLUDED)
 
 
 def _walk(

@@ -50,6 +50,7 @@ from contractlog.registry.http.read_parameters import FormatQuery
 from contractlog.registry.http.request_bodies import RegisterRequest, TagsRequest, parse_body
 from contractlog.registry.http.response_bodies import RegisteredBody, SchemaBody
 from contractlog.registry.http.route_permissions import READ_SUBJECT, WRITE_SUBJECT, requires
+from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService
 
 __all__ = ["register_and_respond", "router"]
@@ -111,13 +112,15 @@ async def register_and_respond(
     """Register a schema and build the response."""
     body = parse_body(await request.body(), RegisterRequest)
     result = await registration.register(
-        subject,
-        body.draft(),
-        normalize=normalize,
-        schema_id=body.requested_id,
-        version=body.requested_version,
-        force=force,
-        tags=body.tags(),
+        RegistrationRequest(
+            subject=subject,
+            draft=body.draft(),
+            normalize=normalize,
+            schema_id=body.requested_id,
+            version=body.requested_version,
+            force=force,
+            tags=body.tags(),
+        )
     )
     schema = result.schema
     # The schema is registered: an error response would say that it is not.
