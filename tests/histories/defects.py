@@ -258,9 +258,8 @@ def _mode_ignored() -> None:
     """READONLY refuses nothing."""
     from contractlog.registry.features.config import service as config_service
     from contractlog.registry.registration import deletion, mode_policy
-    from contractlog.registry.registration import service as registration_service
 
-    for module in (config_service, mode_policy, registration_service, deletion):
+    for module in (config_service, mode_policy, deletion):
         _replace(module, "reject_read_only", lambda *_of: None)
 
 

@@ -26,12 +26,14 @@ from contractlog.registry.features.associations.validation import (
     reject_member,
     validate_resource,
 )
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.mode_policy import validate_schema_subject
 from contractlog.registry.registration.request import RegistrationRequest
 from contractlog.registry.registration.service import RegistrationService, log_warning, retry_stale
 from contractlog.registry.storage import associations
 from contractlog.registry.storage.associations import AssociatedResource, AssociationFilter
 from contractlog.registry.storage.model import Append, Stale
+from contractlog.registry.storage.snapshot import Snapshot
 from contractlog.registry.storage.store import Store
 from contractlog.registry.storage.transaction import Transaction
 
@@ -48,7 +50,7 @@ class _DryRunResult(Exception):
         self.outcome = outcome
 
 
-class AssociationService:
+class AssociationService(ReadService):
     """Finds, creates and removes associations."""
 
     def __init__(
@@ -58,8 +60,7 @@ class AssociationService:
         registration: RegistrationService,
         new_guid: Callable[[], str] = lambda: str(uuid.uuid4()),
     ) -> None:
-        self._store = store
-        self._threads = threads
+        super().__init__(store, threads)
         self._registration = registration
         self._new_guid = new_guid
 
@@ -68,22 +69,18 @@ class AssociationService:
 
         Associations are left out if the caller may read neither the subject nor the topic.
         """
-        return await self._threads.run(self._find, association_filter, schemas=schemas)
 
-    def _find(self, wanted: AssociationFilter, *, schemas: bool) -> list[BoundAssociation]:
-        with self._store.open_snapshot() as snapshot:
-            readable = [
-                association
-                for association in associations.find_associations(snapshot, wanted)
-                if may_read_association(association.subject, association.resource.name, association.type)
-            ]
+        def query(snapshot: Snapshot) -> list[BoundAssociation]:
             return [
                 BoundAssociation(
                     association,
                     snapshot.version(association.subject, None) if schemas and may_read(association.subject) else None,
                 )
-                for association in readable
+                for association in associations.find_associations(snapshot, association_filter)
+                if may_read_association(association.subject, association.resource.name, association.type)
             ]
+
+        return await self._query(query)
 
     async def apply(
         self, resource: AssociatedResource, changes: Sequence[AssociationChange], *, dry_run: bool = False

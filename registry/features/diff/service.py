@@ -12,6 +12,7 @@ from contractlog.compatibility.schema import SchemaDraft
 from contractlog.compatibility.schema_diff import DiffSide, SchemaDiff, diff_schemas
 from contractlog.registry.execution.request_work import current_work
 from contractlog.registry.execution.thread_pools import ThreadPools
+from contractlog.registry.features.read_service import ReadService
 from contractlog.registry.registration.check import CompatibilityChecker
 from contractlog.registry.registration.existing_version import require_version
 from contractlog.registry.storage.model import Deleted
@@ -24,12 +25,11 @@ VersionSelector = tuple[Subject, int | None]  #: a subject and a version number;
 CANDIDATE = "candidate"
 
 
-class DiffService:
+class DiffService(ReadService):
     """Compares versions; writes nothing."""
 
     def __init__(self, store: Store, threads: ThreadPools, checker: CompatibilityChecker) -> None:
-        self._store = store
-        self._threads = threads
+        super().__init__(store, threads)
         self._checker = checker
 
     async def compare(
